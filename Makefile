@@ -1,0 +1,34 @@
+# What a newcomer needs: `make demo` and `make test`. Everything goes into .venv; nothing else is touched.
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test setup setup-dev lint types check bench clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+setup:  ## set up .venv with Pagekin and what it needs to run
+	@sh scripts/setup.sh core
+
+setup-dev:
+	@sh scripts/setup.sh dev
+
+demo: setup  ## read the built-in demo web and show what was found
+	@$(BIN)/pagekin demo
+
+test: setup-dev lint types  ## set up; lint, type checks, tests
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup-dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup-dev
+	@$(BIN)/mypy
+
+bench:  ## the benchmarks: see docs/benchmarks.md for what each needs
+	@sh scripts/setup.sh bench
+	@$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+clean:  ## remove .venv and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

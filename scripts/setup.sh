@@ -1,0 +1,64 @@
+#!/bin/sh
+# Makes .venv and installs Pagekin into it: `setup.sh core`, `setup.sh dev` or `setup.sh bench`.
+# Does nothing, and needs no network, when pyproject.toml has not changed since the last time.
+set -eu
+cd "$(dirname "$0")/.."
+want="${1:-core}"
+
+# A stamp names what was installed and for which pyproject.toml; dev includes core, bench includes dev.
+sum=$(cksum < pyproject.toml | tr ' ' '-')
+satisfied() {
+    case "$want" in
+        core) [ -e ".venv/.core-$sum" ] || [ -e ".venv/.dev-$sum" ] || [ -e ".venv/.bench-$sum" ] ;;
+        dev) [ -e ".venv/.dev-$sum" ] || [ -e ".venv/.bench-$sum" ] ;;
+        bench) [ -e ".venv/.bench-$sum" ] ;;
+        *) echo "setup.sh: unknown set '$want'; one of core, dev, bench" >&2; exit 2 ;;
+    esac
+}
+if satisfied && [ -x .venv/bin/pagekin ]; then exit 0; fi
+
+python=""
+for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python; do
+    if command -v "$candidate" >/dev/null 2>&1 &&
+        "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+        python="$candidate"
+        break
+    fi
+done
+if [ -z "$python" ]; then
+    echo "Pagekin needs Python 3.11 or newer, and found none. Install one (Debian: apt-get install python3" >&2
+    echo "python3-venv; macOS: brew install python), or name one: make setup PYTHON=/path/to/python3.12" >&2
+    exit 1
+fi
+
+if [ ! -x .venv/bin/python ] || ! .venv/bin/python -c 'import pip' >/dev/null 2>&1; then
+    echo "Making .venv with $($python --version)"
+    rm -rf .venv
+    if ! $python -m venv .venv >/tmp/pagekin-venv.$$ 2>&1; then
+        rm -rf .venv
+        # Debian keeps venv in a package of its own.
+        if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+            echo "This Python lacks venv: installing Debian's python3-venv"
+            apt-get update -q >/dev/null && apt-get install -y -q python3-venv >/dev/null
+            $python -m venv .venv
+        else
+            cat /tmp/pagekin-venv.$$ >&2
+            rm -f /tmp/pagekin-venv.$$
+            echo "Could not make a virtual environment. On Debian: sudo apt-get install python3-venv" >&2
+            exit 1
+        fi
+    fi
+    rm -f /tmp/pagekin-venv.$$
+fi
+
+echo "Installing Pagekin ($want) into .venv"
+case "$want" in core) extras="" ;; dev) extras="[dev]" ;; bench) extras="[dev,bench]" ;; esac
+# uv installs several times faster than pip; where it cannot be had, pip does the same.
+if .venv/bin/python -m uv --version >/dev/null 2>&1 || .venv/bin/python -m pip install -q uv >/dev/null 2>&1; then
+    .venv/bin/python -m uv pip install -q --python .venv/bin/python -e ".$extras" ||
+        .venv/bin/python -m pip install -q -e ".$extras"
+else
+    .venv/bin/python -m pip install -q -e ".$extras"
+fi
+rm -f .venv/.core-* .venv/.dev-* .venv/.bench-*
+touch ".venv/.$want-$sum"

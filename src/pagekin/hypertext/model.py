@@ -1,0 +1,171 @@
+"""What a page is read into, and the definitions that every reader of pages follows."""
+
+import unicodedata
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+from functools import lru_cache
+
+
+class Attribute(IntFlag):
+    """Where a word stands. Body words are TEXT, and HEADER, KEYWORD or ADDRESS besides where they stand in one."""
+
+    TITLE = 1
+    HEADER = 2
+    KEYWORD = 4
+    ADDRESS = 8
+    ALT = 16
+    TEXT = 32
+
+
+class Boundary(IntEnum):
+    """A border before a word, or the state of the stream from that word on (the papers' window cut-offs)."""
+
+    PARAGRAPH = 1
+    CELL = 2
+    ITEM = 3
+    BREAK = 4
+    SENTENCE = 5
+    HEADING = 6
+    LIST_END = 7
+    TABLE_END = 8
+    CRUMBS_START = 9
+    CRUMBS_END = 10
+
+
+class AnchorKind(IntEnum):
+    """What made the link."""
+
+    A = 0
+    AREA = 1
+    FRAME = 2
+    IFRAME = 3
+    REFRESH = 4
+
+
+class PageFlag(IntFlag):
+    """What is to be known about a page as a whole."""
+
+    NOINDEX = 1
+    NOFOLLOW = 2
+    CUT_BYTES = 4
+    CUT_TOKENS = 8
+    CUT_ANCHORS = 16
+    DEEP = 32
+    REPLACED = 64  # some bytes were no characters of the page's encoding
+
+
+@dataclass(slots=True)
+class Anchor:
+    """One link: the address as written and the span of its words, [start, end) in the page's stream."""
+
+    href: str
+    start: int
+    end: int
+    kind: AnchorKind = AnchorKind.A
+    nofollow: bool = False
+
+
+@dataclass(slots=True)
+class ReadPage:
+    """One page as words in document order, each with its attributes, and what stands between them."""
+
+    words: list[str] = field(default_factory=list)
+    attributes: list[int] = field(default_factory=list)
+    boundaries: list[tuple[int, int]] = field(default_factory=list)
+    anchors: list[Anchor] = field(default_factory=list)
+    title: str = ""
+    language: str = ""
+    base: str | None = None
+    canonical: str | None = None
+    flags: int = 0
+    text: str = ""
+    offsets: list[int] = field(default_factory=list)
+    body_start: int = 0
+    dropped_links: int = 0
+
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+KEYWORD_TAGS = frozenset({"b", "strong", "em", "dfn", "dt"})
+LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
+ITEMS = frozenset({"li", "dt", "dd", "option", "optgroup"})
+CELLS = frozenset({"td", "th", "tr"})
+PARAGRAPHS = frozenset(
+    "address article aside blockquote body caption center details dialog div fieldset figcaption figure footer form "
+    "header hgroup hr legend listing main nav p plaintext pre search section summary xmp table".split()
+) | LISTS
+"""Elements whose start and end are paragraph boundaries (a list's and a table's ends have boundaries of their own)."""
+BREAKING = (
+    PARAGRAPHS
+    | HEADINGS
+    | ITEMS
+    | CELLS
+    | frozenset(
+        "a area audio br button canvas desc embed frame iframe img input math noframes noscript object select sup svg "
+        "tbody text textarea tfoot thead title tspan video".split()
+    )
+)
+"""Elements that end a word. All others, `<b>`, `<span>` or `<sub>` say, may stand inside one: H<sub>2</sub>O is h2o."""
+HIDDEN = frozenset({"script", "style", "template", "iframe", "noembed"})
+"""Elements whose content is no text of the page."""
+
+# Scripts written without spaces between words: there, overlapping pairs of characters stand for words.
+UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),
+    (0x3040, 0x312F),  # Hiragana, Katakana, Bopomofo
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),  # Han
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x20000, 0x3FFFF),
+)
+
+
+class CharClass(IntEnum):
+    """What a character does in a stream of words."""
+
+    OTHER = 0
+    SPACE = 1
+    WORD = 2
+    MARK = 3  # continues a word, opens none
+    PAIR = 4
+    STOP = 5  # ends a sentence if a space or a border follows
+    CLOSER = 6  # may stand between a full stop and the space
+    IGNORED = 7  # soft hyphens and joiners: as if they were not there
+    FULL_STOP = 8  # ends a sentence by itself
+
+
+_SPECIAL = {
+    **dict.fromkeys(map(ord, ".!?\u2026"), CharClass.STOP),
+    **dict.fromkeys(map(ord, "\"')]}\u2019\u201d\u00bb"), CharClass.CLOSER),
+    **dict.fromkeys(map(ord, "\u3002\uff01\uff1f\uff61"), CharClass.FULL_STOP),
+    **dict.fromkeys((0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), CharClass.IGNORED),
+}
+
+
+def classify(code: int) -> CharClass:
+    """The class of the character with this code."""
+    if code in _SPECIAL:
+        return _SPECIAL[code]
+    char = chr(code)
+    if char.isalnum() or unicodedata.category(char)[0] == "M":
+        if any(low <= code <= high for low, high in UNSPACED):
+            return CharClass.PAIR
+        return CharClass.WORD if char.isalnum() else CharClass.MARK
+    return CharClass.SPACE if char.isspace() or code == 0 else CharClass.OTHER
+
+
+@lru_cache(maxsize=1 << 17)
+def char_class(char: str) -> CharClass:
+    """`classify`, remembered."""
+    return classify(ord(char))
+
+
+def fold(word: str) -> str:
+    """The one form under which a word is stored: Unicode full case folding of its composed form."""
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).casefold())

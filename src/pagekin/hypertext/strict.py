@@ -1,0 +1,393 @@
+"""The strict reader: walks the tree that the WHATWG algorithm builds, in plain Python.
+
+It is slow and obvious, and shares no code with the fast lexer beyond the definitions in `model`, so that each can
+vouch for the other.
+"""
+
+import re
+from typing import Any
+
+from turbohtml import Comment, Element, Namespace, ProcessingInstruction, parse, parse_fragment
+
+from pagekin.hypertext.model import (
+    BREAKING,
+    CELLS,
+    HEADINGS,
+    HIDDEN,
+    ITEMS,
+    KEYWORD_TAGS,
+    LISTS,
+    PARAGRAPHS,
+    Anchor,
+    AnchorKind,
+    Attribute,
+    Boundary,
+    CharClass,
+    PageFlag,
+    ReadPage,
+    char_class,
+    fold,
+)
+from pagekin.sources import Limits
+
+_REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?(?:'([^']*)'?|"([^"]*)"?|(.*))""", re.I | re.S)
+_PLAIN = Attribute.TEXT
+
+
+def read_strictly(html: str, limits: Limits) -> ReadPage:
+    """The page that `html` is, by the WHATWG tree-construction rules."""
+    reader = _StrictReader(limits)
+    reader.walk(parse(html, positions=True, allow_declarative_shadow_roots=False))
+    return reader.finish()
+
+
+class _StrictReader:
+    """The state of one walk: the stream so far and the word in the making."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.page = ReadPage()
+        self._word: list[str] = []
+        self._word_at = 0
+        self._word_attributes = 0
+        self._pair = ""
+        self._pair_at = 0
+        self._pair_attributes = 0
+        self._pairs = 0
+        self._after_stop = False
+        self._text: list[str] = []
+        self._text_bytes = 0
+        self._space = False
+        self._line = False
+        self._anchors: dict[tuple[int, int, int], int] = {}
+        self._fragment = 0
+        self._in_crumbs = False
+        self._crumbs_position: tuple[object, ...] = ()
+        self._title_done = False
+        self._title_text: list[str] | None = None
+        self._body_seen = False
+
+    # -- the tree ---------------------------------------------------------------------------------------------------
+
+    def walk(self, root: Any) -> None:
+        """Visit all nodes below `root` in document order, without recursion: pages may nest 100,000 deep."""
+        context = (int(_PLAIN), False)
+        pending: list[tuple[Any, tuple[int, bool], bool]] = [(n, context, False) for n in reversed(root.children)]
+        while pending:
+            node, context, leaving = pending.pop()
+            if leaving:
+                self._leave(node, context)
+            elif isinstance(node, Element):
+                inner = self._enter(node, context)
+                if inner is not None:
+                    pending.append((node, context, True))
+                    pending.extend((n, inner, False) for n in reversed(node.children))
+            elif isinstance(node, Comment | ProcessingInstruction):
+                continue
+            elif (data := getattr(node, "data", None)) is not None and node.parent is not None:
+                self._feed(data, context[0])
+
+    def _enter(self, node: Element, context: tuple[int, bool]) -> tuple[int, bool] | None:
+        """Act on a start tag; the context inside, or None if the content is no text."""
+        attributes, in_svg = context
+        tag = node.tag.lower()
+        foreign = node.namespace is not Namespace.HTML
+        if tag in BREAKING:
+            self._break()
+        if tag in HIDDEN and tag != "iframe":
+            return None
+        if not foreign:
+            self._note_head(node, tag)
+        if tag == "noframes":
+            self._reread(node, attributes)
+            return None
+        if tag in HEADINGS:
+            self._border(Boundary.HEADING)
+            attributes |= Attribute.HEADER
+        elif tag in CELLS:
+            self._border(Boundary.CELL)
+        elif tag in ITEMS:
+            self._border(Boundary.ITEM)
+        elif tag in PARAGRAPHS:
+            self._border(Boundary.PARAGRAPH)
+        elif tag == "br":
+            self._border(Boundary.BREAK)
+        if tag in KEYWORD_TAGS:
+            attributes |= Attribute.KEYWORD
+        elif tag == "address":
+            attributes |= Attribute.ADDRESS
+        elif tag == "title":
+            attributes = int(Attribute.ALT if foreign or in_svg else Attribute.TITLE)
+            if attributes == Attribute.TITLE:
+                self._line = True
+                if not self._title_done:
+                    self._title_text = []
+        if _is_crumbs(node) and not self._in_crumbs:
+            self._in_crumbs = True
+            self._border(Boundary.CRUMBS_START)
+            self._crumbs_position = (node.source_line, node.source_col, tag)
+        self._links(node, tag)
+        if tag == "iframe":
+            return None
+        return attributes, in_svg or tag == "svg"
+
+    def _leave(self, node: Element, _context: tuple[int, bool]) -> None:
+        """Act on an element's end."""
+        tag = node.tag.lower()
+        if tag in BREAKING:
+            self._break()
+        if tag == "a":
+            key = self._key(node)
+            if key in self._anchors:
+                anchor = self.page.anchors[self._anchors[key]]
+                anchor.end = max(anchor.end, len(self.page.words))
+        if tag in LISTS:
+            self._border(Boundary.LIST_END)
+        elif tag == "table":
+            self._border(Boundary.TABLE_END)
+        elif tag in CELLS:
+            self._border(Boundary.CELL)
+        elif tag in ITEMS:
+            self._border(Boundary.ITEM)
+        elif tag in PARAGRAPHS or tag in HEADINGS:
+            self._border(Boundary.PARAGRAPH)
+        elif tag == "title" and node.namespace is Namespace.HTML:
+            self._line = True
+            if self._title_text is not None:
+                self.page.title = " ".join("".join(self._title_text).split())
+                self._title_text = None
+                self._title_done = True
+        if self._in_crumbs and self._crumbs_position == (node.source_line, node.source_col, tag):
+            self._in_crumbs = False
+            self._border(Boundary.CRUMBS_END)
+
+    def _reread(self, node: Element, attributes: int) -> None:
+        """Frameless content is markup to us, but raw text to a browser that knows frames."""
+        raw = "".join(getattr(child, "data", "") or "" for child in node.children)
+        self._fragment += 1
+        for child in parse_fragment(raw).children:
+            holder = _Holder([child])
+            self.walk(holder)
+        self._flush()
+
+    # -- what tags say ----------------------------------------------------------------------------------------------
+
+    def _note_head(self, node: Element, tag: str) -> None:
+        attrs, page = node.attrs, self.page
+        if tag == "html":
+            page.language = _text(attrs.get("lang")) or _text(attrs.get("xml:lang"))
+        elif tag == "base" and page.base is None and "href" in attrs:
+            page.base = _text(attrs["href"])
+        elif tag == "link" and page.canonical is None:
+            if "canonical" in _text(attrs.get("rel")).lower().split() and attrs.get("href"):
+                page.canonical = _text(attrs["href"])
+        elif tag == "meta":
+            name = _text(attrs.get("name")).strip().lower()
+            content = _text(attrs.get("content"))
+            if name == "keywords":
+                self._break()
+                self._feed(content, Attribute.KEYWORD)
+                self._break()
+            elif name == "robots":
+                words = content.lower()
+                if "noindex" in words or "none" in words:
+                    page.flags |= PageFlag.NOINDEX
+                if "nofollow" in words or "none" in words:
+                    page.flags |= PageFlag.NOFOLLOW
+            elif _text(attrs.get("http-equiv")).strip().lower() == "refresh":
+                found = _REFRESH.match(content)
+                address = next((g for g in found.groups() if g is not None), "") if found else ""
+                if address.strip() and not address.strip().isdigit():
+                    self._anchor(address, AnchorKind.REFRESH, False)
+
+    def _links(self, node: Element, tag: str) -> None:
+        if node.namespace is not Namespace.HTML and tag != "a":
+            return
+        attrs = node.attrs
+        if tag in ("a", "area") and "href" in attrs:
+            nofollow = "nofollow" in _text(attrs.get("rel")).lower().split()
+            href = _text(attrs["href"])
+            if tag == "area":
+                index = self._anchor(href, AnchorKind.AREA, nofollow)
+                self._alt(attrs.get("alt"))
+                if index >= 0:
+                    self.page.anchors[index].end = len(self.page.words)
+                return
+            key = self._key(node)
+            if key not in self._anchors:
+                index = self._anchor(href, AnchorKind.A, nofollow)
+                if index >= 0:
+                    self._anchors[key] = index
+            else:
+                anchor = self.page.anchors[self._anchors[key]]
+                anchor.start = min(anchor.start, len(self.page.words))
+        elif tag in ("frame", "iframe") and "src" in attrs:
+            self._anchor(_text(attrs["src"]), AnchorKind.FRAME if tag == "frame" else AnchorKind.IFRAME, False)
+        elif tag in ("img", "area") or (tag == "input" and _text(attrs.get("type")).lower() == "image"):
+            self._alt(attrs.get("alt"))
+
+    def _key(self, node: Element) -> tuple[int, int, int]:
+        """Which source tag an element comes from: misnested markup makes several elements of one."""
+        return self._fragment, node.source_line or 0, node.source_col or 0
+
+    def _anchor(self, href: str, kind: AnchorKind, nofollow: bool) -> int:
+        """A new anchor that starts here; -1 if it cannot be kept."""
+        self._flush()
+        # An address ends at the fragment; white space around it and line ends inside it do not count.
+        address = href.strip("\t\n\f\r \x00\x0b").partition("#")[0]
+        if len(address.encode("utf-8", "replace")) > self.limits.url_bytes:
+            self.page.dropped_links += 1
+            return -1
+        if len(self.page.anchors) >= self.limits.anchors:
+            self.page.flags |= PageFlag.CUT_ANCHORS
+            return -1
+        here = len(self.page.words)
+        self.page.anchors.append(Anchor(address, here, here, kind, nofollow))
+        return len(self.page.anchors) - 1
+
+    def _alt(self, alt: object) -> None:
+        self._break()
+        if alt:
+            self._feed(_text(alt), Attribute.ALT)
+            self._break()
+
+    # -- the stream -------------------------------------------------------------------------------------------------
+
+    def _feed(self, data: str, attributes: int) -> None:
+        """Take characters: words, pairs, sentence ends, and the plain text."""
+        for char in data:
+            kind = char_class(char)
+            if kind is CharClass.IGNORED:
+                continue
+            if kind is CharClass.SPACE:
+                self._flush()
+                self._space = True
+                if self._after_stop:
+                    self._border(Boundary.SENTENCE)
+                    self._after_stop = False
+                if self._title_text is not None:
+                    self._title_text.append(" ")
+                continue
+            if kind in (CharClass.WORD, CharClass.PAIR) or (kind is CharClass.MARK and self._word):
+                self._after_stop = False
+            if kind is CharClass.WORD or (kind is CharClass.MARK and self._word):
+                if not self._word:
+                    self._flush()
+                    self._word_at = self._room()
+                    self._word_attributes = attributes
+                self._word.append(char)
+            elif kind is CharClass.PAIR:
+                if self._word:
+                    self._flush()
+                at = self._room()
+                if self._pair:
+                    self._emit(self._pair + char, self._pair_at, self._pair_attributes)
+                    self._pairs += 1
+                self._pair, self._pair_at, self._pair_attributes = char, at, attributes
+            else:
+                self._flush()
+                self._room()
+                if kind is CharClass.STOP:
+                    self._after_stop = True
+                elif kind is CharClass.FULL_STOP:
+                    self._border(Boundary.SENTENCE)
+                elif kind is not CharClass.CLOSER:
+                    self._after_stop = False
+            self._put(char)
+            if self._title_text is not None:
+                self._title_text.append(char)
+
+    def _room(self) -> int:
+        """Write the pending white space of the plain text; the offset of what comes next."""
+        if self._text:
+            if self._line:
+                self._put("\n")
+            elif self._space:
+                self._put(" ")
+        self._line = self._space = False
+        return self._text_bytes
+
+    def _put(self, char: str) -> None:
+        self._text.append(char)
+        self._text_bytes += len(char.encode("utf-8", "replace"))
+
+    def _flush(self) -> None:
+        """End the word or the run of pairs in the making."""
+        if self._word:
+            word = "".join(self._word)
+            self._word = []
+            self._emit(word, self._word_at, self._word_attributes)
+        if self._pair:
+            if not self._pairs:
+                self._emit(self._pair, self._pair_at, self._pair_attributes)
+            self._pair, self._pairs = "", 0
+
+    def _break(self) -> None:
+        """A tag that words do not cross."""
+        self._flush()
+        self._space = True
+
+    def _emit(self, word: str, at: int, attributes: int) -> None:
+        page = self.page
+        if len(page.words) >= self.limits.tokens:
+            page.flags |= PageFlag.CUT_TOKENS
+            return
+        raw = word.encode("utf-8", "replace")
+        if len(raw) > self.limits.word_bytes:
+            word = raw[: self.limits.word_bytes].decode("utf-8", "ignore")
+        page.words.append(fold(word))
+        page.attributes.append(attributes)
+        page.offsets.append(at)
+        if attributes & Attribute.TEXT and not self._body_seen:
+            self._body_seen = True
+            page.body_start = at
+
+    def _border(self, kind: Boundary) -> None:
+        """Note a boundary before the next word, once."""
+        self._flush()
+        if kind is not Boundary.SENTENCE:
+            if self._after_stop:
+                self._after_stop = False
+                self._border(Boundary.SENTENCE)
+            if kind not in (Boundary.CRUMBS_START, Boundary.CRUMBS_END):
+                self._line = True
+        here = (len(self.page.words), int(kind))
+        for earlier in reversed(self.page.boundaries):
+            if earlier[0] != here[0]:
+                break
+            if earlier == here:
+                return
+        self.page.boundaries.append(here)
+
+    def finish(self) -> ReadPage:
+        """The page, when all has been visited."""
+        self._flush()
+        if self._in_crumbs:
+            self._border(Boundary.CRUMBS_END)
+        if self._title_text is not None:
+            self.page.title = " ".join("".join(self._title_text).split())
+        self.page.text = "".join(self._text)
+        return self.page
+
+
+class _Holder:
+    """A stand-in for a document whose children are walked."""
+
+    def __init__(self, children: list[Any]) -> None:
+        self.children = children
+
+
+def _text(value: object) -> str:
+    """An attribute's value as text; some are given as lists of words, some have none."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    return value if isinstance(value, str) else ""
+
+
+def _is_crumbs(node: Element) -> bool:
+    attrs = node.attrs
+    return (
+        "breadcrumb" in _text(attrs.get("class")).lower()
+        or "breadcrumb" in _text(attrs.get("aria-label")).lower()
+        or "breadcrumblist" in _text(attrs.get("itemtype")).lower()
+    )

@@ -1,0 +1,82 @@
+"""The lexer's lookup tables, made from the definitions in `model` and from Python's own Unicode and HTML tables."""
+
+from functools import lru_cache
+from html.entities import html5
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext._kernels import tags
+from pagekin.hypertext._kernels.markup import fnv
+from pagekin.hypertext.model import CharClass, classify
+
+
+class Tables(NamedTuple):
+    """What `lex_pages` looks up, in its order."""
+
+    lower: npt.NDArray[np.uint8]
+    class_index: npt.NDArray[np.uint16]
+    class_blocks: npt.NDArray[np.uint8]
+    tag_digests: npt.NDArray[np.uint64]
+    tag_numbers: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.int64]
+    ref_digests: npt.NDArray[np.uint64]
+    ref_codes: npt.NDArray[np.int64]
+    c1_codes: npt.NDArray[np.int64]
+
+
+def _hash_table(names: list[bytes], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
+    """An open-addressing table of the names' digests (0 = empty), and where each name stands in it."""
+    digests = np.zeros(places, dtype=np.uint64)
+    where = []
+    for name in names:
+        digest = fnv(name)
+        place = int(digest) & (places - 1)
+        while digests[place]:
+            place = (place + 1) & (places - 1)
+        digests[place] = digest
+        where.append(place)
+    return digests, where
+
+
+def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
+    """Classes of all characters, in two levels: blocks of 256, equal ones stored once."""
+    unassigned = np.zeros(256, dtype=np.uint8)
+    blocks: dict[bytes, int] = {unassigned.tobytes(): 0}
+    index = np.zeros(0x1100, dtype=np.uint16)
+    for high in range(0x1100):
+        if 0x300 <= high and high not in range(0xE00, 0xE02):
+            continue  # nothing is assigned there, or it is for private use
+        if 0xD8 <= high <= 0xF8 and not 0xF8 < high:
+            continue  # surrogates and private use
+        block = bytes(classify(code) for code in range(high << 8, (high + 1) << 8))
+        index[high] = blocks.setdefault(block, len(blocks))
+    return index, np.frombuffer(b"".join(blocks), dtype=np.uint8).copy()
+
+
+@lru_cache(maxsize=1)
+def tables() -> Tables:
+    """The tables, made once per process (about a tenth of a second)."""
+    lower = np.zeros(256, dtype=np.uint8)
+    for code in range(128):
+        if classify(code) is CharClass.WORD:
+            lower[code] = ord(chr(code).lower())
+    class_index, class_blocks = _character_classes()
+    names = [name.encode() for name in tags.NAMES[1:]]
+    tag_digests, where = _hash_table(names, 512)
+    tag_numbers = np.zeros(512, dtype=np.int64)
+    tag_numbers[where] = np.arange(1, len(tags.NAMES))
+    references = sorted(html5)
+    ref_digests, where = _hash_table([name.encode() for name in references], 8192)
+    ref_codes = np.zeros((8192, 2), dtype=np.int64)
+    for place, name in zip(where, references, strict=True):
+        codes = [ord(char) for char in html5[name]]
+        ref_codes[place, : len(codes)] = codes
+    # Numeric references to C1 controls mean windows-1252 characters, as in browsers.
+    c1 = [ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)]
+    c1_codes = np.array([byte if code == 0xFFFD else code for byte, code in enumerate(c1, 0x80)], dtype=np.int64)
+    bits = np.array(tags.BITS, dtype=np.int64)
+    return Tables(
+        lower, class_index, class_blocks, tag_digests, tag_numbers, bits, ref_digests, ref_codes, c1_codes
+    )

@@ -1,0 +1,34 @@
+"""All pages of the demo web in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .extras import MIRRORED, attic_pages, links_pages, mirror_pages, people_pages
+from .facts import FactError, Facts
+from .links import LinkMap
+from .sites import Made, site_pages
+
+
+def build_pages(facts: Facts) -> Iterator[Made]:
+    """Every page once: the sites in order of their keys, then the smaller corners."""
+    links = LinkMap(facts)
+    seen: set[str] = set()
+    for page in _all_pages(facts, links):
+        if page.url in seen:
+            raise FactError(f"two pages have the address {page.url}")
+        seen.add(page.url)
+        yield page
+
+
+def _all_pages(facts: Facts, links: LinkMap) -> Iterator[Made]:
+    """The pages of all parts of the web."""
+    for site in facts.sites:
+        prints = [item for item in facts.prints if item.page.startswith(f"{site.key}:")]
+        pages = list(site_pages(site, links, prints))
+        yield from pages
+        if site.key == MIRRORED:
+            yield from mirror_pages(pages, site.host)
+    yield from people_pages(facts, links)
+    yield from attic_pages(facts, links)
+    yield from links_pages(facts, links)

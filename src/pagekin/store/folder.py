@@ -1,0 +1,113 @@
+"""Reading a `.kin` folder: the manifest and its memory-mapped arrays."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+Array = npt.NDArray[Any]
+
+
+class KinError(Exception):
+    """A `.kin` folder that cannot be used as asked; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Kin:
+    """One consistent view of a `.kin` folder.
+
+    All arrays are mapped when the folder is opened (a few dozen `mmap` calls, whatever the collection's size), so a
+    later commit by a writer never changes what this view shows.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+
+    def __getitem__(self, name: str) -> Array:
+        """The array called `name`."""
+        try:
+            return self.arrays[name]
+        except KeyError:
+            raise KinError(
+                f"{self.path} holds no '{name}': it was built by an earlier step only. Read the sources again."
+            ) from None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the builders noted: counts, settings, seeds, skipped records."""
+        facts: Mapping[str, Any] = self.manifest["facts"]
+        return facts
+
+    @property
+    def bytes_on_disk(self) -> dict[str, int]:
+        """Bytes of each array's file."""
+        return {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of the folder at `path`, or a KinError that says what is wrong with it."""
+    try:
+        raw = (path / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        if path.is_dir():
+            raise KinError(
+                f"{path} is not a finished Pagekin collection (it has no {MANIFEST}). "
+                f"Make one with: pagekin read SOURCE... --out {path}"
+            ) from None
+        raise KinError(f"{path} does not exist. Make it with: pagekin read SOURCE... --out {path}") from None
+    except NotADirectoryError:
+        raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin read`.") from None
+    except OSError as error:
+        raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
+    try:
+        manifest = json.loads(raw)
+        kin_format = int(manifest["format"])
+        if not isinstance(manifest["files"], dict) or not isinstance(manifest["facts"], dict):
+            raise TypeError
+    except (ValueError, KeyError, TypeError):
+        raise KinError(f"{path / MANIFEST} is damaged. Read the sources again into a new folder.") from None
+    if kin_format > FORMAT:
+        raise KinError(
+            f"{path} has format {kin_format}, and this Pagekin reads up to format {FORMAT}. "
+            "Upgrade Pagekin (pip install -U pagekin), or read the sources again with this one."
+        )
+    return dict(manifest)
+
+
+def _map_array(path: Path, name: str, entry: Mapping[str, Any]) -> Array:
+    """The array of one manifest entry, memory-mapped; its shape and type must be what the manifest says."""
+    file = path / entry["file"]
+    try:
+        array: Array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError, EOFError) as error:
+        raise KinError(f"{file} ('{name}') is damaged: {error}. Run: pagekin check {path}") from error
+    if list(array.shape) != entry["shape"] or array.dtype.str != entry["dtype"]:
+        raise KinError(f"{file} ('{name}') is not what the manifest describes. Run: pagekin check {path}")
+    return array
+
+
+def open_kin(path: str | os.PathLike[str]) -> Kin:
+    """A read-only view of the folder at `path`, in time that does not depend on the collection's size."""
+    folder = Path(path)
+    for _attempt in range(5):
+        manifest = read_manifest(folder)
+        try:
+            arrays = {name: _map_array(folder, name, entry) for name, entry in manifest["files"].items()}
+        except FileNotFoundError as error:
+            missing = error
+            continue  # a writer replaced the manifest between our two reads: look again
+        return Kin(folder, manifest, arrays)
+    raise KinError(f"{folder} lacks {Path(missing.filename).name}, which its manifest names. Run: pagekin check {folder}")

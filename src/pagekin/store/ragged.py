@@ -1,0 +1,66 @@
+"""Many short byte strings in two arrays."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pagekin.store.folder import Array, Kin
+
+
+class RaggedBytes:
+    """Byte strings by id: string i is data[offsets[i]:offsets[i + 1]]."""
+
+    def __init__(self, data: Array, offsets: Array) -> None:
+        self.data = data
+        self.offsets = offsets
+
+    @classmethod
+    def of(cls, kin: Kin, name: str) -> "RaggedBytes":
+        """The strings stored as `name.bytes` and `name.offsets`."""
+        return cls(kin[f"{name}.bytes"], kin[f"{name}.offsets"])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> bytes:
+        return self.data[int(self.offsets[index]) : int(self.offsets[index + 1])].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (self[i] for i in range(len(self)))
+
+    def text(self, index: int) -> str:
+        """String `index` as text."""
+        return self[index].decode("utf-8", "replace")
+
+    def find(self, key: bytes, order: Array | None = None) -> int:
+        """The id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids in sorted order."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self[middle if order is None else int(order[middle])] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(self):
+            return -1
+        found = low if order is None else int(order[low])
+        return found if self[found] == key else -1
+
+    def nearest(self, key: bytes) -> int:
+        """Where `key` would stand among the (sorted) strings."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def pack(strings: list[bytes]) -> tuple[Array, Array]:
+    """(data, offsets) of `strings`: the arrays that RaggedBytes reads."""
+    lengths = np.fromiter((len(s) for s in strings), dtype=np.int64, count=len(strings))
+    offsets = np.zeros(len(strings) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return np.frombuffer(b"".join(strings), dtype=np.uint8), offsets
