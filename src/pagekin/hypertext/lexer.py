@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext._kernels import slots
+from pagekin.hypertext._kernels import slots, tags
 from pagekin.hypertext._kernels.intern import refill
 from pagekin.hypertext._kernels.lexer import lex_pages
-from pagekin.hypertext._kernels.tree import FORMATTING
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
 
 Array = npt.NDArray[Any]
+_HUGE = 1 << 18
 
 
 class StringTable:
@@ -21,34 +21,37 @@ class StringTable:
 
     def __init__(self, strings: int, size: int) -> None:
         self.slots = np.full(_power_of_two(2 * strings), -1, dtype=np.int32)
-        self.digests = np.zeros(strings + 1, dtype=np.uint64)
-        self.offsets = np.zeros(strings + 2, dtype=np.int64)
+        self.entries = np.zeros(2 * (strings + 2), dtype=np.int64)
         self.arena = np.zeros(size, dtype=np.uint8)
 
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """(slots, digests, offsets, arena), as the kernels take them."""
-        return self.slots, self.digests, self.offsets, self.arena
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """(slots, entries, arena), as the kernels take them."""
+        return self.slots, self.entries, self.arena
 
     def reserve(self, count: int, more: int, more_bytes: int) -> None:
         """Make room for `more` strings of `more_bytes` in all beside the `count` there are."""
         strings = count + more
-        if strings + 1 > len(self.digests):
-            grown = max(strings + 1, 2 * len(self.digests))
-            self.digests = np.concatenate([self.digests, np.zeros(grown - len(self.digests), dtype=np.uint64)])
-            self.offsets = np.concatenate([self.offsets, np.zeros(grown + 1 - len(self.offsets), dtype=np.int64)])
-        if 2 * strings > len(self.slots):
-            self.slots = np.full(_power_of_two(2 * strings), -1, dtype=np.int32)
-            refill(self.slots, self.digests, count)
-        size = int(self.offsets[count]) + more_bytes
+        if 2 * (strings + 2) > len(self.entries):
+            self.entries = _grown(self.entries, 2 * (strings + 2))
+        wanted = _power_of_two(2 * strings)
+        # Small tables stay in the processor's caches: what one huge page needed is given back after it.
+        if wanted > len(self.slots) or 8 * wanted <= len(self.slots):
+            self.slots = np.full(wanted, -1, dtype=np.int32)
+            refill(self.slots, self.entries, count)
+        size = int(self.entries[2 * count + 1]) + more_bytes
         if size > len(self.arena):
-            size = max(size, 2 * len(self.arena))
-            self.arena = np.concatenate([self.arena, np.zeros(size - len(self.arena), dtype=np.uint8)])
+            self.arena = _grown(self.arena, size)
 
     def strings(self, count: int) -> list[bytes]:
         """All `count` strings."""
-        data = self.arena[: int(self.offsets[count])].tobytes()
-        bounds = self.offsets[: count + 1].tolist()
+        bounds = self.entries[1 : 2 * count + 2 : 2].tolist()
+        data = self.arena[: bounds[-1]].tobytes()
         return [data[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+
+
+def _grown(array: Array, least: int) -> Array:
+    """A larger copy of `array`, zeros at the end."""
+    return np.concatenate([array, np.zeros(max(least, 2 * len(array)) - len(array), dtype=array.dtype)])
 
 
 def _power_of_two(least: int) -> int:
@@ -63,14 +66,12 @@ class LexedBatch:
     """
 
     rows: Array
-    tokens: Array
-    token_at: Array
-    event_at: Array
-    event_kind: Array
-    anchor_href: Array
-    anchor_start: Array
-    anchor_end: Array
-    anchor_flags: Array
+    words: Array
+    """Number of the word | offset in the page's text << 32."""
+    events: Array
+    """Kind of boundary, or 64 + attributes from here on, | position << 8."""
+    anchors: Array
+    """Address, start, end, nofollow | kind << 1: one row an anchor."""
     text: Array
 
 
@@ -87,29 +88,17 @@ class Lexer:
         self._state[slots.MAX_ANCHORS] = limits.anchors
         self._state[slots.MAX_URL] = limits.url_bytes
         self._state[slots.MAX_WORD] = limits.word_bytes
-        self._stack = np.zeros(limits.nesting, dtype=np.int64)
-        self._links = np.zeros(limits.nesting, dtype=np.int64)
-        self._formatting = np.zeros((FORMATTING, 3), dtype=np.int64)
-        self._found = np.zeros(slots.ATTRIBUTES_SIZE, dtype=np.int64)
-        self._word = np.zeros(limits.word_bytes + 16, dtype=np.uint8)
-        self._scratch = np.zeros(limits.url_bytes + 16, dtype=np.uint8)
+        self._state[slots.NESTING] = limits.nesting
+        self._state[slots.BITS : slots.BITS + len(tags.BITS)] = tags.BITS
         self._allocate(batch_bytes)
 
     def _allocate(self, size: int) -> None:
         """Arrays for batches of `size` bytes in all."""
-        tokens = size // 2 + 64
-        events = size + 128
-        anchors = size // 6 + 64
         self._size = size
         self._out = (
-            np.zeros(tokens, dtype=np.int32),
-            np.zeros(tokens, dtype=np.uint32),
-            np.zeros(events, dtype=np.uint32),
-            np.zeros(events, dtype=np.uint8),
-            np.zeros(anchors, dtype=np.int32),
-            np.zeros(anchors, dtype=np.int32),
-            np.zeros(anchors, dtype=np.int32),
-            np.zeros(anchors, dtype=np.uint8),
+            np.zeros(size // 2 + 64, dtype=np.int64),
+            np.zeros(size + 128, dtype=np.int64),
+            np.zeros(4 * (size // 6 + 64), dtype=np.int64),
             np.zeros(2 * size + 256, dtype=np.uint8),
         )
 
@@ -129,24 +118,39 @@ class Lexer:
         total = sum(map(len, pages)) + 80 * len(pages)
         if total > self._size:
             self._allocate(total)
-        self.terms.reserve(self.term_count, total // 2 + 16, 2 * total + 512)
-        self.hrefs.reserve(self.href_count, total // 6 + 16, 2 * total + 512)
         buffer = np.frombuffer(b"".join(pages) + b"\0\0\0\0", dtype=np.uint8)
         lengths = np.fromiter(map(len, pages), dtype=np.int64, count=len(pages))
         ends = np.cumsum(lengths)
+        starts = ends - lengths
         rows = np.zeros((len(pages), slots.ROW_SIZE), dtype=np.int64)
         room = np.zeros(2, dtype=np.int64)
         self._state[slots.NEV] = 0
         self._state[slots.NAN] = 0
-        done = lex_pages(
-            buffer, ends - lengths, ends, 0, self._tables, self.terms.arrays(), self.hrefs.arrays(), self._state,
-            self._out, rows, self._stack, self._links, self._formatting, self._found, self._word, self._scratch, room,
-        )  # fmt: skip
-        if done != len(pages):
-            raise AssertionError("the lexer ran out of room that was reserved for it")
-        tokens, events, anchors = int(room[0]), int(self._state[slots.NEV]), int(self._state[slots.NAN])
-        out = self._out
+        done = 0
+        while done < len(pages):
+            # A huge page is read by itself, so that the tables need not have room for its like all the time.
+            until = done + 1
+            largest = len(pages[done])
+            while until < len(pages) and max(largest, len(pages[until])) <= _HUGE:
+                largest = max(largest, len(pages[until]))
+                until += 1
+            self.terms.reserve(self.term_count, min(largest // 2, self.limits.tokens) + 16, 2 * largest + 4096)
+            self.hrefs.reserve(
+                self.href_count, min(largest // 6, self.limits.anchors) + 16, 2 * largest + self.limits.url_bytes + 128
+            )
+            before = done
+            done = lex_pages(
+                buffer, starts[:until], ends[:until], done, self._tables, self.terms.arrays(), self.hrefs.arrays(),
+                self._state, self._out, rows, room,
+            )  # fmt: skip
+            if done == before:
+                raise AssertionError("the lexer ran out of room that was reserved for it")
+        words, events, anchors, text = self._out
+        count = int(self._state[slots.NAN])
         return LexedBatch(
-            rows, out[0][:tokens], out[1][:tokens], out[2][:events], out[3][:events], out[4][:anchors],
-            out[5][:anchors], out[6][:anchors], out[7][:anchors], out[8][: int(room[1])],
-        )  # fmt: skip
+            rows,
+            words[: int(room[0])],
+            events[: int(self._state[slots.NEV])],
+            anchors[: 4 * count].reshape(count, 4),
+            text[: int(room[1])],
+        )

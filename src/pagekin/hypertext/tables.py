@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels import tags
-from pagekin.hypertext._kernels.markup import fnv
+from pagekin.hypertext._kernels.markup import REFERENCES, fnv
 from pagekin.hypertext.model import CharClass, classify
 
 
@@ -16,14 +16,13 @@ class Tables(NamedTuple):
     """What `lex_pages` looks up, in its order."""
 
     lower: npt.NDArray[np.uint8]
+    """The lower-case form of ASCII letters and digits; 0 for all other bytes."""
     class_index: npt.NDArray[np.uint16]
     class_blocks: npt.NDArray[np.uint8]
-    tag_digests: npt.NDArray[np.uint64]
-    tag_numbers: npt.NDArray[np.int64]
-    bits: npt.NDArray[np.int64]
-    ref_digests: npt.NDArray[np.uint64]
-    ref_codes: npt.NDArray[np.int64]
-    c1_codes: npt.NDArray[np.int64]
+    tags: npt.NDArray[np.int64]
+    """Digest and number of each element, by digest."""
+    references: npt.NDArray[np.int64]
+    """See `markup.reference`."""
 
 
 def _hash_table(names: list[bytes], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
@@ -63,20 +62,20 @@ def tables() -> Tables:
         if classify(code) is CharClass.WORD:
             lower[code] = ord(chr(code).lower())
     class_index, class_blocks = _character_classes()
-    names = [name.encode() for name in tags.NAMES[1:]]
-    tag_digests, where = _hash_table(names, 512)
-    tag_numbers = np.zeros(512, dtype=np.int64)
-    tag_numbers[where] = np.arange(1, len(tags.NAMES))
-    references = sorted(html5)
-    ref_digests, where = _hash_table([name.encode() for name in references], 8192)
-    ref_codes = np.zeros((8192, 2), dtype=np.int64)
-    for place, name in zip(where, references, strict=True):
+    digests, where = _hash_table([name.encode() for name in tags.NAMES[1:]], 512)
+    tag_table = np.zeros((512, 2), dtype=np.int64)
+    tag_table[:, 0] = digests.view(np.int64)
+    tag_table[where, 1] = np.arange(1, len(tags.NAMES))
+    names = sorted(html5)
+    digests, where = _hash_table([name.encode() for name in names], REFERENCES)
+    references = np.zeros((REFERENCES, 3), dtype=np.int64)
+    references[:, 0] = digests.view(np.int64)
+    for place, name in zip(where, names, strict=True):
         codes = [ord(char) for char in html5[name]]
-        ref_codes[place, : len(codes)] = codes
+        references[place, 1 : 1 + len(codes)] = codes
     # Numeric references to C1 controls mean windows-1252 characters, as in browsers.
     c1 = [ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)]
     c1_codes = np.array([byte if code == 0xFFFD else code for byte, code in enumerate(c1, 0x80)], dtype=np.int64)
-    bits = np.array(tags.BITS, dtype=np.int64)
     return Tables(
-        lower, class_index, class_blocks, tag_digests, tag_numbers, bits, ref_digests, ref_codes, c1_codes
+        lower, class_index, class_blocks, tag_table.ravel(), np.concatenate([c1_codes, references.ravel()])
     )

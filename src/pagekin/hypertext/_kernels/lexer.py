@@ -7,11 +7,14 @@ from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
 from pagekin.hypertext._kernels import tree
-from pagekin.hypertext._kernels.intern import OFFSET_BASIS, PRIME, intern
+from pagekin.hypertext._kernels.borrow import borrow
+from pagekin.hypertext._kernels.intern import OFFSET_BASIS, PRIME, digest_of, intern
 
 _OTHER, _SPACE, _WORD, _MARK, _PAIR, _STOP, _CLOSER, _IGNORED, _FULL_STOP = range(9)
 _DATA, _RCDATA, _RAW, _VALUE = range(4)
 _TITLE, _KEYWORD, _ALT, _TEXT = 1, 4, 16, 32
+_A, _AREA, _FRAME, _IFRAME, _REFRESH = range(5)
+_NO_TAG, _START, _END, _SKIPPED = range(4)  # the number of characters before the name, too
 _PARAGRAPH, _CELL, _ITEM, _BREAK, _SENTENCE, _CRUMBS_START, _CRUMBS_END = 1, 2, 3, 4, 5, 9, 10
 _NOINDEX, _NOFOLLOW, _CUT_TOKENS, _CUT_ANCHORS = 1, 2, 8, 16
 _ATTRIBUTE_EVENT = 64
@@ -42,61 +45,38 @@ def class_of(code, class_index, class_blocks):
 
 
 @njit(cache=True)
-def emit(word, length, digest, at, attr, ntok, st, slots, digests, offsets, arena, tok, tok_at, ev_pos, ev_kind):
-    """Add a word to the stream; the number of words."""
-    if length == 0 or st[s.MUTE] != 0:
-        return ntok
-    if ntok - st[s.TOK0] >= st[s.MAX_TOKENS]:
-        st[s.FLAGS] |= _CUT_TOKENS
-        return ntok
-    number, count = intern(word, length, digest, slots, digests, offsets, arena, st[s.NTERMS])
-    st[s.NTERMS] = count
-    if attr & _TEXT and st[s.BODY] < 0:
-        st[s.BODY] = at - st[s.TXT0]
-        if ntok > st[s.TOK0]:
-            tree.border_here(_PARAGRAPH, ntok, st, ev_pos, ev_kind)
-        st[s.FRAMESET_OK] = 0
-    if attr != st[s.LAST_ATTR] and st[s.NEV] < len(ev_pos):
-        st[s.LAST_ATTR] = attr
-        ev_pos[st[s.NEV]] = ntok - st[s.TOK0]
-        ev_kind[st[s.NEV]] = _ATTRIBUTE_EVENT | attr
-        st[s.NEV] += 1
-    tok[ntok] = number
-    tok_at[ntok] = at - st[s.TXT0]
-    return ntok + 1
-
-
-@njit(cache=True)
-def digest_of(data, length):
-    """FNV-1a of data[:length]."""
-    digest = OFFSET_BASIS
-    for i in range(length):
-        digest = (digest ^ np.uint64(data[i])) * PRIME
-    return digest
-
-
-@njit(cache=True)
-def add_anchor(buf, start, end, kind, ntok, st, scratch, hslots, hdigests, hoffsets, harena, ref_digests, ref_codes,
-               c1_codes, an_href, an_start, an_end, an_flags):  # fmt: skip
+def add_anchor(buf, start, end, kind, ntok, st, an, hslots, hentries, harena, refs):
     """A new anchor for the address in buf[start:end], starting at the next word; its number, or -1."""
-    if st[s.MUTE] != 0 and kind != 4:
+    if st[s.MUTE] != 0 and kind != _REFRESH and kind != _FRAME:
         return -1
-    length = m.address(buf, start, end, st[s.MAX_URL], scratch, ref_digests, ref_codes, c1_codes)
-    if length < 0:
+    href = add_href(buf, start, end, st, hslots, hentries, harena, refs)
+    if href < 0:
         st[s.DROPPED] += 1
         return -1
     number = st[s.NAN]
     if number - st[s.AN0] >= st[s.MAX_ANCHORS]:
         st[s.FLAGS] |= _CUT_ANCHORS
         return -1
-    href, count = intern(scratch, length, digest_of(scratch, length), hslots, hdigests, hoffsets, harena, st[s.NHREFS])
-    st[s.NHREFS] = count
-    an_href[number] = href
-    an_start[number] = ntok
-    an_end[number] = ntok
-    an_flags[number] = kind << 1
+    an[4 * number + s.A_HREF] = href
+    an[4 * number + s.A_START] = ntok
+    an[4 * number + s.A_END] = ntok
+    an[4 * number + s.A_FLAGS] = kind << 1
     st[s.NAN] = number + 1
     return number
+
+
+@njit(cache=True)
+def add_href(buf, start, end, st, hslots, hentries, harena, refs):
+    """The number of the address in buf[start:end], or -1 if it is too long."""
+    count = st[s.NHREFS]
+    at = hentries[2 * count + 1]
+    length = m.address(buf, start, end, st[s.MAX_URL], harena, at, refs)
+    if length < 0:
+        return np.int64(-1)
+    href = intern(length, digest_of(harena, at, at + length), hslots, hentries, harena, count)
+    if href == count:
+        st[s.NHREFS] = count + 1
+    return href
 
 
 @njit(cache=True)
@@ -118,26 +98,26 @@ def has_word(buf, start, end, word):
 @njit(cache=True)
 def start_page(st, ntok, ntxt):
     """Forget the page before."""
-    st[s.TOK0], st[s.EV0], st[s.AN0], st[s.TXT0] = ntok, st[s.NEV], st[s.NAN], ntxt
+    st[s.TOK0], st[s.AN0], st[s.TXT0] = ntok, st[s.NAN], ntxt
     for i in (s.OVERRIDE, s.LAST_ATTR, s.HEADINGS, s.ADDRESSES, s.KEYWORDS, s.SP, s.NF, s.PENDING, s.LINE,
-              s.AFTER_STOP, s.FLAGS, s.DROPPED, s.CRUMB_SPANS, s.FRAMESET, s.MUTE, s.SVG):  # fmt: skip
+              s.AFTER_STOP, s.FLAGS, s.DROPPED, s.CRUMB_SPANS, s.FRAMESET, s.MUTE, s.SVG, s.PARAGRAPHS, s.TABLES):  # fmt: skip
         st[i] = 0
     for i in (s.BODY, s.TITLE0, s.TITLE1, s.LANG0, s.LANG1, s.BASE, s.CANONICAL, s.CRUMB_SP, s.AREA):
         st[i] = -1
     st[s.ATTR] = _TEXT
     st[s.FRAMESET_OK] = 1
     st[s.SAVED_TXT] = ntxt
-    for i in range(s.LAST, s.STATE_SIZE):
+    for i in range(s.LAST, s.FOUND):
         st[i] = -1
 
 
 @njit(cache=True)
-def meta_tag(buf, found, ntok, st):
+def meta_tag(buf, st):
     """What a <meta> says: 1 = its content is keywords, 2 = it is a refresh, 0 = neither."""
-    c0, c1 = found[s.CONTENT], found[s.CONTENT + 1]
+    c0, c1 = st[s.CONTENT], st[s.CONTENT + 1]
     if c0 < 0:
         return 0
-    n0, n1 = found[s.NAME], found[s.NAME + 1]
+    n0, n1 = st[s.NAME], st[s.NAME + 1]
     if n0 >= 0:
         while n0 < n1 and m.is_space(buf[n0]):
             n0 += 1
@@ -152,7 +132,7 @@ def meta_tag(buf, found, ntok, st):
             if none or m.holds(buf, c0, c1, _W_NOFOLLOW):
                 st[s.FLAGS] |= _NOFOLLOW
             return 0
-    e0, e1 = found[s.HTTP_EQUIV], found[s.HTTP_EQUIV + 1]
+    e0, e1 = st[s.HTTP_EQUIV], st[s.HTTP_EQUIV + 1]
     if e0 >= 0:
         while e0 < e1 and m.is_space(buf[e0]):
             e0 += 1
@@ -164,22 +144,112 @@ def meta_tag(buf, found, ntok, st):
 
 
 @njit(cache=True)
-def lex_pages(
-    buf, starts, ends, first, tables, terms, hrefs, st, out, rows, stack, links, formatting, found, word, scratch, room
-):
+def end_tag(tag, bits, ntok, ntxt, in_word, st, an, ev):
+    """Act on an end tag."""
+    if bits & t.PUSHED or tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
+        if st[s.MUTE] != 0:
+            return
+        if bits & t.FORMATTING:
+            # `</b>` may stand inside a word, which then belongs to an anchor that ends too.
+            tree.end_formatting(tag, False, ntok + 1 if in_word else ntok, st, an, ev)
+            return
+        tree.close_block(tag, ntok, st, an, ev)
+        if tag == t.NOFRAMES and st[s.MUTE] != 0:
+            st[s.SAVED_TXT] = ntxt
+    elif tag == t.TITLE:
+        if st[s.OVERRIDE] == _TITLE:
+            st[s.LINE] = 1
+            if st[s.TITLE1] < 0:
+                st[s.TITLE1] = ntxt - st[s.TXT0]
+        st[s.OVERRIDE] = 0
+    elif tag == t.BR:
+        tree.border(_BREAK, ntok, st, ev)
+    elif bits & t.ITEM:
+        tree.border(_ITEM, ntok, st, ev)
+    elif tag == t.SPAN and st[s.CRUMB_SPANS] > 0:
+        st[s.CRUMB_SPANS] -= 1
+        if st[s.CRUMB_SPANS] == 0:
+            tree.border(_CRUMBS_END, ntok + 1 if in_word else ntok, st, ev)
+
+
+@njit(cache=True)
+def start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs):
+    """Act on <a> and <area>: the anchor's number, or -1."""
+    if tag == t.A:
+        tree.end_formatting(tag, True, ntok, st, an, ev)
+    number = -1
+    if st[s.HREF] >= 0:
+        kind = _A if tag == t.A else _AREA
+        number = add_anchor(buf, st[s.HREF], st[s.HREF + 1], kind, ntok, st, an, hslots, hentries, harena, refs)
+        if number >= 0 and st[s.REL] >= 0 and has_word(buf, st[s.REL], st[s.REL + 1], _W_NOFOLLOW):
+            an[4 * number + s.A_FLAGS] |= 1
+    if tag == t.A:
+        tree.add_formatting(tag, number, st)
+    return number
+
+
+@njit(cache=True)
+def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hentries, harena, refs):
+    """Act on a start tag that few pages have many of; where reading goes on."""
+    if tag == t.SCRIPT:
+        return m.script_end(buf, pos, lim, _N_SCRIPT)
+    if tag == t.STYLE:
+        return m.raw_end(buf, pos, lim, _N_STYLE)
+    if tag == t.TEMPLATE:
+        return m.template_end(buf, pos, lim, _N_TEMPLATE, _N_SCRIPT, _N_STYLE)
+    if tag == t.IFRAME:
+        if st[s.SRC] >= 0:
+            add_anchor(buf, st[s.SRC], st[s.SRC + 1], _IFRAME, ntok, st, an, hslots, hentries, harena, refs)
+        return m.raw_end(buf, pos, lim, _N_IFRAME)
+    if tag == t.NOEMBED:
+        return m.raw_end(buf, pos, lim, _N_NOEMBED)
+    if tag == t.FRAME:
+        if st[s.FRAMESET] != 0 and st[s.SRC] >= 0:
+            add_anchor(buf, st[s.SRC], st[s.SRC + 1], _FRAME, ntok, st, an, hslots, hentries, harena, refs)
+    elif tag == t.HTML:
+        if st[s.LANG] >= 0 and st[s.LANG0] < 0:
+            st[s.LANG0] = st[s.LANG] - origin
+            st[s.LANG1] = st[s.LANG + 1] - origin
+    elif tag == t.BASE:
+        if st[s.HREF] >= 0 and st[s.BASE] < 0:
+            st[s.BASE] = add_href(buf, st[s.HREF], st[s.HREF + 1], st, hslots, hentries, harena, refs)
+    elif tag == t.LINK:
+        if (
+            st[s.CANONICAL] < 0
+            and st[s.HREF + 1] > st[s.HREF] >= 0
+            and st[s.REL] >= 0
+            and has_word(buf, st[s.REL], st[s.REL + 1], _W_CANONICAL)
+        ):
+            st[s.CANONICAL] = add_href(buf, st[s.HREF], st[s.HREF + 1], st, hslots, hentries, harena, refs)
+    elif tag == t.HR:
+        i = tree.find_p(st)
+        if i >= 0:
+            tree.pop_to(i, ntok, st, an, ev)
+        tree.border(_PARAGRAPH, ntok, st, ev)
+    elif tag == t.BODY:
+        tree.border(_PARAGRAPH, ntok, st, ev)
+    elif tag == t.OPTION or tag == t.OPTGROUP:
+        tree.border(_ITEM, ntok, st, ev)
+    return pos
+
+
+@njit(cache=True)
+def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, room):
     """Read pages `first`.. of the batch until all are read or room runs short; the number of the next page.
 
-    A page's bytes are buf[starts[i]:ends[i]], valid UTF-8. `tables` = (lower, class_index, class_blocks, tag_digests,
-    tag_numbers, bits, ref_digests, ref_codes, c1_codes); `terms` and `hrefs` = (slots, digests, offsets, arena);
-    `out` = (tok, tok_at, ev_pos, ev_kind, an_href, an_start, an_end, an_flags, txt); `rows` gets one row per page.
-    About 4 ns a byte.
+    A page's bytes are buf[starts[i]:ends[i]], valid UTF-8, with four bytes to spare after the last. `tables` is
+    `tables.Tables`; `terms` and `hrefs` are (slots, entries, arena) of `intern`; `out` = (words, events, anchors,
+    text): a word is number | offset in the text << 32, an event kind | position << 8, an anchor four places. `rows`
+    gets a row per page. About 5 ns a byte of documentation HTML.
     """
-    (lower, class_index, class_blocks, tag_digests, tag_numbers, bits, ref_digests, ref_codes, c1_codes) = tables
-    slots, digests, offsets, arena = terms
-    hslots, hdigests, hoffsets, harena = hrefs
-    tok, tok_at, ev_pos, ev_kind, an_href, an_start, an_end, an_flags, txt = out
+    buf, st, rows = borrow(buf), borrow(st), borrow(rows)
+    lower, class_index, class_blocks = borrow(tables[0]), borrow(tables[1]), borrow(tables[2])
+    tag_table, refs = borrow(tables[3]), borrow(tables[4])
+    slots, entries, arena = borrow(terms[0]), borrow(terms[1]), borrow(terms[2])
+    hslots, hentries, harena = borrow(hrefs[0]), borrow(hrefs[1]), borrow(hrefs[2])
+    tok, ev, an, txt = borrow(out[0]), borrow(out[1]), borrow(out[2]), borrow(out[3])
     ntok, ntxt = room[0], room[1]
-    tag_mask = np.uint64(len(tag_digests) - 1)
+    tag_mask = np.uint64(len(tag_table) // 2 - 1)
     max_word = st[s.MAX_WORD]
     for page in range(first, len(starts)):
         size = ends[page] - starts[page]
@@ -188,46 +258,74 @@ def lex_pages(
         if (
             ntok + need_tokens > len(tok)
             or ntxt + 2 * size + 64 > len(txt)
-            or st[s.NEV] + min(size + 64, 3 * need_tokens) > len(ev_pos)
-            or st[s.NAN] + need_anchors > len(an_href)
-            or st[s.NTERMS] + need_tokens + 2 > len(slots) // 2
-            or st[s.NTERMS] + need_tokens + 2 > len(digests)
-            or offsets[st[s.NTERMS]] + 2 * size + 256 > len(arena)
-            or st[s.NHREFS] + need_anchors + 4 > len(hslots) // 2
-            or st[s.NHREFS] + need_anchors + 4 > len(hdigests)
-            or hoffsets[st[s.NHREFS]] + 2 * size + 256 > len(harena)
+            or st[s.NAN] + need_anchors > len(an) // 4
+            or 2 * (st[s.NTERMS] + need_tokens) > len(slots)
+            or 2 * (st[s.NTERMS] + need_tokens) > len(entries)
+            or entries[2 * st[s.NTERMS] + 1] + 2 * size + 512 > len(arena)
+            or 2 * (st[s.NHREFS] + need_anchors) > len(hslots)
+            or 2 * (st[s.NHREFS] + need_anchors) > len(hentries)
+            or hentries[2 * st[s.NHREFS] + 1] + 2 * size + st[s.MAX_URL] + 64 > len(harena)
         ):
             room[0], room[1] = ntok, ntxt
             return page
         start_page(st, ntok, ntxt)
+        st[s.MAX_EVENTS] = len(ev)
+        txt0, tok0 = ntxt, ntok
         pos = starts[page]
         lim = ends[page]
-        if size >= 3 and buf[pos] == 0xEF and buf[pos + 1] == 0xBB and buf[pos + 2] == 0xBF:
-            pos += 3
         mode = _DATA
-        raw_name = _N_TITLE
+        raw_tag = 0
         outer_pos, outer_lim, outer_mode = pos, lim, _DATA
+        # The word in the making stands at the end of the arena.
+        base = entries[2 * st[s.NTERMS] + 1]
         digest = OFFSET_BASIS
-        length = 0  # of the word in the making
-        full = False  # it reached the longest length
+        length = 0
         in_word = False
+        full = False  # the word reached the longest length
+        flush = False  # the word is to be added to the stream before anything else
         word_at, word_attr = ntxt, 0
-        pair_code, pair_at, pair_attr, pairs = 0, ntxt, 0, 0
+        pair_code, pair_at, pair_attr, pairs = np.int64(0), ntxt, 0, 0
         space = False
+        tag, bits, kind, after = 0, 0, 0, pos
+        have_tag = False  # a tag's name is read already, and waits for the word before it
         while True:
-            if pos >= lim:
+            if flush:
+                flush = False
                 if in_word:
-                    ntok = emit(word, length, digest, word_at, word_attr, ntok, st, slots, digests, offsets, arena, tok,
-                                tok_at, ev_pos, ev_kind)  # fmt: skip
                     in_word = False
-                    length = 0
-                if pair_code != 0:
+                elif pair_code != 0:
+                    # A run of pairs ends; a single character stands for itself.
                     if pairs == 0:
-                        length = m.encode(pair_code, word, 0)
-                        ntok = emit(word, length, digest_of(word, length), pair_at, pair_attr, ntok, st, slots, digests,
-                                    offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                        length = 0
-                    pair_code = 0
+                        length = m.encode(pair_code, arena, base)
+                        digest = digest_of(arena, base, base + length)
+                        word_at, word_attr = pair_at, pair_attr
+                    pair_code = np.int64(0)
+                if length > 0 and st[s.MUTE] == 0:
+                    if ntok - tok0 < st[s.MAX_TOKENS]:
+                        count = st[s.NTERMS]
+                        number = intern(length, digest, slots, entries, arena, count)
+                        if number == count:
+                            st[s.NTERMS] = count + 1
+                            base = entries[2 * count + 3]
+                        if word_attr != st[s.LAST_ATTR]:
+                            if word_attr & _TEXT and st[s.BODY] < 0:
+                                st[s.BODY] = word_at - txt0
+                                st[s.FRAMESET_OK] = 0
+                                if ntok > tok0:
+                                    tree.border_here(_PARAGRAPH, ntok, st, ev)
+                            if st[s.NEV] < st[s.MAX_EVENTS]:
+                                st[s.LAST_ATTR] = word_attr
+                                ev[st[s.NEV]] = (ntok - tok0) << 8 | _ATTRIBUTE_EVENT | word_attr
+                                st[s.NEV] += 1
+                        tok[ntok] = number | (word_at - txt0) << 32
+                        ntok += 1
+                    else:
+                        st[s.FLAGS] |= _CUT_TOKENS
+                length = 0
+            if pos >= lim:
+                if in_word or pair_code != 0:
+                    flush = True
+                    continue
                 if mode != _VALUE:
                     break
                 # The end of an attribute's value: back to the markup around it.
@@ -235,7 +333,7 @@ def lex_pages(
                 st[s.OVERRIDE] = 0
                 space = True
                 if st[s.AREA] >= 0:
-                    an_end[st[s.AREA]] = ntok
+                    an[4 * st[s.AREA] + s.A_END] = ntok
                     st[s.AREA] = -1
                 continue
             c = buf[pos]
@@ -244,320 +342,197 @@ def lex_pages(
                 # Letters and digits of ASCII: the common case, in a loop of its own.
                 if not in_word:
                     if pair_code != 0:
-                        if pairs == 0:
-                            length = m.encode(pair_code, word, 0)
-                            ntok = emit(word, length, digest_of(word, length), pair_at, pair_attr, ntok, st, slots,
-                                        digests, offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                        pair_code = 0
+                        flush = True
+                        continue
                     in_word = True
                     full = False
-                    length = 0
                     digest = OFFSET_BASIS
                     if st[s.PENDING] != 0:
-                        tree.reconstruct(st, stack, links, formatting, bits)
+                        tree.reconstruct(st)
                     if space or st[s.LINE] != 0:
-                        if ntxt > st[s.TXT0]:
+                        if ntxt > txt0:
                             txt[ntxt] = 10 if st[s.LINE] != 0 else 32
                             ntxt += 1
                         space = False
                         st[s.LINE] = 0
                     word_at = ntxt
                     word_attr = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
-                st[s.AFTER_STOP] = 0
-                while True:
-                    if length < max_word and not full:
-                        word[length] = low
-                        length += 1
-                        digest = (digest ^ np.uint64(low)) * PRIME
-                    else:
-                        full = True
-                    txt[ntxt] = c
-                    ntxt += 1
+                    st[s.AFTER_STOP] = 0
+                run = pos + 1
+                while run < lim and lower[buf[run]] != 0:
+                    run += 1
+                n_bytes = run - pos
+                for i in range(n_bytes):
+                    txt[ntxt + i] = buf[pos + i]
+                ntxt += n_bytes
+                if full or length + n_bytes > max_word:
+                    n_bytes = 0 if full else max_word - length
+                    full = True
+                for i in range(n_bytes):
+                    low = lower[buf[pos + i]]
+                    arena[base + length + i] = low
+                    digest = (digest ^ np.uint64(low)) * PRIME
+                length += n_bytes
+                pos = run
+                if pos < lim and buf[pos] == 32:
+                    # Most words end at a space.
                     pos += 1
-                    if pos >= lim:
-                        break
-                    c = buf[pos]
-                    low = lower[c]
-                    if low == 0:
-                        break
+                    flush = space = True
                 continue
-            second = 0
+            if c <= 32 and not in_word and pair_code == 0 and st[s.AFTER_STOP] == 0 and m.is_space(c):
+                space = True
+                pos += 1
+                while pos < lim and m.is_space(buf[pos]):
+                    pos += 1
+                continue
+            char_at = pos
+            second = np.int64(0)
             code = np.int64(c)
-            if c == 60:
-                if mode == _DATA:
-                    kind = 0  # 1 start tag, 2 end tag, 3 to be skipped whole
-                    n = np.uint8(0)
-                    if pos + 1 < lim:
-                        n = buf[pos + 1]
-                        if 97 <= n <= 122 or 65 <= n <= 90:
-                            kind = 1
-                        elif n == 33 or n == 63:
-                            kind = 3
-                        elif n == 47 and pos + 2 < lim:
-                            n = buf[pos + 2]
-                            kind = 2 if 97 <= n <= 122 or 65 <= n <= 90 else 3
-                    if kind == 3:
+            if c == 60 and mode == _DATA:
+                if not have_tag:
+                    kind = _NO_TAG
+                    n = buf[pos + 1] if pos + 1 < lim else np.uint8(0)
+                    if 97 <= n <= 122 or 65 <= n <= 90:
+                        kind = _START
+                    elif n == 33 or n == 63:
+                        kind = _SKIPPED
+                    elif n == 47 and pos + 2 < lim:
+                        n = buf[pos + 2]
+                        kind = _END if 97 <= n <= 122 or 65 <= n <= 90 else _SKIPPED
+                    if kind == _SKIPPED:
                         if n == 33 and st[s.SVG] > 0 and pos + 9 <= lim and buf[pos + 2] == 91:
-                            # A CDATA section: text, up to "]]>".
-                            outer_pos = pos + 9
-                            while outer_pos + 2 < lim and not (
-                                buf[outer_pos] == 93 and buf[outer_pos + 1] == 93 and buf[outer_pos + 2] == 62
-                            ):
-                                outer_pos += 1
-                            pos = min(outer_pos + 3, lim)
-                            continue
-                        pos = m.after_comment(buf, pos, lim)
+                            pos = m.after_cdata(buf, pos, lim)
+                        else:
+                            pos = m.after_comment(buf, pos, lim)
                         continue
-                    if kind != 0:
-                        i = pos + kind
+                    if kind != _NO_TAG:
+                        after = pos + kind
                         name_digest = OFFSET_BASIS
-                        while i < lim:
-                            n = buf[i]
-                            if n == 62 or n == 47 or m.is_space(n):
+                        while after < lim:
+                            n = buf[after]
+                            if n <= 62 and (n == 62 or n == 47 or m.is_space(n)):
                                 break
                             name_digest = (name_digest ^ np.uint64(m.lower(n))) * PRIME
-                            i += 1
+                            after += 1
                         place = name_digest & tag_mask
                         tag = 0
-                        while tag_digests[place] != 0:
-                            if tag_digests[place] == name_digest:
-                                tag = tag_numbers[place]
+                        wanted = np.int64(name_digest)
+                        while tag_table[2 * place] != 0:
+                            if tag_table[2 * place] == wanted:
+                                tag = tag_table[2 * place + np.uint64(1)]
                                 break
                             place = (place + np.uint64(1)) & tag_mask
-                        b = bits[tag]
-                        after = m.read_attributes(buf, i, lim, kind == 1 and (b & t.WANTS) != 0, found)
-                        if b & t.BREAKS or after < 0:
-                            if in_word:
-                                ntok = emit(word, length, digest, word_at, word_attr, ntok, st, slots, digests, offsets,
-                                            arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                                in_word = False
-                                length = 0
-                            if pair_code != 0:
-                                if pairs == 0:
-                                    length = m.encode(pair_code, word, 0)
-                                    ntok = emit(word, length, digest_of(word, length), pair_at, pair_attr, ntok, st,
-                                                slots, digests, offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                                    length = 0
-                                pair_code = 0
+                        bits = st[s.BITS + tag]
+                        after = m.read_attributes(buf, after, lim, kind == _START and (bits & t.WANTS) != 0, st)
+                        if bits & t.BREAKS or after < 0 or (kind == _START and st[s.CRUMBS] != 0):
                             space = True
-                        if after < 0:
-                            pos = lim  # the input ends inside a tag: it is no tag
-                            continue
-                        pos = after
-                        if kind == 2:
-                            # ---------------------------------------------------------------- end tags
-                            if b & t.PUSHED or tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
-                                if st[s.MUTE] != 0:
-                                    continue
-                                if tag == t.A or tag == t.B or tag == t.EM or tag == t.STRONG:
-                                    # `</b>` may stand inside a word, which then belongs to an anchor that ends too.
-                                    here = ntok + 1 if in_word else ntok
-                                    tree.end_formatting(tag, False, here, st, stack, links, formatting, bits, an_end,
-                                                        ev_pos, ev_kind)  # fmt: skip
-                                else:
-                                    tree.close_block(tag, ntok, st, stack, links, formatting, bits, an_end, ev_pos,
-                                                     ev_kind)  # fmt: skip
-                                    if tag == t.NOFRAMES and st[s.MUTE] != 0:
-                                        st[s.SAVED_TXT] = ntxt
-                            elif tag == t.TITLE:
-                                if st[s.OVERRIDE] == _TITLE:
-                                    st[s.LINE] = 1
-                                    if st[s.TITLE1] < 0:
-                                        st[s.TITLE1] = ntxt - st[s.TXT0]
-                                st[s.OVERRIDE] = 0
-                            elif tag == t.BR:
-                                tree.border(_BREAK, ntok, st, ev_pos, ev_kind)
-                            elif b & t.ITEM:
-                                tree.border(_ITEM, ntok, st, ev_pos, ev_kind)
-                            elif tag == t.SPAN and st[s.CRUMB_SPANS] > 0:
-                                st[s.CRUMB_SPANS] -= 1
-                                if st[s.CRUMB_SPANS] == 0:
-                                    if in_word:
-                                        ntok = emit(word, length, digest, word_at, word_attr, ntok, st, slots, digests,
-                                                    offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                                        in_word = False
-                                    tree.border(_CRUMBS_END, ntok, st, ev_pos, ev_kind)
-                            continue
-                        # -------------------------------------------------------------------- start tags
-                        if st[s.MUTE] != 0 and tag != t.FRAME and tag != t.NOFRAMES and tag != t.SCRIPT and tag != t.STYLE:
-                            continue
-                        if b & t.NO_FRAMESET:
-                            st[s.FRAMESET_OK] = 0
-                        if st[s.SVG] > 0 and b & t.BREAKOUT:
-                            i = tree.find(t.SVG, 0, st, stack, bits)
-                            tree.pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-                        if found[s.CRUMBS] != 0 and st[s.CRUMB_SP] < 0 and st[s.CRUMB_SPANS] == 0:
-                            if b & t.PUSHED and tag != t.A and tag != t.B and tag != t.EM and tag != t.STRONG:
-                                tree.open_block(tag, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-                                tree.border(_CRUMBS_START, ntok, st, ev_pos, ev_kind)
-                                st[s.CRUMB_SP] = st[s.SP] - 1
+                            if in_word or pair_code != 0:
+                                flush = True
+                                have_tag = True
                                 continue
-                            if tag == t.SPAN:
-                                if in_word:
-                                    ntok = emit(word, length, digest, word_at, word_attr, ntok, st, slots, digests,
-                                                offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                                    in_word = False
-                                tree.border(_CRUMBS_START, ntok, st, ev_pos, ev_kind)
-                                st[s.CRUMB_SPANS] = 1
-                                continue
-                        if tag == t.SPAN:
-                            if st[s.CRUMB_SPANS] > 0:
-                                st[s.CRUMB_SPANS] += 1
-                        elif tag == t.A:
-                            tree.end_formatting(tag, True, ntok, st, stack, links, formatting, bits, an_end, ev_pos,
-                                                ev_kind)  # fmt: skip
-                            number = -1
-                            if found[s.HREF] >= 0:
-                                number = add_anchor(buf, found[s.HREF], found[s.HREF + 1], 0, ntok, st, scratch, hslots,
-                                                    hdigests, hoffsets, harena, ref_digests, ref_codes, c1_codes,
-                                                    an_href, an_start, an_end, an_flags)  # fmt: skip
-                                if number >= 0 and found[s.REL] >= 0 and has_word(
-                                    buf, found[s.REL], found[s.REL + 1], _W_NOFOLLOW
-                                ):
-                                    an_flags[number] |= 1
-                            tree.add_formatting(tag, number, st, stack, links, formatting, bits)
-                        elif tag == t.B or tag == t.EM or tag == t.STRONG:
-                            tree.add_formatting(tag, -1, st, stack, links, formatting, bits)
-                        elif tag == t.BR:
-                            tree.border(_BREAK, ntok, st, ev_pos, ev_kind)
-                        elif tag == t.IMG or tag == t.IMAGE or tag == t.AREA or tag == t.INPUT:
-                            st[s.AREA] = -1
-                            if tag == t.AREA and found[s.HREF] >= 0:
-                                number = add_anchor(buf, found[s.HREF], found[s.HREF + 1], 1, ntok, st, scratch, hslots,
-                                                    hdigests, hoffsets, harena, ref_digests, ref_codes, c1_codes,
-                                                    an_href, an_start, an_end, an_flags)  # fmt: skip
-                                st[s.AREA] = number
-                                if number >= 0 and found[s.REL] >= 0 and has_word(
-                                    buf, found[s.REL], found[s.REL + 1], _W_NOFOLLOW
-                                ):
-                                    an_flags[number] |= 1
-                            if tag == t.INPUT and not (
-                                found[s.TYPE] >= 0 and m.same_word(buf, found[s.TYPE], found[s.TYPE + 1], _W_IMAGE)
-                            ):
-                                continue
-                            if found[s.ALT] >= 0 and found[s.ALT + 1] > found[s.ALT]:
-                                outer_pos, outer_lim, outer_mode = pos, lim, mode
-                                pos, lim, mode = found[s.ALT], found[s.ALT + 1], _VALUE
-                                st[s.OVERRIDE] = _ALT
-                            else:
-                                st[s.AREA] = -1
-                        elif tag == t.META:
-                            what = meta_tag(buf, found, ntok, st)
-                            if what == 1:
-                                if in_word:
-                                    ntok = emit(word, length, digest, word_at, word_attr, ntok, st, slots, digests,
-                                                offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                                    in_word = False
-                                space = True
-                                outer_pos, outer_lim, outer_mode = pos, lim, mode
-                                pos, lim, mode = found[s.CONTENT], found[s.CONTENT + 1], _VALUE
-                                st[s.OVERRIDE] = _KEYWORD
-                            elif what == 2:
-                                i, j = m.refresh_target(buf, found[s.CONTENT], found[s.CONTENT + 1])
-                                if i >= 0:
-                                    add_anchor(buf, i, j, 4, ntok, st, scratch, hslots, hdigests, hoffsets, harena,
-                                               ref_digests, ref_codes, c1_codes, an_href, an_start, an_end,
-                                               an_flags)  # fmt: skip
-                        elif tag == t.TITLE:
-                            if st[s.SVG] > 0:
-                                st[s.OVERRIDE] = _ALT
-                            else:
-                                st[s.LINE] = 1
-                                st[s.OVERRIDE] = _TITLE
-                                if st[s.TITLE0] < 0:
-                                    st[s.TITLE0] = ntxt - st[s.TXT0]
-                                mode, raw_name = _RCDATA, _N_TITLE
-                        elif tag == t.SCRIPT:
-                            pos = m.script_end(buf, pos, lim, _N_SCRIPT)
-                        elif tag == t.STYLE:
-                            pos = m.raw_end(buf, pos, lim, _N_STYLE)
-                        elif tag == t.TEMPLATE:
-                            pos = m.template_end(buf, pos, lim, _N_TEMPLATE, _N_SCRIPT, _N_STYLE)
-                        elif tag == t.IFRAME or tag == t.NOEMBED:
-                            if tag == t.IFRAME and found[s.SRC] >= 0:
-                                add_anchor(buf, found[s.SRC], found[s.SRC + 1], 3, ntok, st, scratch, hslots, hdigests,
-                                           hoffsets, harena, ref_digests, ref_codes, c1_codes, an_href, an_start,
-                                           an_end, an_flags)  # fmt: skip
-                            pos = m.raw_end(buf, pos, lim, _N_IFRAME if tag == t.IFRAME else _N_NOEMBED)
-                        elif tag == t.TEXTAREA:
-                            mode, raw_name = _RCDATA, _N_TEXTAREA
-                        elif tag == t.FRAMESET:
-                            if st[s.FRAMESET_OK] != 0 and st[s.FRAMESET] == 0:
-                                st[s.FRAMESET] = 1
-                                st[s.MUTE] = 1
-                                st[s.SAVED_TXT] = ntxt
-                        elif tag == t.FRAME:
-                            if st[s.FRAMESET] != 0 and found[s.SRC] >= 0:
-                                st[s.MUTE] = 0
-                                add_anchor(buf, found[s.SRC], found[s.SRC + 1], 2, ntok, st, scratch, hslots, hdigests,
-                                           hoffsets, harena, ref_digests, ref_codes, c1_codes, an_href, an_start,
-                                           an_end, an_flags)  # fmt: skip
-                                st[s.MUTE] = 1
-                        elif tag == t.NOFRAMES:
-                            if st[s.MUTE] != 0:
-                                st[s.MUTE] = 0
-                                ntxt = st[s.SAVED_TXT]
-                                space = True
-                            tree.open_block(tag, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-                        elif tag == t.HTML:
-                            if found[s.LANG] >= 0 and st[s.LANG0] < 0:
-                                st[s.LANG0] = found[s.LANG] - starts[page]
-                                st[s.LANG1] = found[s.LANG + 1] - starts[page]
-                        elif tag == t.BASE or tag == t.LINK:
-                            slot = s.BASE if tag == t.BASE else s.CANONICAL
-                            if (
-                                found[s.HREF] >= 0
-                                and st[slot] < 0
-                                and (
-                                    tag == t.BASE
-                                    or (
-                                        found[s.REL] >= 0
-                                        and found[s.HREF + 1] > found[s.HREF]
-                                        and has_word(buf, found[s.REL], found[s.REL + 1], _W_CANONICAL)
-                                    )
-                                )
-                            ):
-                                number = m.address(buf, found[s.HREF], found[s.HREF + 1], st[s.MAX_URL], scratch,
-                                                   ref_digests, ref_codes, c1_codes)  # fmt: skip
-                                if number >= 0:
-                                    st[slot], st[s.NHREFS] = intern(
-                                        scratch, number, digest_of(scratch, number), hslots, hdigests, hoffsets, harena,
-                                        st[s.NHREFS],
-                                    )  # fmt: skip
-                        elif tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
-                            if tree.find(t.TABLE, 0, st, stack, bits) >= 0:
-                                i = tree.find_cell(st, stack)
-                                if i >= 0:
-                                    tree.pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-                                if tag == t.TR:
-                                    tree.border(_CELL, ntok, st, ev_pos, ev_kind)
-                        elif tag == t.HR:
-                            i = tree.find_p(st, stack, bits)
-                            if i >= 0:
-                                tree.pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-                            tree.border(_PARAGRAPH, ntok, st, ev_pos, ev_kind)
-                        elif tag == t.BODY:
-                            tree.border(_PARAGRAPH, ntok, st, ev_pos, ev_kind)
-                        elif tag == t.OPTION or tag == t.OPTGROUP:
-                            tree.border(_ITEM, ntok, st, ev_pos, ev_kind)
-                        elif b & t.PUSHED:
-                            if tag == t.SVG and pos >= 2 and buf[pos - 2] == 47:
-                                continue
-                            tree.open_block(tag, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-                            if tag == t.XMP:
-                                mode, raw_name = _RAW, _N_XMP
-                            elif tag == t.PLAINTEXT:
-                                mode, raw_name = _RAW, _W_CANONICAL  # a name that ends it not: nothing does
+                if kind != _NO_TAG:
+                    have_tag = False
+                    if after < 0:
+                        pos = lim  # the input ends inside a tag: it is no tag
                         continue
-                elif mode != _VALUE and m.ends_raw(buf, pos, lim, raw_name) and len(raw_name) != 9:
+                    pos = after
+                    if kind == _END:
+                        end_tag(tag, bits, ntok, ntxt, in_word, st, an, ev)
+                        continue
+                    if st[s.MUTE] != 0 and not bits & t.HEARD:
+                        continue
+                    if bits & t.NO_FRAMESET:
+                        st[s.FRAMESET_OK] = 0
+                    if st[s.SVG] > 0 and bits & t.BREAKOUT:
+                        tree.pop_to(tree.find(t.SVG, 0, st), ntok, st, an, ev)
+                    crumbs = st[s.CRUMBS] != 0 and st[s.CRUMB_SP] < 0 and st[s.CRUMB_SPANS] == 0
+                    if bits & t.RARE:
+                        pos = start_rare(tag, buf, pos, lim, starts[page], ntok, st, an, ev, hslots, hentries, harena, refs)
+                    elif bits & t.PUSHED and not bits & t.FORMATTING:
+                        if tag == t.SVG and buf[pos - 2] == 47:
+                            continue
+                        if tag == t.NOFRAMES and st[s.MUTE] != 0:
+                            st[s.MUTE] = 0
+                            ntxt = st[s.SAVED_TXT]
+                        tree.open_block(tag, ntok, st, an, ev)
+                        if crumbs:
+                            tree.border(_CRUMBS_START, ntok, st, ev)
+                            st[s.CRUMB_SP] = st[s.SP] - 1
+                        if tag == t.XMP or tag == t.PLAINTEXT:
+                            mode, raw_tag = _RAW, tag
+                    elif tag == t.A:
+                        start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs)
+                    elif bits & t.FORMATTING:
+                        tree.add_formatting(tag, -1, st)
+                    elif tag == t.SPAN:
+                        if crumbs:
+                            tree.border(_CRUMBS_START, ntok, st, ev)
+                            st[s.CRUMB_SPANS] = 1
+                        elif st[s.CRUMB_SPANS] > 0:
+                            st[s.CRUMB_SPANS] += 1
+                    elif tag == t.BR:
+                        tree.border(_BREAK, ntok, st, ev)
+                    elif tag == t.IMG or tag == t.IMAGE or tag == t.AREA or tag == t.INPUT:
+                        number = -1
+                        if tag == t.AREA:
+                            number = start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs)
+                        elif tag == t.INPUT and not (
+                            st[s.TYPE] >= 0 and m.same_word(buf, st[s.TYPE], st[s.TYPE + 1], _W_IMAGE)
+                        ):
+                            continue
+                        if st[s.ALT] >= 0 and st[s.ALT + 1] > st[s.ALT]:
+                            outer_pos, outer_lim, outer_mode = pos, lim, mode
+                            pos, lim, mode = st[s.ALT], st[s.ALT + 1], _VALUE
+                            st[s.OVERRIDE] = _ALT
+                            st[s.AREA] = number
+                    elif tag == t.META:
+                        what = meta_tag(buf, st)
+                        if what == 1:
+                            outer_pos, outer_lim, outer_mode = pos, lim, mode
+                            pos, lim, mode = st[s.CONTENT], st[s.CONTENT + 1], _VALUE
+                            st[s.OVERRIDE] = _KEYWORD
+                        elif what == 2:
+                            i, j = m.refresh_target(buf, st[s.CONTENT], st[s.CONTENT + 1])
+                            if i >= 0:
+                                add_anchor(buf, i, j, _REFRESH, ntok, st, an, hslots, hentries, harena, refs)
+                    elif tag == t.TITLE:
+                        if st[s.SVG] > 0:
+                            st[s.OVERRIDE] = _ALT
+                        else:
+                            st[s.LINE] = 1
+                            st[s.OVERRIDE] = _TITLE
+                            if st[s.TITLE0] < 0:
+                                st[s.TITLE0] = ntxt - txt0
+                            mode, raw_tag = _RCDATA, tag
+                    elif tag == t.TEXTAREA:
+                        mode, raw_tag = _RCDATA, tag
+                    elif tag == t.FRAMESET:
+                        if st[s.FRAMESET_OK] != 0 and st[s.FRAMESET] == 0:
+                            st[s.FRAMESET] = 1
+                            st[s.MUTE] = 1
+                            st[s.SAVED_TXT] = ntxt
+                    elif tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
+                        if st[s.TABLES] > 0:
+                            i = tree.find_cell(st)
+                            if i >= 0:
+                                tree.pop_to(i, ntok, st, an, ev)
+                            if tag == t.TR:
+                                tree.border(_CELL, ntok, st, ev)
+                    continue
+                pos += 1
+            elif c == 60:
+                if (
+                    (raw_tag == t.TITLE and m.ends_raw(buf, pos, lim, _N_TITLE))
+                    or (raw_tag == t.TEXTAREA and m.ends_raw(buf, pos, lim, _N_TEXTAREA))
+                    or (raw_tag == t.XMP and m.ends_raw(buf, pos, lim, _N_XMP))
+                ) and mode != _VALUE:
                     mode = _DATA
                     continue
                 pos += 1
             elif c == 38 and mode != _RAW:
-                code, second, after = m.reference(buf, pos, lim, mode == _VALUE, ref_digests, ref_codes, c1_codes)
+                code, second, pos = m.reference(buf, pos, lim, mode == _VALUE, refs)
                 if code < 0:
-                    code = 38
-                pos = after
+                    code = np.int64(38)
             elif c < 0x80:
                 pos += 1
             elif c < 0xE0:
@@ -575,104 +550,95 @@ def lex_pages(
                 )
                 pos += 4
             # ------------------------------------------------------------------------------------ one character
-            while True:
-                kind = class_of(code, class_index, class_blocks)
-                if kind == _WORD or (kind == _MARK and in_word):
-                    if not in_word:
-                        if pair_code != 0:
-                            if pairs == 0:
-                                length = m.encode(pair_code, word, 0)
-                                ntok = emit(word, length, digest_of(word, length), pair_at, pair_attr, ntok, st, slots,
-                                            digests, offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                            pair_code = 0
-                        in_word = True
-                        full = False
-                        length = 0
-                        digest = OFFSET_BASIS
-                        if st[s.PENDING] != 0:
-                            tree.reconstruct(st, stack, links, formatting, bits)
-                        if space or st[s.LINE] != 0:
-                            if ntxt > st[s.TXT0]:
-                                txt[ntxt] = 10 if st[s.LINE] != 0 else 32
-                                ntxt += 1
-                            space = False
-                            st[s.LINE] = 0
-                        word_at = ntxt
-                        word_attr = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
+            what = class_of(code, class_index, class_blocks)
+            if what == _IGNORED:
+                continue
+            # What the character ends is added first; then the character is looked at again.
+            if what == _WORD or (what == _MARK and in_word):
+                if pair_code != 0:
+                    flush, pos = True, char_at
+                    continue
+                if not in_word:
+                    in_word = True
+                    full = False
+                    digest = OFFSET_BASIS
+                    if st[s.PENDING] != 0:
+                        tree.reconstruct(st)
+                    if space or st[s.LINE] != 0:
+                        if ntxt > txt0:
+                            txt[ntxt] = 10 if st[s.LINE] != 0 else 32
+                            ntxt += 1
+                        space = False
+                        st[s.LINE] = 0
+                    word_at = ntxt
+                    word_attr = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
                     st[s.AFTER_STOP] = 0
-                    if code < 128:
-                        code = np.int64(lower[code])
-                    n_bytes = m.encode(code, txt, ntxt)
-                    if length + n_bytes <= max_word and not full:
-                        for i in range(n_bytes):
-                            word[length] = txt[ntxt + i]
-                            digest = (digest ^ np.uint64(word[length])) * PRIME
-                            length += 1
-                    else:
-                        full = True
-                    ntxt += n_bytes
-                elif kind != _IGNORED:
-                    if in_word:
-                        ntok = emit(word, length, digest, word_at, word_attr, ntok, st, slots, digests, offsets, arena, tok,
-                                    tok_at, ev_pos, ev_kind)  # fmt: skip
-                        in_word = False
-                        length = 0
-                    if kind == _PAIR:
-                        st[s.AFTER_STOP] = 0
-                        if st[s.PENDING] != 0:
-                            tree.reconstruct(st, stack, links, formatting, bits)
-                    elif pair_code != 0:
-                        if pairs == 0:
-                            length = m.encode(pair_code, word, 0)
-                            ntok = emit(word, length, digest_of(word, length), pair_at, pair_attr, ntok, st, slots,
-                                        digests, offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                            length = 0
-                        pair_code = 0
-                    if kind == _SPACE:
-                        space = True
-                        if st[s.AFTER_STOP] != 0:
-                            st[s.AFTER_STOP] = 0
-                            tree.border(_SENTENCE, ntok, st, ev_pos, ev_kind)
-                    else:
-                        if space or st[s.LINE] != 0:
-                            if ntxt > st[s.TXT0]:
-                                txt[ntxt] = 10 if st[s.LINE] != 0 else 32
-                                ntxt += 1
-                            space = False
-                            st[s.LINE] = 0
-                        if kind == _PAIR:
-                            attr = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
-                            if pair_code != 0:
-                                length = m.encode(pair_code, word, 0)
-                                length += m.encode(code, word, length)
-                                ntok = emit(word, length, digest_of(word, length), pair_at, pair_attr, ntok, st, slots,
-                                            digests, offsets, arena, tok, tok_at, ev_pos, ev_kind)  # fmt: skip
-                                length = 0
-                                pairs += 1
-                            else:
-                                pairs = 0
-                            pair_code, pair_at, pair_attr = code, ntxt, attr
-                        elif kind == _STOP:
-                            st[s.AFTER_STOP] = 1
-                        elif kind == _FULL_STOP:
-                            tree.border(_SENTENCE, ntok, st, ev_pos, ev_kind)
-                        elif kind != _CLOSER:
-                            st[s.AFTER_STOP] = 0
-                        ntxt += m.encode(code, txt, ntxt)
-                if second == 0:
-                    break
-                code, second = second, 0
+                n_bytes = m.encode(code, txt, ntxt)
+                if second != 0:
+                    n_bytes += m.encode(second, txt, ntxt + n_bytes)
+                if length + n_bytes <= max_word and not full:
+                    for i in range(n_bytes):
+                        letter = txt[ntxt + i]
+                        if 65 <= letter <= 90:
+                            letter += np.uint8(32)
+                        arena[base + length] = letter
+                        digest = (digest ^ np.uint64(letter)) * PRIME
+                        length += 1
+                else:
+                    full = True
+                ntxt += n_bytes
+                continue
+            if in_word or (pair_code != 0 and what != _PAIR):
+                flush, pos = True, char_at
+                continue
+            if what == _SPACE:
+                space = True
+                if st[s.AFTER_STOP] != 0:
+                    st[s.AFTER_STOP] = 0
+                    tree.border(_SENTENCE, ntok, st, ev)
+                continue
+            if space or st[s.LINE] != 0:
+                if ntxt > txt0:
+                    txt[ntxt] = 10 if st[s.LINE] != 0 else 32
+                    ntxt += 1
+                space = False
+                st[s.LINE] = 0
+            if what == _PAIR:
+                st[s.AFTER_STOP] = 0
+                if st[s.PENDING] != 0:
+                    tree.reconstruct(st)
+                attr = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
+                if pair_code != 0:
+                    # The pair of the character before and this one is a word; `flush` adds it.
+                    length = m.encode(pair_code, arena, base)
+                    length += m.encode(code, arena, base + length)
+                    digest = digest_of(arena, base, base + length)
+                    word_at, word_attr = pair_at, pair_attr
+                    pairs += 1
+                    flush = in_word = True
+                else:
+                    pairs = 0
+                pair_code, pair_at, pair_attr = code, ntxt, attr
+            elif what == _STOP:
+                st[s.AFTER_STOP] = 1
+            elif what == _FULL_STOP:
+                tree.border(_SENTENCE, ntok, st, ev)
+            elif what != _CLOSER:
+                st[s.AFTER_STOP] = 0
+            ntxt += m.encode(code, txt, ntxt)
+            if second != 0:
+                ntxt += m.encode(second, txt, ntxt)
         # ------------------------------------------------------------------------------------------ the page's end
-        tree.pop_to(0, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+        tree.pop_to(0, ntok, st, an, ev)
         if st[s.CRUMB_SPANS] > 0:
-            tree.border(_CRUMBS_END, ntok, st, ev_pos, ev_kind)
+            tree.border(_CRUMBS_END, ntok, st, ev)
         if st[s.MUTE] != 0:
             ntxt = st[s.SAVED_TXT]
         if st[s.TITLE0] >= 0 and st[s.TITLE1] < 0:
-            st[s.TITLE1] = ntxt - st[s.TXT0]
+            st[s.TITLE1] = ntxt - txt0
         for i in range(st[s.AN0], st[s.NAN]):
-            an_start[i] -= st[s.TOK0]
-            an_end[i] = min(an_end[i], ntok) - st[s.TOK0]
+            an[4 * i + s.A_START] -= tok0
+            an[4 * i + s.A_END] = min(an[4 * i + s.A_END], ntok) - tok0
         rows[page, s.R_TOKENS] = ntok
         rows[page, s.R_EVENTS] = st[s.NEV]
         rows[page, s.R_ANCHORS] = st[s.NAN]

@@ -26,7 +26,7 @@ _CRUMBLIST = np.frombuffer(b"breadcrumblist", dtype=np.uint8)
 @njit(cache=True)
 def is_space(c):
     """HTML white space."""
-    return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
+    return c <= 32 and (c == 32 or c == 10 or c == 9 or c == 13 or c == 12)
 
 
 @njit(cache=True)
@@ -54,22 +54,18 @@ def holds(buf, start, end, word):
     n = len(word)
     first = word[0]
     for i in range(start, end - n + 1):
-        if lower(buf[i]) == first:
-            j = 1
-            while j < n and lower(buf[i + j]) == word[j]:
-                j += 1
-            if j == n:
-                return True
+        if buf[i] | 32 == first and same_word(buf, i, i + n, word):
+            return True
     return False
 
 
 @njit(cache=True)
-def read_attributes(buf, pos, end, wanted, found):
-    """The position after the tag's `>`, or -1 if the input ends first; values of interest go to `found`."""
-    found[s.CRUMBS] = 0
+def read_attributes(buf, pos, end, wanted, st):
+    """The position after the tag's `>`, or -1 if the input ends first; values of interest go to `st`."""
+    st[s.CRUMBS] = 0
     if wanted:
-        for i in range(s.CRUMBS):
-            found[i] = -1
+        for i in range(s.FOUND, s.CRUMBS):
+            st[i] = -1
     while True:
         while pos < end and (is_space(buf[pos]) or buf[pos] == 47):
             pos += 1
@@ -81,7 +77,7 @@ def read_attributes(buf, pos, end, wanted, found):
         pos += 1
         while pos < end:
             c = buf[pos]
-            if c == 61 or c == 62 or c == 47 or is_space(c):
+            if c <= 62 and (c == 61 or c == 62 or c == 47 or is_space(c)):
                 break
             pos += 1
         name_end = pos
@@ -106,7 +102,7 @@ def read_attributes(buf, pos, end, wanted, found):
                 pos += 1
             else:
                 value = pos
-                while pos < end and buf[pos] != 62 and not is_space(buf[pos]):
+                while pos < end and (buf[pos] > 62 or (buf[pos] != 62 and not is_space(buf[pos]))):
                     pos += 1
                 value_end = pos
         length = name_end - start
@@ -117,10 +113,10 @@ def read_attributes(buf, pos, end, wanted, found):
             slot = -1
             if digest == _H_CLASS or digest == _H_LABEL:
                 if value_end - value >= 10 and holds(buf, value, value_end, _CRUMB):
-                    found[s.CRUMBS] = 1
+                    st[s.CRUMBS] = 1
             elif digest == _H_ITEMTYPE:
                 if holds(buf, value, value_end, _CRUMBLIST):
-                    found[s.CRUMBS] = 1
+                    st[s.CRUMBS] = 1
             elif digest == _H_HREF:
                 slot = s.HREF
             elif digest == _H_SRC:
@@ -139,9 +135,9 @@ def read_attributes(buf, pos, end, wanted, found):
                 slot = s.LANG
             elif digest == _H_TYPE:
                 slot = s.TYPE
-            if slot >= 0 and wanted and (found[slot] < 0 or (slot == s.LANG and found[slot] == found[slot + 1])):
-                found[slot] = value
-                found[slot + 1] = value_end
+            if slot >= 0 and wanted and (st[slot] < 0 or (slot == s.LANG and st[slot] == st[slot + 1])):
+                st[slot] = value
+                st[slot + 1] = value_end
 
 
 @njit(cache=True)
@@ -165,6 +161,14 @@ def after_comment(buf, pos, end):
     while i < end and buf[i] != 62:
         i += 1
     return min(i + 1, end)
+
+
+@njit(cache=True)
+def after_cdata(buf, pos, end):
+    """The position after the CDATA section that opens at buf[pos]; it holds no text of the page."""
+    while pos + 2 < end and not (buf[pos] == 93 and buf[pos + 1] == 93 and buf[pos + 2] == 62):
+        pos += 1
+    return min(pos + 3, end)
 
 
 @njit(cache=True)
@@ -263,12 +267,30 @@ def is_alnum(c):
     return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122
 
 
+REFERENCES = 8192
+
+
 @njit(cache=True)
-def reference(buf, pos, end, in_attribute, digests, codes, c1_codes):
+def find_reference(digest, mask, refs):
+    """Where the reference whose name has this digest stands in `refs`, or -1."""
+    place = digest & mask
+    wanted = np.int64(digest)
+    while True:
+        at = 32 + 3 * np.int64(place)
+        if refs[at] == wanted:
+            return at
+        if refs[at] == 0:
+            return -1
+        place = (place + np.uint64(1)) & mask
+
+
+@njit(cache=True)
+def reference(buf, pos, end, in_attribute, refs):
     """(first code, second code or 0, position after) of the character reference at buf[pos] == '&'.
 
-    First code -1: it is none, and the ampersand stands for itself. `digests` (a power of two of places, 0 = empty)
-    holds FNV-1a of the names, with the semicolon where it is required; `codes` their two codes.
+    First code -1: it is none, and the ampersand stands for itself. `refs` begins with the 32 codes that numeric
+    references to C1 controls mean; then come REFERENCES places of three: FNV-1a of a name (with the semicolon where it
+    is required; 0 = empty) and its two codes.
     """
     i = pos + 1
     if i >= end:
@@ -297,11 +319,11 @@ def reference(buf, pos, end, in_attribute, digests, codes, c1_codes):
         if i < end and buf[i] == 59:
             i += 1
         if 0x80 <= value <= 0x9F:
-            value = c1_codes[value - 0x80]
+            value = refs[value - 0x80]
         elif value == 0 or value > 0x10FFFF or 0xD800 <= value <= 0xDFFF:
             value = 0xFFFD
         return value, 0, i
-    mask = np.uint64(len(digests) - 1)
+    mask = np.uint64(REFERENCES - 1)
     digest = OFFSET_BASIS
     best = -1
     best_end = pos + 1
@@ -309,24 +331,19 @@ def reference(buf, pos, end, in_attribute, digests, codes, c1_codes):
         digest = (digest ^ np.uint64(buf[i])) * PRIME
         i += 1
         if i - pos <= 7:  # the longest name that may lack its semicolon has six letters
-            place = digest & mask
-            while digests[place] != 0:
-                if digests[place] == digest:
-                    best = np.int64(place)
-                    best_end = i
-                    break
-                place = (place + np.uint64(1)) & mask
+            at = find_reference(digest, mask, refs)
+            if at >= 0:
+                best = at
+                best_end = i
     if i < end and buf[i] == 59:
         digest = (digest ^ np.uint64(59)) * PRIME
-        place = digest & mask
-        while digests[place] != 0:
-            if digests[place] == digest:
-                return codes[place, 0], codes[place, 1], i + 1
-            place = (place + np.uint64(1)) & mask
+        at = find_reference(digest, mask, refs)
+        if at >= 0:
+            return refs[at + 1], refs[at + 2], i + 1
     if best >= 0:
         if in_attribute and best_end < end and (buf[best_end] == 61 or is_alnum(buf[best_end])):
             return -1, 0, pos + 1
-        return codes[best, 0], codes[best, 1], best_end
+        return refs[best + 1], refs[best + 2], best_end
     return -1, 0, pos + 1
 
 
@@ -353,8 +370,8 @@ def encode(code, out, at):
 
 
 @njit(cache=True)
-def address(buf, pos, end, most, out, digests, codes, c1_codes):
-    """Write the link address in the attribute value buf[pos:end] to `out`; its length, or -1 if over `most` bytes.
+def address(buf, pos, end, most, out, at, refs):
+    """Write the link address in the attribute value buf[pos:end] to out[at:]; its length, or -1 if over `most` bytes.
 
     References are decoded, the fragment and the white space around the address left out.
     """
@@ -364,28 +381,25 @@ def address(buf, pos, end, most, out, digests, codes, c1_codes):
         end -= 1
     n = 0
     while pos < end:
-        c = buf[pos]
-        if c == 38:
-            first, second, after = reference(buf, pos, end, True, digests, codes, c1_codes)
-            if first >= 0:
-                if first == 35:
-                    return n
-                n += encode(first, out, n)
-                if second > 0:
-                    n += encode(second, out, n)
-                pos = after
-            else:
-                out[n] = 38
-                n += 1
-                pos += 1
-        elif c == 35:
-            return n
-        else:
-            out[n] = c
-            n += 1
+        # Plain characters: find how far they go, then copy them at once.
+        start = pos
+        while pos < end and (buf[pos] > 38 or (buf[pos] != 38 and buf[pos] != 35)):
             pos += 1
+        if n + pos - start > most:
+            return -1
+        for i in range(pos - start):
+            out[at + n + i] = buf[start + i]
+        n += pos - start
+        if pos == end or buf[pos] == 35:
+            return n
+        first, second, after = reference(buf, pos, end, True, refs)
+        if first == 35:
+            return n
+        n += encode(first if first >= 0 else 38, out, at + n)
+        if second > 0:
+            n += encode(second, out, at + n)
+        pos = after
         if n > most:
-            # The address may still end here at a fragment; otherwise it is too long.
             return -1
     return n
 

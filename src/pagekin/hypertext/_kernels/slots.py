@@ -1,21 +1,31 @@
-"""Places in the lexer's state vector (int64), its attribute vector and its per-page result row."""
+"""Places in the lexer's arrays.
 
-_STATE = (
-    "TOK0 NEV EV0 NAN AN0 TXT0 ATTR OVERRIDE LAST_ATTR HEADINGS ADDRESSES KEYWORDS SP NF PENDING LINE AFTER_STOP BODY "
-    "TITLE0 TITLE1 LANG0 LANG1 BASE CANONICAL FLAGS DROPPED CRUMB_SP CRUMB_SPANS FRAMESET FRAMESET_OK MUTE SAVED_TXT "
-    "SVG AREA NTERMS NHREFS MAX_TOKENS MAX_ANCHORS MAX_URL MAX_WORD LAST"
-).split()
+The kernels share few, wide arrays: every array that a compiled function takes costs time at each call. So one state
+vector holds the scalars, the stack of open elements, the list of formatting elements, the values of the current tag's
+attributes and the elements' properties.
+"""
+
+NESTING_MOST = 4_000
+FORMATTING_MOST = 256
+
 (
-    TOK0, NEV, EV0, NAN, AN0, TXT0, ATTR, OVERRIDE, LAST_ATTR, HEADINGS, ADDRESSES, KEYWORDS, SP, NF, PENDING, LINE,
+    TOK0, NEV, NAN, AN0, TXT0, ATTR, OVERRIDE, LAST_ATTR, HEADINGS, ADDRESSES, KEYWORDS, SP, NF, PENDING, LINE,
     AFTER_STOP, BODY, TITLE0, TITLE1, LANG0, LANG1, BASE, CANONICAL, FLAGS, DROPPED, CRUMB_SP, CRUMB_SPANS, FRAMESET,
-    FRAMESET_OK, MUTE, SAVED_TXT, SVG, AREA, NTERMS, NHREFS, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD, LAST,
-) = range(len(_STATE))  # fmt: skip
-STATE_SIZE = LAST + 16  # from LAST on: the position of the last boundary of each kind
+    FRAMESET_OK, MUTE, SAVED_TXT, SVG, AREA, NTERMS, NHREFS, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD, MAX_EVENTS,
+    NESTING, PARAGRAPHS, TABLES, LAST,
+) = range(44)  # fmt: skip
+# From LAST on: the position of the last boundary of each kind.
+FOUND = LAST + 16
+# Attributes that are looked at: each takes two places, the start and the end of its value (-1: absent).
+HREF, SRC, ALT, REL, NAME, CONTENT, HTTP_EQUIV, LANG, TYPE = range(FOUND, FOUND + 18, 2)
+CRUMBS = FOUND + 18
+BITS = CRUMBS + 1
+STACK = BITS + 256  # per open element: its number, its entry of the formatting list or -1
+FORMATTING = STACK + 2 * NESTING_MOST  # per entry: element or MARK, its depth on the stack or -1, its anchor or -1
+STATE_SIZE = FORMATTING + 3 * FORMATTING_MOST
 
-# Attributes that are looked at: each takes two places, the start and the end of its value.
-HREF, SRC, ALT, REL, NAME, CONTENT, HTTP_EQUIV, LANG, TYPE = range(0, 18, 2)
-CRUMBS = 18
-ATTRIBUTES_SIZE = 19
+# An anchor's four places.
+A_HREF, A_START, A_END, A_FLAGS = range(4)
 
 # The row that a page leaves behind.
 (

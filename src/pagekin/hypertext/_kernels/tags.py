@@ -35,6 +35,9 @@ MARKER = 512  # formatting opened inside does not leave it
 WANTS = 1024  # its attributes are looked at
 BREAKOUT = 2048  # ends an open <svg>
 ITEM = 4096
+FORMATTING = 8192
+RARE = 16384  # handled by `start_rare`
+HEARD = 32768  # acted on even inside a frameset
 
 _SPECIAL = frozenset(
     "address applet article aside blockquote button caption center dd details dir div dl dt fieldset figcaption figure "
@@ -55,6 +58,9 @@ _WANTS = frozenset("a area img image input meta link base frame iframe html".spl
 _BREAKOUT = frozenset(
     "b body br center dd div dl dt em h1 h2 h3 h4 h5 h6 hr img li listing menu meta ol p pre strong table ul".split()
 )
+_RARE = frozenset(
+    "script style template iframe noembed frame html base link hr body option optgroup".split()
+)
 _PUSHED = (_SPECIAL - {"hr"}) | {"a", "b", "em", "strong", "dfn", "svg", "legend", "dialog"}
 
 
@@ -73,6 +79,9 @@ def _bits(name: str) -> int:
         | WANTS * (name in _WANTS)
         | BREAKOUT * (name in _BREAKOUT)
         | ITEM * (name in ITEMS)
+        | FORMATTING * (name in ("a", "b", "em", "strong"))
+        | RARE * (name in _RARE)
+        | HEARD * (name in ("frame", "noframes", "script", "style"))
     )
 
 

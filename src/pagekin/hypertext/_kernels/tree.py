@@ -10,7 +10,6 @@ from numba import njit
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
 
-FORMATTING = 256  # entries of the formatting list, markers included
 MARK = -1
 _TEXT, _HEADER, _KEYWORD, _ADDRESS = 32, 2, 4, 8
 _PARAGRAPH, _CELL, _ITEM, _SENTENCE, _HEADING, _LIST_END, _TABLE_END = 1, 2, 3, 5, 6, 7, 8
@@ -19,28 +18,58 @@ _DEEP = 32
 
 
 @njit(cache=True)
-def border(kind, ntok, st, ev_pos, ev_kind):
+def element(depth, st):
+    """The open element at `depth` of the stack."""
+    return st[s.STACK + 2 * depth]
+
+
+@njit(cache=True)
+def entry_of(depth, st):
+    """The formatting entry of the open element at `depth`, or -1."""
+    return st[s.STACK + 2 * depth + 1]
+
+
+@njit(cache=True)
+def listed(f, st):
+    """The element of formatting entry `f`, or MARK."""
+    return st[s.FORMATTING + 3 * f]
+
+
+@njit(cache=True)
+def depth_of(f, st):
+    """Where the element of formatting entry `f` is open, or -1."""
+    return st[s.FORMATTING + 3 * f + 1]
+
+
+@njit(cache=True)
+def anchor_of(f, st):
+    """The anchor that formatting entry `f` makes, or -1."""
+    return st[s.FORMATTING + 3 * f + 2]
+
+
+@njit(cache=True)
+def border(kind, ntok, st, ev):
     """Note a boundary of `kind` before the next word, once."""
     if st[s.MUTE] != 0:
         return
     if kind != _SENTENCE:
         if st[s.AFTER_STOP] != 0:
             st[s.AFTER_STOP] = 0
-            border_here(_SENTENCE, ntok, st, ev_pos, ev_kind)
+            border_here(_SENTENCE, ntok, st, ev)
         if kind < _CRUMBS_START:
             st[s.LINE] = 1
-    border_here(kind, ntok, st, ev_pos, ev_kind)
+    border_here(kind, ntok, st, ev)
 
 
 @njit(cache=True)
-def border_here(kind, ntok, st, ev_pos, ev_kind):
+def border_here(kind, ntok, st, ev):
     """`border` without its side effects."""
-    if st[s.LAST + kind] == ntok or st[s.NEV] >= len(ev_pos):
+    n = st[s.NEV]
+    if st[s.LAST + kind] == ntok or n >= st[s.MAX_EVENTS]:
         return
     st[s.LAST + kind] = ntok
-    ev_pos[st[s.NEV]] = ntok - st[s.TOK0]
-    ev_kind[st[s.NEV]] = kind
-    st[s.NEV] += 1
+    ev[n] = (ntok - st[s.TOK0]) << 8 | kind
+    st[s.NEV] = n + 1
 
 
 @njit(cache=True)
@@ -57,14 +86,20 @@ def set_attributes(st):
 
 
 @njit(cache=True)
-def count_in(tag, step, st, bits):
+def count_in(tag, step, st):
     """Count an element that opens (step 1) or closes (step -1)."""
-    if bits[tag] & t.HEADING:
+    if st[s.BITS + tag] & t.HEADING:
         st[s.HEADINGS] += step
     elif tag == t.B or tag == t.EM or tag == t.STRONG or tag == t.DFN or tag == t.DT:
         st[s.KEYWORDS] += step
     elif tag == t.ADDRESS:
         st[s.ADDRESSES] += step
+    elif tag == t.P:
+        st[s.PARAGRAPHS] += step
+        return
+    elif tag == t.TABLE:
+        st[s.TABLES] += step
+        return
     elif tag == t.SVG:
         st[s.SVG] += step
         return
@@ -74,306 +109,310 @@ def count_in(tag, step, st, bits):
 
 
 @njit(cache=True)
-def push(tag, entry, st, stack, links, bits):
+def push(tag, entry, st):
     """Open an element; False if the nesting limit is reached."""
     sp = st[s.SP]
-    if sp >= len(stack):
+    if sp >= st[s.NESTING]:
         st[s.FLAGS] |= _DEEP
         return False
-    stack[sp] = tag
-    links[sp] = entry
+    st[s.STACK + 2 * sp] = tag
+    st[s.STACK + 2 * sp + 1] = entry
     st[s.SP] = sp + 1
-    count_in(tag, 1, st, bits)
+    count_in(tag, 1, st)
     return True
 
 
 @njit(cache=True)
-def remove_entry(f, st, links, formatting):
+def remove_entry(f, st):
     """Take entry `f` off the formatting list, and link the stack to the entries that moved."""
     nf = st[s.NF] - 1
     for i in range(f, nf):
-        formatting[i, 0] = formatting[i + 1, 0]
-        formatting[i, 1] = formatting[i + 1, 1]
-        formatting[i, 2] = formatting[i + 1, 2]
+        st[s.FORMATTING + 3 * i] = listed(i + 1, st)
+        st[s.FORMATTING + 3 * i + 1] = depth_of(i + 1, st)
+        st[s.FORMATTING + 3 * i + 2] = anchor_of(i + 1, st)
     st[s.NF] = nf
     for i in range(st[s.SP]):
-        links[i] = -1
+        st[s.STACK + 2 * i + 1] = -1
     for g in range(nf):
-        if formatting[g, 0] != MARK and formatting[g, 1] >= 0:
-            links[formatting[g, 1]] = g
+        if listed(g, st) != MARK and depth_of(g, st) >= 0:
+            st[s.STACK + 2 * st[s.FORMATTING + 3 * g + 1] + 1] = g
 
 
 @njit(cache=True)
-def pop_to(depth, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind):
+def pop_to(depth, ntok, st, an, ev):
     """Close all elements from `depth` on."""
     while st[s.SP] > depth:
         sp = st[s.SP] - 1
         st[s.SP] = sp
-        tag = stack[sp]
-        entry = links[sp]
+        tag = element(sp, st)
+        entry = entry_of(sp, st)
         if entry >= 0:
-            formatting[entry, 1] = -1
+            st[s.FORMATTING + 3 * entry + 1] = -1
             st[s.PENDING] = 1
-            if formatting[entry, 2] >= 0:
-                an_end[formatting[entry, 2]] = ntok
-        count_in(tag, -1, st, bits)
-        b = bits[tag]
+            if anchor_of(entry, st) >= 0:
+                an[4 * anchor_of(entry, st) + s.A_END] = ntok
+        count_in(tag, -1, st)
+        b = st[s.BITS + tag]
         if b & t.MARKER:
             # Formatting that was opened inside ends here.
             nf = st[s.NF]
             while nf > 0:
                 nf -= 1
-                if formatting[nf, 0] == MARK:
+                if listed(nf, st) == MARK:
                     break
             st[s.NF] = nf
             st[s.PENDING] = 1
         if b & t.LIST:
-            border(_LIST_END, ntok, st, ev_pos, ev_kind)
+            border(_LIST_END, ntok, st, ev)
         elif tag == t.TABLE:
-            border(_TABLE_END, ntok, st, ev_pos, ev_kind)
+            border(_TABLE_END, ntok, st, ev)
         elif tag == t.TD or tag == t.TH:
-            border(_CELL, ntok, st, ev_pos, ev_kind)
+            border(_CELL, ntok, st, ev)
         elif b & t.ITEM:
-            border(_ITEM, ntok, st, ev_pos, ev_kind)
+            border(_ITEM, ntok, st, ev)
         elif b & (t.PARAGRAPH | t.HEADING):
-            border(_PARAGRAPH, ntok, st, ev_pos, ev_kind)
+            border(_PARAGRAPH, ntok, st, ev)
         if tag == t.NOFRAMES and st[s.FRAMESET] != 0:
             st[s.MUTE] = 1
         if sp == st[s.CRUMB_SP]:
             st[s.CRUMB_SP] = -1
-            border(_CRUMBS_END, ntok, st, ev_pos, ev_kind)
+            border(_CRUMBS_END, ntok, st, ev)
 
 
 @njit(cache=True)
-def find(tag, stop, st, stack, bits):
+def find(tag, stop, st):
     """The depth of the innermost open `tag` that no element with a bit of `stop` encloses from inside; or -1."""
     i = st[s.SP] - 1
     while i >= 0:
-        if stack[i] == tag:
+        if element(i, st) == tag:
             return i
-        if bits[stack[i]] & stop:
+        if st[s.BITS + element(i, st)] & stop:
             return -1
         i -= 1
     return -1
 
 
 @njit(cache=True)
-def find_p(st, stack, bits):
+def find_p(st):
     """The depth of an open paragraph in button scope, or -1."""
+    if st[s.PARAGRAPHS] == 0:
+        return -1
     i = st[s.SP] - 1
     while i >= 0:
-        if stack[i] == t.P:
+        if element(i, st) == t.P:
             return i
-        if bits[stack[i]] & t.SCOPE or stack[i] == t.BUTTON:
+        if st[s.BITS + element(i, st)] & t.SCOPE or element(i, st) == t.BUTTON:
             return -1
         i -= 1
     return -1
 
 
 @njit(cache=True)
-def find_cell(st, stack):
+def find_cell(st):
     """The depth of the innermost open cell or caption of the current table, or -1."""
+    if st[s.TABLES] == 0:
+        return -1
     i = st[s.SP] - 1
-    while i >= 0 and stack[i] != t.TABLE and stack[i] != t.NOFRAMES:
-        if stack[i] == t.TD or stack[i] == t.TH or stack[i] == t.CAPTION:
+    while i >= 0 and element(i, st) != t.TABLE and element(i, st) != t.NOFRAMES:
+        if element(i, st) == t.TD or element(i, st) == t.TH or element(i, st) == t.CAPTION:
             return i
         i -= 1
     return -1
 
 
 @njit(cache=True)
-def reconstruct(st, stack, links, formatting, bits):
+def reconstruct(st):
     """Open again the formatting elements that a block's end closed."""
     st[s.PENDING] = 0
     first = st[s.NF]
-    while first > 0 and formatting[first - 1, 0] != MARK:
+    while first > 0 and listed(first - 1, st) != MARK:
         first -= 1
     for f in range(first, st[s.NF]):
-        if formatting[f, 1] < 0 and push(formatting[f, 0], f, st, stack, links, bits):
-            formatting[f, 1] = st[s.SP] - 1
+        if depth_of(f, st) < 0 and push(listed(f, st), f, st):
+            st[s.FORMATTING + 3 * f + 1] = st[s.SP] - 1
 
 
 @njit(cache=True)
-def add_formatting(tag, anchor, st, stack, links, formatting, bits):
+def add_formatting(tag, anchor, st):
     """Open a formatting element: on the stack and on the list. False if there is no room."""
     if st[s.PENDING] != 0:
-        reconstruct(st, stack, links, formatting, bits)
+        reconstruct(st)
     nf = st[s.NF]
     if tag != t.A:
         # Noah's Ark: at most three alike since the last marker (attributes are not compared).
         alike = 0
         earliest = -1
         f = nf - 1
-        while f >= 0 and formatting[f, 0] != MARK:
-            if formatting[f, 0] == tag:
+        while f >= 0 and listed(f, st) != MARK:
+            if listed(f, st) == tag:
                 alike += 1
                 earliest = f
             f -= 1
         if alike >= 3:
-            remove_entry(earliest, st, links, formatting)
+            remove_entry(earliest, st)
             nf = st[s.NF]
-    if nf >= FORMATTING or not push(tag, nf, st, stack, links, bits):
+    if nf >= s.FORMATTING_MOST or not push(tag, nf, st):
         return False
-    formatting[nf, 0] = tag
-    formatting[nf, 1] = st[s.SP] - 1
-    formatting[nf, 2] = anchor
+    st[s.FORMATTING + 3 * nf] = tag
+    st[s.FORMATTING + 3 * nf + 1] = st[s.SP] - 1
+    st[s.FORMATTING + 3 * nf + 2] = anchor
     st[s.NF] = nf + 1
     return True
 
 
 @njit(cache=True)
-def end_formatting(tag, force, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind):
+def end_formatting(tag, force, ntok, st, an, ev):
     """The end tag of a formatting element: the adoption agency algorithm, without its clones.
 
     `force` closes it even out of scope, as a second `<a>` does.
     """
     f = st[s.NF] - 1
-    while f >= 0 and formatting[f, 0] != tag:
-        if formatting[f, 0] == MARK:
+    while f >= 0 and listed(f, st) != tag:
+        if listed(f, st) == MARK:
             return
         f -= 1
     if f < 0:
         return
-    depth = formatting[f, 1]
+    depth = depth_of(f, st)
     if depth >= 0:
         block = False
         for i in range(depth + 1, st[s.SP]):
-            if bits[stack[i]] & t.SCOPE and not force:
+            if st[s.BITS + element(i, st)] & t.SCOPE and not force:
                 return
-            if bits[stack[i]] & t.SPECIAL:
+            if st[s.BITS + element(i, st)] & t.SPECIAL:
                 block = True
         if block:
-            if formatting[f, 2] >= 0:
-                an_end[formatting[f, 2]] = ntok
-            count_in(tag, -1, st, bits)
+            if anchor_of(f, st) >= 0:
+                an[4 * anchor_of(f, st) + s.A_END] = ntok
+            count_in(tag, -1, st)
             for i in range(depth, st[s.SP] - 1):
-                stack[i] = stack[i + 1]
-                links[i] = links[i + 1]
+                st[s.STACK + 2 * i] = element(i + 1, st)
+                st[s.STACK + 2 * i + 1] = st[s.STACK + 2 * (i + 1) + 1]
             st[s.SP] -= 1
             if st[s.CRUMB_SP] > depth:
                 st[s.CRUMB_SP] -= 1
             for g in range(st[s.NF]):
-                if formatting[g, 0] != MARK and formatting[g, 1] > depth:
-                    formatting[g, 1] -= 1
+                if listed(g, st) != MARK and depth_of(g, st) > depth:
+                    st[s.FORMATTING + 3 * g + 1] -= 1
         else:
-            pop_to(depth, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+            pop_to(depth, ntok, st, an, ev)
     if f == st[s.NF] - 1:
         st[s.NF] = f
     else:
-        remove_entry(f, st, links, formatting)
+        remove_entry(f, st)
 
 
 @njit(cache=True)
-def open_block(tag, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind):
+def open_block(tag, ntok, st, an, ev):
     """The start tag of an element that is no formatting element and is kept on the stack."""
-    b = bits[tag]
+    b = st[s.BITS + tag]
     if tag == t.LI or tag == t.DD or tag == t.DT:
         i = st[s.SP] - 1
         while i >= 0:
-            if stack[i] == tag or (tag != t.LI and (stack[i] == t.DD or stack[i] == t.DT)):
-                pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+            if element(i, st) == tag or (tag != t.LI and (element(i, st) == t.DD or element(i, st) == t.DT)):
+                pop_to(i, ntok, st, an, ev)
                 break
-            if bits[stack[i]] & t.SPECIAL and stack[i] != t.ADDRESS and stack[i] != t.DIV and stack[i] != t.P:
+            if st[s.BITS + element(i, st)] & t.SPECIAL and element(i, st) != t.ADDRESS and element(i, st) != t.DIV and element(i, st) != t.P:
                 break
             i -= 1
     elif tag == t.TD or tag == t.TH or tag == t.CAPTION:
-        if find(t.TABLE, 0, st, stack, bits) < 0:
+        if st[s.TABLES] == 0:
             return
-        i = find_cell(st, stack)
+        i = find_cell(st)
         if i >= 0:
-            pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+            pop_to(i, ntok, st, an, ev)
         else:
             # Back to the table: what was opened between cells ends.
             i = st[s.SP] - 1
-            while i >= 0 and stack[i] != t.TABLE:
+            while i >= 0 and element(i, st) != t.TABLE:
                 i -= 1
-            pop_to(i + 1, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+            pop_to(i + 1, ntok, st, an, ev)
     elif tag == t.BUTTON:
-        i = find(t.BUTTON, t.SCOPE, st, stack, bits)
+        i = find(t.BUTTON, t.SCOPE, st)
         if i >= 0:
-            pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-    elif tag == t.TABLE and find_cell(st, stack) < 0:
+            pop_to(i, ntok, st, an, ev)
+    elif tag == t.TABLE and st[s.TABLES] > 0 and find_cell(st) < 0:
         # A table start inside a table but outside its cells ends that table.
-        i = find(t.TABLE, t.MARKER, st, stack, bits)
+        i = find(t.TABLE, t.MARKER, st)
         if i >= 0:
-            pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+            pop_to(i, ntok, st, an, ev)
     if b & t.CLOSES_P:
-        i = find_p(st, stack, bits)
+        i = find_p(st)
         if i >= 0:
-            pop_to(i, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+            pop_to(i, ntok, st, an, ev)
     if b & t.HEADING:
-        if st[s.SP] > 0 and bits[stack[st[s.SP] - 1]] & t.HEADING:
-            pop_to(st[s.SP] - 1, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
-        border(_HEADING, ntok, st, ev_pos, ev_kind)
+        if st[s.SP] > 0 and st[s.BITS + element(st[s.SP] - 1, st)] & t.HEADING:
+            pop_to(st[s.SP] - 1, ntok, st, an, ev)
+        border(_HEADING, ntok, st, ev)
     elif tag == t.TD or tag == t.TH:
-        border(_CELL, ntok, st, ev_pos, ev_kind)
+        border(_CELL, ntok, st, ev)
     elif b & t.ITEM:
-        border(_ITEM, ntok, st, ev_pos, ev_kind)
+        border(_ITEM, ntok, st, ev)
     elif b & t.PARAGRAPH:
-        border(_PARAGRAPH, ntok, st, ev_pos, ev_kind)
-    if not push(tag, -1, st, stack, links, bits):
+        border(_PARAGRAPH, ntok, st, ev)
+    if not push(tag, -1, st):
         return
     if b & t.MARKER:
         nf = st[s.NF]
-        if nf < FORMATTING:
-            formatting[nf, 0] = MARK
-            formatting[nf, 1] = -1
-            formatting[nf, 2] = -1
+        if nf < s.FORMATTING_MOST:
+            st[s.FORMATTING + 3 * nf] = MARK
+            st[s.FORMATTING + 3 * nf + 1] = -1
+            st[s.FORMATTING + 3 * nf + 2] = -1
             st[s.NF] = nf + 1
         else:
             st[s.SP] -= 1  # no room for its marker: as if it were not there
-            count_in(tag, -1, st, bits)
+            count_in(tag, -1, st)
 
 
 @njit(cache=True)
-def close_block(tag, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind):
+def close_block(tag, ntok, st, an, ev):
     """The end tag of an element that is no formatting element."""
-    b = bits[tag]
+    b = st[s.BITS + tag]
     depth = -1
     if tag == t.P:
-        depth = find_p(st, stack, bits)
+        depth = find_p(st)
         if depth < 0:
-            border(_PARAGRAPH, ntok, st, ev_pos, ev_kind)
+            border(_PARAGRAPH, ntok, st, ev)
     elif b & t.HEADING:
         i = st[s.SP] - 1
-        while i >= 0 and not bits[stack[i]] & t.SCOPE:
-            if bits[stack[i]] & t.HEADING:
+        while i >= 0 and not st[s.BITS + element(i, st)] & t.SCOPE:
+            if st[s.BITS + element(i, st)] & t.HEADING:
                 depth = i
                 break
             i -= 1
     elif tag == t.LI:
         i = st[s.SP] - 1
         while i >= 0:
-            if stack[i] == t.LI:
+            if element(i, st) == t.LI:
                 depth = i
                 break
-            if bits[stack[i]] & t.SCOPE or stack[i] == t.UL or stack[i] == t.OL:
+            if st[s.BITS + element(i, st)] & t.SCOPE or element(i, st) == t.UL or element(i, st) == t.OL:
                 break
             i -= 1
     elif tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
-        depth = find_cell(st, stack)
+        depth = find_cell(st)
     elif tag == t.TD or tag == t.TH or tag == t.CAPTION:
-        i = find_cell(st, stack)
-        if i >= 0 and stack[i] == tag:
+        i = find_cell(st)
+        if i >= 0 and element(i, st) == tag:
             depth = i
     elif tag == t.TABLE:
         i = st[s.SP] - 1
-        while i >= 0 and stack[i] != t.TABLE and stack[i] != t.NOFRAMES:
+        while i >= 0 and element(i, st) != t.TABLE and element(i, st) != t.NOFRAMES:
             i -= 1
-        if i >= 0 and stack[i] == t.TABLE:
+        if i >= 0 and element(i, st) == t.TABLE:
             depth = i
     elif tag == t.NOFRAMES:
-        depth = find(tag, 0, st, stack, bits)
+        depth = find(tag, 0, st)
     elif b & t.SPECIAL:
         i = st[s.SP] - 1
         while i >= 0:
-            if stack[i] == tag:
+            if element(i, st) == tag:
                 depth = i
                 break
-            if bits[stack[i]] & t.SCOPE:
+            if st[s.BITS + element(i, st)] & t.SCOPE:
                 break
             i -= 1
     else:
-        depth = find(tag, t.SPECIAL, st, stack, bits)
+        depth = find(tag, t.SPECIAL, st)
     if depth >= 0:
-        pop_to(depth, ntok, st, stack, links, formatting, bits, an_end, ev_pos, ev_kind)
+        pop_to(depth, ntok, st, an, ev)
