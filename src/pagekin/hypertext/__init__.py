@@ -1,0 +1,22 @@
+"""From pages to the corpus: words in document order with attributes, anchors and boundaries; URLs; terms.
+
+`read_sources` makes it, `Corpus` reads it, `check_corpus` proves it whole. Two readers of HTML stand behind it: the
+fast lexer (compiled) and the strict one (plain Python over a WHATWG tree), which vouch for each other. Nothing here
+imports the compiler unless pages are read by the fast lexer.
+"""
+
+from pagekin.hypertext.check import check_corpus
+from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag, fold
+from pagekin.hypertext.urls import canonical
+
+__all__ = [
+    "AnchorKind",
+    "Attribute",
+    "Boundary",
+    "Corpus",
+    "PageFlag",
+    "canonical",
+    "check_corpus",
+    "fold",
+]

@@ -1,52 +1,54 @@
 """The fast reader: batches of pages through the compiled lexer, into arrays."""
 
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels import slots, tags
-from pagekin.hypertext._kernels.intern import refill
+from pagekin.hypertext._kernels.intern import refill, slot_shift
 from pagekin.hypertext._kernels.lexer import lex_pages
+from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
 
 Array = npt.NDArray[Any]
 _HUGE = 1 << 18
+_PADDING = bytes(64)  # the kernels read ahead
 
 
 class StringTable:
-    """Byte strings numbered in order of arrival, in arrays that the kernels share."""
+    """Byte strings numbered in order of arrival, in arrays that the kernels share (see `intern`)."""
 
     def __init__(self, strings: int, size: int) -> None:
-        self.slots = np.full(_power_of_two(2 * strings), -1, dtype=np.int32)
-        self.entries = np.zeros(2 * (strings + 2), dtype=np.int64)
+        self.slots = np.zeros(2 * _power_of_two(2 * strings), dtype=np.uint64)
+        self.bounds = np.zeros(strings + 2, dtype=np.int64)
         self.arena = np.zeros(size, dtype=np.uint8)
 
     def arrays(self) -> tuple[Array, Array, Array]:
-        """(slots, entries, arena), as the kernels take them."""
-        return self.slots, self.entries, self.arena
+        """(slots, bounds, arena), as the kernels take them."""
+        return self.slots, self.bounds, self.arena
 
     def reserve(self, count: int, more: int, more_bytes: int) -> None:
         """Make room for `more` strings of `more_bytes` in all beside the `count` there are."""
         strings = count + more
-        if 2 * (strings + 2) > len(self.entries):
-            self.entries = _grown(self.entries, 2 * (strings + 2))
-        wanted = _power_of_two(2 * strings)
+        if strings + 2 > len(self.bounds):
+            self.bounds = _grown(self.bounds, strings + 2)
+        wanted = 2 * _power_of_two(2 * strings)
         # Small tables stay in the processor's caches: what one huge page needed is given back after it.
         if wanted > len(self.slots) or 8 * wanted <= len(self.slots):
-            self.slots = np.full(wanted, -1, dtype=np.int32)
-            refill(self.slots, self.entries, count)
-        size = int(self.entries[2 * count + 1]) + more_bytes
+            self.slots = np.zeros(wanted, dtype=np.uint64)
+            refill(self.slots, slot_shift(wanted), self.bounds, self.arena, count)
+        size = int(self.bounds[count]) + more_bytes
         if size > len(self.arena):
             self.arena = _grown(self.arena, size)
 
-    def strings(self, count: int) -> list[bytes]:
-        """All `count` strings."""
-        bounds = self.entries[1 : 2 * count + 2 : 2].tolist()
-        data = self.arena[: bounds[-1]].tobytes()
-        return [data[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    def strings(self, count: int, first: int = 0) -> list[bytes]:
+        """Strings `first` to `count` - 1."""
+        bounds = self.bounds[first : count + 1].tolist()
+        data = self.arena[bounds[0] : bounds[-1]].tobytes()
+        return [data[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds)]
 
 
 def _grown(array: Array, least: int) -> Array:
@@ -56,23 +58,6 @@ def _grown(array: Array, least: int) -> Array:
 
 def _power_of_two(least: int) -> int:
     return 1 << max(10, (least - 1).bit_length())
-
-
-@dataclass(frozen=True, slots=True)
-class LexedBatch:
-    """What the lexer found in a batch of pages; the arrays are views, valid until the next batch.
-
-    `rows[i]` ends page i's share of each array (`slots.R_*`); words and addresses are numbers of the lexer's tables.
-    """
-
-    rows: Array
-    words: Array
-    """Number of the word | offset in the page's text << 32."""
-    events: Array
-    """Kind of boundary, or 64 + attributes from here on, | position << 8."""
-    anchors: Array
-    """Address, start, end, nofollow | kind << 1: one row an anchor."""
-    text: Array
 
 
 class Lexer:
@@ -90,6 +75,7 @@ class Lexer:
         self._state[slots.MAX_WORD] = limits.word_bytes
         self._state[slots.NESTING] = limits.nesting
         self._state[slots.BITS : slots.BITS + len(tags.BITS)] = tags.BITS
+        self._href_list: list[bytes] = []
         self._allocate(batch_bytes)
 
     def _allocate(self, size: int) -> None:
@@ -118,7 +104,7 @@ class Lexer:
         total = sum(map(len, pages)) + 80 * len(pages)
         if total > self._size:
             self._allocate(total)
-        buffer = np.frombuffer(b"".join(pages) + b"\0\0\0\0", dtype=np.uint8)
+        buffer = np.frombuffer(b"".join([*pages, _PADDING]), dtype=np.uint8)
         lengths = np.fromiter(map(len, pages), dtype=np.int64, count=len(pages))
         ends = np.cumsum(lengths)
         starts = ends - lengths
@@ -141,7 +127,7 @@ class Lexer:
             before = done
             done = lex_pages(
                 buffer, starts[:until], ends[:until], done, self._tables, self.terms.arrays(), self.hrefs.arrays(),
-                self._state, self._out, rows, room,
+                self._state, self._out, rows.ravel(), room,
             )  # fmt: skip
             if done == before:
                 raise AssertionError("the lexer ran out of room that was reserved for it")
@@ -154,3 +140,13 @@ class Lexer:
             anchors[: 4 * count].reshape(count, 4),
             text[: int(room[1])],
         )
+
+    def word_strings(self) -> list[bytes]:
+        """All words so far, by number; not yet folded beyond ASCII."""
+        return self.terms.strings(self.term_count)
+
+    def href_strings(self) -> list[bytes]:
+        """All link addresses so far, by number."""
+        if len(self._href_list) != self.href_count:
+            self._href_list += self.hrefs.strings(self.href_count, len(self._href_list))
+        return self._href_list

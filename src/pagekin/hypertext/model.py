@@ -74,6 +74,8 @@ class ReadPage:
     boundaries: list[tuple[int, int]] = field(default_factory=list)
     anchors: list[Anchor] = field(default_factory=list)
     title: str = ""
+    title_start: int = 0
+    title_end: int = 0
     language: str = ""
     base: str | None = None
     canonical: str | None = None

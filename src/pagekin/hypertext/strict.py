@@ -7,8 +7,11 @@ vouch for the other.
 import re
 from typing import Any
 
+import numpy as np
 from turbohtml import Comment, Element, Namespace, ProcessingInstruction, parse, parse_fragment
 
+from pagekin.hypertext import batch as slots
+from pagekin.hypertext.batch import ATTRIBUTE_EVENT, LexedBatch
 from pagekin.hypertext.model import (
     BREAKING,
     CELLS,
@@ -122,6 +125,7 @@ class _StrictReader:
                 self._line = True
                 if not self._title_done:
                     self._title_text = []
+                    self.page.title_start = self._text_bytes
         if _is_crumbs(node) and not self._in_crumbs:
             self._in_crumbs = True
             self._border(Boundary.CRUMBS_START)
@@ -155,6 +159,7 @@ class _StrictReader:
             self._line = True
             if self._title_text is not None:
                 self.page.title = " ".join("".join(self._title_text).split())
+                self.page.title_end = self._text_bytes
                 self._title_text = None
                 self._title_done = True
         if self._in_crumbs and self._crumbs_position == (node.source_line, node.source_col, tag):
@@ -366,6 +371,7 @@ class _StrictReader:
             self._border(Boundary.CRUMBS_END)
         if self._title_text is not None:
             self.page.title = " ".join("".join(self._title_text).split())
+            self.page.title_end = self._text_bytes
         self.page.text = "".join(self._text)
         return self.page
 
@@ -391,3 +397,75 @@ def _is_crumbs(node: Element) -> bool:
         or "breadcrumb" in _text(attrs.get("aria-label")).lower()
         or "breadcrumblist" in _text(attrs.get("itemtype")).lower()
     )
+
+
+class StrictLexer:
+    """The strict reader behind the fast lexer's face: pages in, arrays out."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._words: dict[bytes, int] = {}
+        self._hrefs: dict[bytes, int] = {}
+
+    def word_strings(self) -> list[bytes]:
+        """All words so far, by number."""
+        return list(self._words)
+
+    def href_strings(self) -> list[bytes]:
+        """All link addresses so far, by number."""
+        return list(self._hrefs)
+
+    def lex(self, pages: list[bytes]) -> LexedBatch:
+        """Read pages of valid UTF-8."""
+        rows = np.full((len(pages), slots.ROW_SIZE), -1, dtype=np.int64)
+        words: list[int] = []
+        events: list[int] = []
+        anchors: list[tuple[int, int, int, int]] = []
+        text: list[bytes] = []
+        size = 0
+        for row, html in zip(rows, pages, strict=True):
+            decoded = html.decode("utf-8", "replace")
+            page = read_strictly(decoded, self.limits)
+            for word, at in zip(page.words, page.offsets, strict=True):
+                words.append(self._number(self._words, word) | at << 32)
+            changes = [
+                (i, ATTRIBUTE_EVENT | attribute)
+                for i, attribute in enumerate(page.attributes)
+                if i == 0 or attribute != page.attributes[i - 1]
+            ]
+            events += [kind | at << 8 for at, kind in sorted([*page.boundaries, *changes], key=lambda mark: mark[0])]
+            for anchor in page.anchors:
+                flags = anchor.nofollow | anchor.kind << 1
+                anchors.append((self._number(self._hrefs, anchor.href), anchor.start, anchor.end, flags))
+            text.append(page.text.encode("utf-8", "replace"))
+            # The title and the language are given by their places, as the fast lexer gives them.
+            title0 = page.title_start
+            row[slots.R_TITLE0], row[slots.R_TITLE1] = title0, page.title_end
+            row[slots.R_LANG0], row[slots.R_LANG1] = _place(html, page.language)
+            for slot, href in ((slots.R_BASE, page.base), (slots.R_CANONICAL, page.canonical)):
+                if href is not None:
+                    row[slot] = self._number(self._hrefs, href.strip("\t\n\f\r \x00\x0b").partition("#")[0])
+            row[slots.R_FLAGS] = page.flags
+            row[slots.R_BODY] = page.body_start
+            row[slots.R_DROPPED] = page.dropped_links
+            size += len(text[-1])
+            row[slots.R_TOKENS], row[slots.R_EVENTS] = len(words), len(events)
+            row[slots.R_ANCHORS], row[slots.R_TEXT] = len(anchors), size
+        return LexedBatch(
+            rows,
+            np.array(words, dtype=np.int64),
+            np.array(events, dtype=np.int64),
+            np.array(anchors, dtype=np.int64).reshape(-1, 4),
+            np.frombuffer(b"".join(text), dtype=np.uint8),
+        )
+
+    @staticmethod
+    def _number(table: dict[bytes, int], string: str) -> int:
+        return table.setdefault(string.encode("utf-8", "replace"), len(table))
+
+
+def _place(html: bytes, value: str) -> tuple[int, int]:
+    """Where an attribute's value stands in the page, or (-1, -1)."""
+    raw = value.encode("utf-8", "replace")
+    at = html.find(raw) if raw else -1
+    return (at, at + len(raw)) if at >= 0 else (-1, -1)

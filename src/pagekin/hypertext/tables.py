@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels import tags
+from pagekin.hypertext._kernels.intern import name_digest
 from pagekin.hypertext._kernels.markup import REFERENCES, fnv
 from pagekin.hypertext.model import CharClass, classify
 
@@ -25,16 +26,15 @@ class Tables(NamedTuple):
     """See `markup.reference`."""
 
 
-def _hash_table(names: list[bytes], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
-    """An open-addressing table of the names' digests (0 = empty), and where each name stands in it."""
+def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
+    """An open-addressing table of the digests (0 = empty), and where each stands in it."""
     digests = np.zeros(places, dtype=np.uint64)
     where = []
-    for name in names:
-        digest = fnv(name)
-        place = int(digest) & (places - 1)
+    for found in digests_of:
+        place = found & (places - 1)
         while digests[place]:
             place = (place + 1) & (places - 1)
-        digests[place] = digest
+        digests[place] = found
         where.append(place)
     return digests, where
 
@@ -62,12 +62,12 @@ def tables() -> Tables:
         if classify(code) is CharClass.WORD:
             lower[code] = ord(chr(code).lower())
     class_index, class_blocks = _character_classes()
-    digests, where = _hash_table([name.encode() for name in tags.NAMES[1:]], 512)
+    digests, where = _hash_table([name_digest(name.encode()) for name in tags.NAMES[1:]], 512)
     tag_table = np.zeros((512, 2), dtype=np.int64)
     tag_table[:, 0] = digests.view(np.int64)
     tag_table[where, 1] = np.arange(1, len(tags.NAMES))
     names = sorted(html5)
-    digests, where = _hash_table([name.encode() for name in names], REFERENCES)
+    digests, where = _hash_table([int(fnv(name.encode())) for name in names], REFERENCES)
     references = np.zeros((REFERENCES, 3), dtype=np.int64)
     references[:, 0] = digests.view(np.int64)
     for place, name in zip(where, names, strict=True):

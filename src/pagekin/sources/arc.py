@@ -1,94 +1,186 @@
-"""ARC files, the format before WARC, through warcio."""
+"""ARC files, the format before WARC: records cut out here, their HTTP headers read by warcio."""
 
+import io
 import re
+import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
+from warcio.statusandheaders import StatusAndHeadersParser
 
-from pagekin.sources.http import HTML_TYPES, media_type, unix_time
-from pagekin.sources.items import Item, Redirect, Skipped
+from pagekin.sources.captures import Capture, capture_items, is_http_url
+from pagekin.sources.http import unix_time
+from pagekin.sources.items import Item, Page, Skipped
 from pagekin.sources.limits import Limits
-from pagekin.sources.warc import body_items, next_record
+from pagekin.sources.scan import GZIP_MAGIC, MAX_HEADER, Opening, next_record
+from pagekin.sources.warc import READ_ERRORS, damaged
 
-_ARC_LINE = re.compile(rb"\s{0,4}[a-z][a-z0-9+.-]*:\S* [\d.:a-f]+ \d{8,14} \S+ \d+")
+# Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
+_FIELDS = (
+    rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
+)
+_LINE = re.compile(_FIELDS + rb"[ \t]*\r?\n?")
+ARC = Opening(
+    re.compile(rb"\s{0,4}" + _FIELDS + rb"[ \t]*\r?\n"), re.compile(rb"(?m)^" + _FIELDS + rb"[ \t]*\r?\n")
+)
+_HTTP = StatusAndHeadersParser(["HTTP/1.0", "HTTP/1.1"], verify=False)
+_MAX_LINE = 1 << 16
+
+
+class _Member(io.RawIOBase):
+    """The decompressed bytes of one gzip member, as a stream."""
+
+    def __init__(self, stream: BinaryIO, start: int) -> None:
+        stream.seek(start)
+        self._stream = stream
+        self._member = zlib.decompressobj(31)
+        self._pending = b""
+        self._fed = start
+
+    @property
+    def end(self) -> int:
+        """Where the member ends in the file, or -1 while that is unknown."""
+        return self._fed if self._member.eof else -1
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = cast(memoryview, buffer)
+        while not self._member.eof:
+            pending = self._pending or self._stream.read(1 << 16)
+            if not pending:
+                return 0
+            piece = self._member.decompress(pending, len(view))
+            self._pending = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+            self._fed += len(pending) - len(self._pending)
+            if piece:
+                view[: len(piece)] = piece
+                return len(piece)
+        return 0
+
+
+class _DamageError(Exception):
+    """A place where no record can be read on, after the record whose items are `held`."""
+
+    def __init__(self, what: str, at: int, held: list[Item], inside: range, cut: bool = False) -> None:
+        super().__init__(what)
+        self.at, self.held, self.inside, self.cut = at, held, inside, cut
 
 
 def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
     """The items of an ARC file."""
-    position, last = 0, -1
-    while position >= 0:
+    size = stream.seek(0, 2)
+    position = 0
+    while 0 <= position < size:
         stream.seek(position)
+        member = _Member(stream, position) if stream.read(3) == GZIP_MAGIC else None
+        stream.seek(position)
+        file = cast(BinaryIO, io.BufferedReader(member, 1 << 16)) if member else stream
         try:
-            iterator = ArchiveIterator(stream, arc2warc=True)
-            for record in iterator:
-                last = position + iterator.get_record_offset()
-                yield from _record_items(record, where, last, limits)
-        except (ArchiveLoadFailed, OSError, ValueError, EOFError, KeyError, AttributeError) as error:
-            resume = next_record(stream, max(last, position) + 1, _ARC_LINE) if _is_gzip(stream) else -1
-            detail = f"{error}; " + (f"resumed at byte {resume:,}" if resume >= 0 else "nothing readable after it")
-            yield Skipped("damaged record", where, max(last, position), detail=detail)
-            position = resume
+            yield from _records(file, where, position, member is not None, limits)
+            if member and member.end < 0:
+                raise _DamageError("the file ends inside this record", position, [], range(0), cut=True)
+            position = member.end if member else size
             continue
+        except _DamageError as error:
+            damage = error
+        except READ_ERRORS as error:
+            damage = _DamageError(str(error), position, [], range(0))
+        search = _after_member(member, position) if member else damage.inside.start or damage.at + 1
+        resume = next_record(stream, search, ARC)
+        held = damage.held
+        # In an uncompressed file a length that is too large swallows the records after it.
+        polluted = resume in damage.inside and any(isinstance(item, Page) for item in held)
+        if not polluted:
+            yield from held
+        if damage.cut and (member or resume < 0):
+            if not any(isinstance(item, Skipped) and item.reason == "truncated record" for item in held):
+                yield Skipped("truncated record", where, damage.at, detail=str(damage))
+        else:
+            yield damaged(where, damage.at, str(damage), resume, polluted)
+        position = resume
+
+
+def _after_member(member: _Member, start: int) -> int:
+    """Where to look for the next record: after a member that ends, else anywhere after its start."""
+    try:
+        while member.read(1 << 16):
+            pass
+    except READ_ERRORS:
+        return start + 1
+    return max(member.end, start + 1)
+
+
+def _records(file: BinaryIO, where: str, start: int, in_member: bool, limits: Limits) -> Iterator[Item]:
+    """The items of the records that follow each other in `file`; each record's are held until the next one's line."""
+    position, last, inside = start, start, range(0)
+    held: list[Item] = []
+    while line := file.readline(_MAX_LINE):
+        at = start if in_member else position
+        position += len(line)
+        if not line.strip():
+            continue
+        match = _LINE.fullmatch(line)
+        if not match:
+            wrong = bool(inside) and not in_member
+            raise _DamageError("no ARC header line where one should be", last if wrong else at, held, inside)
+        yield from held
+        length = int(match[5])
+        last, inside = at, range(0) if in_member else range(position, position + length)
+        position += length
+        rest = _Rest(file, length)
+        held = list(_record_items(match, rest, where, at, limits))
+        if not rest.skip():
+            raise _DamageError("the file ends inside this record", at, held, inside, cut=True)
+    yield from held
+
+
+class _Rest:
+    """What is left of one record."""
+
+    def __init__(self, file: BinaryIO, length: int) -> None:
+        self._file = file
+        self.left = length
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only where the record or the file ends."""
+        data = self._file.read(min(size, self.left))
+        self.left -= len(data)
+        return data
+
+    def skip(self) -> bool:
+        """Pass over the rest; whether all of it was there."""
+        while self.left and self.read(1 << 20):
+            pass
+        return self.left == 0
+
+
+def _record_items(
+    match: re.Match[bytes], rest: _Rest, where: str, offset: int, limits: Limits
+) -> Iterator[Item]:
+    url = match[1].decode("utf-8", "replace")
+    if url.lower().startswith("filedesc:"):
+        yield Skipped("record type warcinfo", where, offset, url)
         return
-
-
-def _is_gzip(stream: BinaryIO) -> bool:
-    stream.seek(0)
-    return stream.read(2) == b"\x1f\x8b"
-
-
-def _record_items(record: object, where: str, offset: int, limits: Limits) -> Iterator[Item]:
-    headers, http = record.rec_headers, record.http_headers  # type: ignore[attr-defined]  # warcio has no types
-    url = (headers.get_header("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
-    kind = record.rec_type  # type: ignore[attr-defined]
-    if kind != "response":
-        yield Skipped(f"record type {kind}", where, offset, url)
-        return
-    if not url.lower().startswith(("http://", "https://")):
+    head = rest.read(MAX_HEADER)
+    block = io.BytesIO(head)
+    http = _HTTP.parse(block) if head[:5] == b"HTTP/" else None
+    if http is None and not is_http_url(url):
         yield Skipped("not http", where, offset, url)
         return
-    if http is None:
-        yield Skipped("no http response", where, offset, url)
-        return
-    date = unix_time(headers.get_header("WARC-Date") or "")
-    status = http.get_statuscode() or ""
-    if status != "200":
-        target = http.get_header("Location")
-        if status in ("301", "302", "303", "307", "308") and target:
-            yield Redirect(url, target, date)
-            yield Skipped("redirect", where, offset, url)
-        else:
-            yield Skipped(f"status {status}" if status else "no http status", where, offset, url)
-        return
-    content_type = http.get_header("Content-Type") or ""
-    if content_type and media_type(content_type) not in HTML_TYPES:
-        yield Skipped("not html", where, offset, url, media_type(content_type))
-        return
-    expected = record.length  # type: ignore[attr-defined]
-    raw_stream = record.raw_stream  # type: ignore[attr-defined]
-    yield from body_items(
-        _reader(raw_stream),
-        raw_stream.limit if hasattr(raw_stream, "limit") else expected,
-        url,
-        content_type,
-        http.get_header("Transfer-Encoding") or "",
-        http.get_header("Content-Encoding") or "",
-        date,
-        Skipped("", where, offset, url),
-        limits,
-    )
-
-
-def _reader(stream: BinaryIO):  # type: ignore[no-untyped-def]
-    """A read(n) that gives n bytes when there are n: warcio's readers stop at buffer borders."""
+    body = head[block.tell() :] if http else head
+    status = str(http.get_statuscode() or "") if http else ""
 
     def read(size: int) -> bytes:
-        parts = []
-        while size > 0 and (part := stream.read(size)):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+        return body[:size] + (rest.read(size - len(body)) if size > len(body) else b"")
 
-    return read
+    yield from capture_items(
+        Capture(
+            url, where, offset, unix_time(match[3].decode()),
+            int(status) if status.isdecimal() else None,
+            lambda name: (http.get_header(name) or "") if http else "",
+            len(body) + rest.left, read,
+        ),
+        limits,
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """A folder of HTML files as the document root of a site."""
 
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -9,48 +10,73 @@ from pagekin.sources.items import Item, Page, Redirect, Skipped
 from pagekin.sources.limits import Limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml", ".shtml", ".xht")
-_INDEX_NAMES = frozenset({"index.html", "index.htm", "index.xhtml"})
+_INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 
 def list_folder(root: Path) -> list[str]:
-    """The files below `root` as paths relative to it, in sorted order; links that leave it or loop are not followed."""
+    """What lies below `root`, as paths relative to it in sorted order: files, and folders that are not entered."""
     found: list[str] = []
-    real_root = root.resolve()
-    for folder, names, files in os.walk(root, followlinks=False):
-        names.sort()
-        for name in files:
-            path = Path(folder, name)
-            if path.is_symlink() and not path.resolve().is_relative_to(real_root):
-                continue
-            found.append(path.relative_to(root).as_posix())
+
+    def unreadable(error: OSError) -> None:
+        found.append(Path(error.filename).relative_to(root).as_posix())
+
+    for folder, names, files in os.walk(root, onerror=unreadable):
+        found += (Path(folder, name).relative_to(root).as_posix() for name in files)
+        found += (Path(folder, n).relative_to(root).as_posix() for n in names if Path(folder, n).is_symlink())
+    if found == ["."]:
+        raise PermissionError(13, "Permission denied", str(root))
     return sorted(found)
 
 
 def file_url(base_url: str, relative: str) -> str:
     """The URL of a file below the document root."""
-    # Only what would change the address's meaning is escaped here; the URL parser escapes the rest by its own rules.
+    # Only what would change the address's meaning is escaped; the URL parser escapes the rest by its own rules.
     return base_url + quote(os.fsencode(relative), safe="/!$&'()*+,;=:@~-._[]|^ \"<>`{}")
 
 
 def read_folder(root: Path, files: list[str], base_url: str, limits: Limits) -> Iterator[Item]:
     """The items of `files`, relative to `root`, whose root has the address `base_url` (ending in a slash)."""
+    real_root = root.resolve()
     for relative in files:
         path = root / relative
         url = file_url(base_url, relative)
-        if not relative.lower().endswith(HTML_ENDINGS):
-            yield Skipped("not html", str(path), url=url, detail=path.suffix)
-            continue
         try:
+            if reason := _why_not(path, real_root):
+                yield Skipped(reason, str(path), url=url, detail=path.suffix if reason == "not html" else "")
+                continue
             with path.open("rb") as file:
                 html = file.read(limits.page_bytes + 1)
-        except OSError as error:
-            yield Skipped("unreadable file", str(path), url=url, detail=error.strerror or str(error))
+        except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError
+            detail = error.strerror if isinstance(error, OSError) else None
+            yield Skipped("unreadable file", str(path), url=url, detail=detail or "a loop of links")
             continue
         if not html.strip():
-            yield Skipped("empty page", str(path), url=url)
+            yield Skipped("empty page", str(path), url=url, html=True)
             continue
         yield Page(url, html[: limits.page_bytes], "", 0, len(html) > limits.page_bytes)
-        folder, _, name = relative.rpartition("/")
-        if name.lower() in _INDEX_NAMES:
+        if _is_index(path):
             # A server answers the folder's address with its index page.
+            folder = relative.rpartition("/")[0]
             yield Redirect(file_url(base_url, f"{folder}/" if folder else ""), url)
+
+
+def _why_not(path: Path, real_root: Path) -> str:
+    """Why the file at `path` is not read, or an empty string."""
+    if path.is_symlink() and not path.resolve().is_relative_to(real_root):
+        return "link out of the folder"
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        # Followed, a link would give each page a second address; any other folder here could not be opened.
+        return "link to a folder" if path.is_symlink() else "unreadable folder"
+    if not path.name.lower().endswith(HTML_ENDINGS):
+        return "not html"
+    return "" if stat.S_ISREG(mode) else "not a file"  # opening a pipe would wait for ever
+
+
+def _is_index(path: Path) -> bool:
+    """Whether `path` is the page that a server would show for its folder."""
+    name = path.name.lower()
+    if name not in _INDEX_NAMES:
+        return False
+    better = _INDEX_NAMES[: _INDEX_NAMES.index(name)]
+    return not any((path.parent / other).exists() for other in better)

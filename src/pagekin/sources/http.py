@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import brotli
@@ -13,6 +13,10 @@ from pagekin.sources.limits import Limits
 _FREE_GROWTH = 1 << 20  # a small body may grow by any ratio up to this
 _STEP = 1 << 16
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_MOST_CODINGS = 4
+_DIGITS = re.compile(r"\d{4}|\d{6}|\d{8}|\d{10}|\d{12}|\d{14}|\d{17}", re.ASCII)
+_YEAR_MONTH = re.compile(r"\d{4}-\d{2}", re.ASCII)
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 
@@ -37,9 +41,15 @@ def looks_like_html(body: bytes) -> bool:
 
 
 def unix_time(stamp: str) -> int:
-    """Seconds since 1970 of an ISO 8601 date as in WARC-Date; 0 if it is none."""
+    """Seconds since 1970 of a date as in WARC-Date (ISO 8601, a year alone too) or ARC (14 digits); 0 if it is none."""
+    stamp = stamp.strip()
+    if _DIGITS.fullmatch(stamp):
+        digits = stamp[:14] + "00000101000000"[len(stamp) :]
+        stamp = f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:12]}:{digits[12:14]}Z"
+    elif _YEAR_MONTH.fullmatch(stamp):
+        stamp += "-01"
     try:
-        parsed = datetime.fromisoformat(stamp.strip())
+        parsed = datetime.fromisoformat(stamp)
     except ValueError:
         return 0
     if parsed.tzinfo is None:
@@ -50,30 +60,41 @@ def unix_time(stamp: str) -> int:
 def decode_body(raw: bytes, transfer: str, content: str, limits: Limits) -> tuple[bytes, bool]:
     """(body, cut) of a raw payload, given its Transfer-Encoding and Content-Encoding headers.
 
-    Archives often keep these headers over bodies that were decoded already; a body that is not encoded as its header
-    claims is taken as it is.
+    Archives often keep these headers over bodies that were decoded already, or drop them over bodies that were not; a
+    body that is not encoded as its header claims is taken for what it looks like.
     """
     body, cut = raw, False
     if "chunked" in transfer.lower():
         body = _dechunk(body)
-    for coding in reversed([c.strip().lower() for c in content.split(",")]):
-        if coding in ("gzip", "x-gzip") and body[:2] == b"\x1f\x8b":
-            body, cut = _inflate(body, 31, limits)
-        elif coding == "deflate" and body:
-            # RFC 9110 means zlib; many servers sent raw deflate. Neither: the body was decoded already.
-            wbits = 15 if body[0] & 0x0F == 8 and (body[0] << 8 | body[1 if len(body) > 1 else 0]) % 31 == 0 else -15
+    for coding in reversed([c.strip().lower() for c in content.split(",")][:_MOST_CODINGS]):
+        if not body:
+            break
+        if body[:2] == b"\x1f\x8b":
+            body, short = _inflate(body, 31, limits)
+        elif body[:4] == b"\x28\xb5\x2f\xfd":
+            body, short = _unzstd(body, limits)
+        elif coding in ("deflate", "br"):
             try:
-                body, cut = _inflate(body, wbits, limits)
+                plain, short = (_undeflate if coding == "deflate" else _unbrotli)(body, limits)
             except BodyError as error:
-                if error.reason != "undecodable body" or b"<" not in body[:1024]:
+                if error.reason != "undecodable body" or not _looks_decoded(body):
                     raise
-        elif coding == "br" and body:
-            body, cut = _unbrotli(body, limits)
-        elif coding == "zstd" and body[:4] == b"\x28\xb5\x2f\xfd":
-            body, cut = _unzstd(body, limits)
+                continue
+            if not plain and _looks_decoded(body):
+                continue
+            body = plain
+        else:
+            continue
+        cut = cut or short
     if len(body) > limits.page_bytes:
         body, cut = body[: limits.page_bytes], True
     return body, cut
+
+
+def _looks_decoded(body: bytes) -> bool:
+    """Whether a body is text with a tag in it rather than compressed bytes."""
+    head = body[:1024]
+    return b"<" in head and not _CONTROL.search(head)
 
 
 def _dechunk(body: bytes) -> bytes:
@@ -93,7 +114,8 @@ def _dechunk(body: bytes) -> bytes:
             position += 2
         elif body[position : position + 1] == b"\n":
             position += 1
-    return b"".join(parts) if parts and position >= len(body) else body
+    # Damaged after at least two good chunks: keep the rest as it is. Otherwise the body was decoded already.
+    return b"".join(parts) + body[position:] if len(parts) > 1 else body
 
 
 def _allowed(size: int, limits: Limits) -> int:
@@ -116,8 +138,9 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
             try:
                 piece = stream.decompress(rest, most - size + 1)
             except zlib.error as error:
-                if size:
-                    return b"".join(out), True  # keep what came before the damage
+                out.append(_before_damage(rest, wbits, most - size))
+                if any(out):
+                    return b"".join(out), True
                 raise BodyError("undecodable body", f"compressed body: {error}") from None
             out.append(piece)
             size += len(piece)
@@ -134,54 +157,71 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
     return b"".join(out), False
 
 
-def _stepwise(body: bytes, limits: Limits, process: Callable[[bytes], bytes]) -> tuple[bytes, bool]:
-    """Decompress in small steps so that a bomb is noticed before it is in memory."""
-    most = min(limits.page_bytes, _allowed(len(body), limits))
-    out: list[bytes] = []
-    size = 0
-    for start in range(0, len(body), _STEP):
+def _before_damage(body: bytes, wbits: int, most: int) -> bytes:
+    """What a damaged stream gives before its damage: zlib hands nothing out of a call that fails, so calls are small."""
+    stream = zlib.decompressobj(wbits)
+    out = bytearray()
+    for start in range(0, len(body), 256):
+        spare = stream.copy()
         try:
-            piece = process(body[start : start + _STEP])
-        except (brotli.error, zstandard.ZstdError) as error:
-            if size:
-                return b"".join(out), True
-            raise BodyError("undecodable body", f"compressed body: {error}") from None
-        out.append(piece)
-        size += len(piece)
-        if size > most:
-            if most < limits.page_bytes:
-                raise _bomb(len(body), limits)
-            return b"".join(out)[:most], True
-    return b"".join(out), False
+            out += stream.decompress(body[start : start + 256])
+        except zlib.error:
+            for at in range(start, min(start + 256, len(body))):
+                try:
+                    out += spare.decompress(body[at : at + 1])
+                except zlib.error:
+                    break
+            break
+        if len(out) > most:
+            break
+    return bytes(out[:most])
+
+
+def _undeflate(body: bytes, limits: Limits) -> tuple[bytes, bool]:
+    """RFC 9110 means zlib by `deflate`; many servers sent raw deflate."""
+    zlib_header = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
+    return _inflate(body, 15 if zlib_header else -15, limits)
+
+
+def _bounded(pieces: Iterator[bytes], packed: int, limits: Limits) -> tuple[bytes, bool]:
+    """(body, cut) of decompressed pieces, refused as a bomb before they fill the memory; damage ends a body early."""
+    most = min(limits.page_bytes, _allowed(packed, limits))
+    out = bytearray()
+    try:
+        for piece in pieces:
+            out += piece
+            if len(out) > most:
+                if most < limits.page_bytes:
+                    raise _bomb(packed, limits)
+                return bytes(out[:most]), True
+    except (brotli.error, zstandard.ZstdError, EOFError) as error:
+        if out:
+            return bytes(out), True
+        raise BodyError("undecodable body", f"compressed body: {error}") from None
+    return bytes(out), False
 
 
 def _unbrotli(body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    if b"<" in body[:64] and body.lstrip()[:1] == b"<":
-        return body, False  # decoded already
-    stream = brotli.Decompressor()
-    most = min(limits.page_bytes, _allowed(len(body), limits))
+    def pieces() -> Iterator[bytes]:
+        stream = brotli.Decompressor()
+        for start in range(0, len(body), _STEP):
+            # output_buffer_limit bounds one call's output; the rest stays inside and is asked for again.
+            yield stream.process(body[start : start + _STEP], output_buffer_limit=_FREE_GROWTH)
+            while not stream.is_finished() and not stream.can_accept_more_data():
+                yield stream.process(b"", output_buffer_limit=_FREE_GROWTH)
+            if stream.is_finished():
+                return
+        raise EOFError("it ends early")
 
-    def process(piece: bytes) -> bytes:
-        # output_buffer_limit bounds one call's output; the rest stays inside and is asked for again.
-        out = [stream.process(piece, output_buffer_limit=_FREE_GROWTH)]
-        size = len(out[0])
-        while size <= most and not stream.is_finished() and not stream.can_accept_more_data():
-            out.append(stream.process(b"", output_buffer_limit=_FREE_GROWTH))
-            size += len(out[-1])
-        return b"".join(out)
-
-    return _stepwise(body, limits, process)
+    return _bounded(pieces(), len(body), limits)
 
 
 def _unzstd(body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    most = min(limits.page_bytes, _allowed(len(body), limits))
-    stream = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(body, read_across_frames=True)
-    try:
-        out = stream.read(most + 1)
-    except zstandard.ZstdError as error:
-        raise BodyError("undecodable body", f"compressed body: {error}") from None
-    if len(out) > most:
-        if most < limits.page_bytes:
-            raise _bomb(len(body), limits)
-        return out[:most], True
-    return out, False
+    def pieces() -> Iterator[bytes]:
+        # 8 MiB is the largest window that RFC 9659 allows in HTTP.
+        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 23)
+        with decompressor.stream_reader(body, read_across_frames=True) as stream:
+            while piece := stream.read(_FREE_GROWTH):
+                yield piece
+
+    return _bounded(pieces(), len(body), limits)

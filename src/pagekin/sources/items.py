@@ -20,7 +20,7 @@ class Page:
     date: int = 0
     """Seconds since 1970 of the capture; 0 where the source does not tell."""
     cut: bool = False
-    """The body was longer than the limit and its end is missing."""
+    """The body's end is missing: it was over the limit, or its record or compression ends early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,15 @@ class Skipped:
     offset: int = -1
     url: str = ""
     detail: str = ""
+    html: bool = False
+    """It was an HTML record with status 200: pages and these together are the source's HTML records."""
 
     def __str__(self) -> str:
         place = f"{self.where} at byte {self.offset:,}" if self.offset >= 0 else self.where
-        return ": ".join(part for part in (place, self.url, self.reason, self.detail) if part)
+        text = ": ".join(part for part in (place, self.url, self.reason, self.detail) if part)
+        return text.encode(
+            "utf-8", "backslashreplace"
+        ).decode()  # file names may hold bytes that no terminal takes
 
 
 Item = Page | Redirect | Revisit | Skipped

@@ -28,8 +28,22 @@ LIMITS: dict[str, str] = {
 }
 """Every limit's meaning, for `--help`, the documentation and error messages."""
 
-_LEAST = {"page_bytes": 1_000, "ratio": 2, "tokens": 100, "anchors": 10, "nesting": 16, "url_bytes": 100, "word_bytes": 16}
-_MOST = {"page_bytes": 1 << 30, "tokens": 50_000_000, "anchors": 5_000_000, "nesting": 4_000, "word_bytes": 250}
+_LEAST = {
+    "page_bytes": 1_000,
+    "ratio": 2,
+    "tokens": 100,
+    "anchors": 10,
+    "nesting": 16,
+    "url_bytes": 100,
+    "word_bytes": 16,
+}
+_MOST = {
+    "page_bytes": 1 << 30,
+    "tokens": 50_000_000,
+    "anchors": 5_000_000,
+    "nesting": 4_000,
+    "word_bytes": 250,
+}
 
 
 def parse_limits(settings: Iterable[str]) -> Limits:
@@ -41,7 +55,7 @@ def parse_limits(settings: Iterable[str]) -> Limits:
             table = "\n".join(f"  {f.name:<11} {f.default:>10}  {LIMITS[f.name]}" for f in fields(Limits))
             raise ValueError(f"'{setting}' is not a limit. Write NAME=NUMBER with one of:\n{table}")
         try:
-            changed[name] = int(value.replace("_", "").replace(",", ""))
+            changed[name] = int(value.replace(",", ""))
         except ValueError:
             raise ValueError(f"the limit {name} takes a whole number, not '{value}'") from None
         least, most = _LEAST[name], _MOST.get(name, 1 << 40)

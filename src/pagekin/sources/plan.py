@@ -6,7 +6,6 @@ Units depend on the input alone, never on the number of workers, so that any num
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -16,7 +15,8 @@ from pagekin.sources.demo import demo_pages
 from pagekin.sources.folder import list_folder, read_folder
 from pagekin.sources.items import Item, Page, SourceError
 from pagekin.sources.limits import Limits
-from pagekin.sources.warc import next_record, read_warc
+from pagekin.sources.scan import is_split_by_record, next_record
+from pagekin.sources.warc import READ_ERRORS, damaged, read_warc
 
 UNIT_BYTES = 6 << 20
 """Bytes of an archive file per unit: small enough to keep workers evenly busy and their memory low."""
@@ -53,45 +53,57 @@ class Unit:
 
 def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: str = "") -> list[Unit]:
     """The units of all `sources`; SourceError for one that is missing or of an unknown kind."""
-    units: list[Unit] = []
     sources = list(sources)
-    folders = [s for s in sources if s != DEMO and Path(s).is_dir()]
-    for name in base_urls:
-        if name not in folders:
-            raise SourceError(f"--base-url names '{name}', which is none of the folders to read: {', '.join(folders)}")
-    for source in sources:
-        if source == DEMO and not Path(DEMO).exists():
-            units.append(Unit("demo", DEMO))
-            continue
-        path = Path(source)
-        try:
-            if path.is_dir():
-                base = base_urls.get(source) or default_base
-                if not base and len(folders) > 1:
-                    raise SourceError(
-                        "Several folders need an address each, so that their pages do not get mixed up: "
-                        f"--base-url {source}=https://www.example.org/ (once per folder)"
-                    )
-                if default_base and len(folders) > 1:
-                    raise SourceError(f"Several folders cannot share one address: --base-url {source}={default_base}")
-                units += _folder_units(path, base or "http://localhost/")
+    bases = {Path(name): base for name, base in base_urls.items()}
+    units: list[Unit] = []
+    try:
+        folders = [Path(s) for s in sources if s != DEMO and Path(s).is_dir()]
+        _check_bases(folders, bases, default_base)
+        for source in sources:
+            path = Path(source)
+            if source == DEMO and not path.exists():
+                units.append(Unit("demo", DEMO))
+            elif path.is_dir():
+                units += _folder_units(path, bases.get(path) or default_base or "http://localhost/")
             elif path.is_file():
                 units += _file_units(path)
+            elif path.exists():
+                raise SourceError(f"{source} is neither a file nor a folder.")
             else:
                 raise SourceError(f"{source} does not exist.")
-        except PermissionError as error:
-            raise SourceError(f"{source} cannot be read: {error.strerror}.") from error
+    except OSError as error:
+        raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
     return units
+
+
+def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str) -> None:
+    """Every folder must get an address of its own, and every address must belong to a folder."""
+    names = ", ".join(map(str, folders)) or "there is none"
+    for path in bases:
+        if path not in folders:
+            raise SourceError(f"--base-url names '{path}', which is none of the folders to read: {names}.")
+    for base in filter(None, [default_base, *bases.values()]):
+        if not base.lower().startswith(("http://", "https://")):
+            raise SourceError(f"--base-url takes an address such as https://www.example.org/, not '{base}'.")
+    if len(folders) > 1:
+        for folder in folders:
+            if folder not in bases:
+                raise SourceError(
+                    "Several folders need an address each, so that their pages do not get mixed up: "
+                    f"--base-url {folder}=https://www.example.org/ (once per folder)"
+                )
 
 
 def _folder_units(path: Path, base_url: str) -> list[Unit]:
     files = list_folder(path)
-    if not base_url.endswith("/"):
-        base_url += "/"
-    return [
-        Unit("folder", str(path), i, i + len(files[i : i + UNIT_FILES]), "", base_url, tuple(files[i : i + UNIT_FILES]))
-        for i in range(0, len(files), UNIT_FILES)
-    ]
+    if not files:
+        raise SourceError(f"{path} holds no files.")
+    base_url = base_url.rstrip("/") + "/"
+    units = []
+    for i in range(0, len(files), UNIT_FILES):
+        some = tuple(files[i : i + UNIT_FILES])
+        units.append(Unit("folder", str(path), i, i + len(some), "", base_url, some))
+    return units
 
 
 def _file_units(path: Path) -> list[Unit]:
@@ -120,6 +132,9 @@ def _warc_units(path: Path, size: int) -> list[Unit]:
                 if found < 0:
                     break
                 starts.append(found)
+            # Records that share a gzip member have no offsets of their own: such a file cannot be divided.
+            if not all(is_split_by_record(stream, start, size) for start in starts):
+                starts = [0]
     ends = [*starts[1:], size]
     return [Unit("warc", str(path), start, end) for start, end in zip(starts, ends, strict=True)]
 
@@ -128,33 +143,43 @@ def _wacz_units(path: Path) -> list[Unit]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = [m for m in archive.infolist() if _WARC_NAME.search(m.filename) and not m.is_dir()]
-    except (zipfile.BadZipFile, OSError) as error:
+    except zipfile.BadZipFile as error:
         raise SourceError(f"{path} is not a readable WACZ (zip) file: {error}.") from error
     if not members:
         raise SourceError(f"{path} holds no WARC file; a WACZ keeps them under archive/.")
-    return [Unit("wacz", str(path), 0, m.file_size, m.filename) for m in sorted(members, key=lambda m: m.filename)]
+    if any(m.flag_bits & 1 for m in members):
+        raise SourceError(f"{path} is encrypted; unpack it and read the WARC files.")
+    members.sort(key=lambda m: m.filename)
+    return [Unit("wacz", str(path), 0, m.file_size, m.filename) for m in members]
 
 
 def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
     """The items of one unit; of a WARC file's, the last is an int: the offset where reading stopped."""
+    path = Path(unit.path)
     match unit.kind:
         case "demo":
             for page in demo_pages():
                 yield Page(page.url, page.html)
         case "folder":
-            yield from read_folder(Path(unit.path), list(unit.files), unit.base_url, limits)
+            yield from read_folder(path, list(unit.files), unit.base_url, limits)
         case "warc":
-            with Path(unit.path).open("rb") as stream:
+            with path.open("rb") as stream:
                 yield from read_warc(stream, unit.where, unit.start, unit.end, limits)
         case "arc":
-            with Path(unit.path).open("rb") as stream:
+            with path.open("rb") as stream:
                 yield from read_arc(stream, unit.where, limits)
         case "wacz":
-            with ExitStack() as stack:
-                archive = stack.enter_context(zipfile.ZipFile(unit.path))
-                stream = cast(BinaryIO, stack.enter_context(archive.open(unit.member)))
-                for item in read_warc(stream, unit.where, 0, unit.end, limits):
-                    if not isinstance(item, int):
-                        yield item
+            yield from _read_wacz(path, unit, limits)
         case _:
             raise ValueError(f"unknown kind of unit: {unit.kind}")
+
+
+def _read_wacz(path: Path, unit: Unit, limits: Limits) -> Iterator[Item]:
+    """The items of one WARC file in a zip file; damage of the zip itself ends it, as there is no way past it."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(unit.member) as member:
+            for item in read_warc(cast(BinaryIO, member), unit.where, 0, unit.end, limits):
+                if not isinstance(item, int):
+                    yield item
+    except (*READ_ERRORS, NotImplementedError) as error:
+        yield damaged(unit.where, 0, f"the zip file is damaged: {error}", -1)

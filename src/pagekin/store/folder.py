@@ -67,7 +67,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
             ) from None
         raise KinError(f"{path} does not exist. Make it with: pagekin read SOURCE... --out {path}") from None
     except NotADirectoryError:
-        raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin read`.") from None
+        raise KinError(
+            f"{path} is a file; a Pagekin collection is a folder made by `pagekin read`."
+        ) from None
     except OSError as error:
         raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
     try:
@@ -110,4 +112,6 @@ def open_kin(path: str | os.PathLike[str]) -> Kin:
             missing = error
             continue  # a writer replaced the manifest between our two reads: look again
         return Kin(folder, manifest, arrays)
-    raise KinError(f"{folder} lacks {Path(missing.filename).name}, which its manifest names. Run: pagekin check {folder}")
+    raise KinError(
+        f"{folder} lacks {Path(missing.filename).name}, which its manifest names. Run: pagekin check {folder}"
+    )

@@ -103,7 +103,9 @@ class KinWriter:
         except OSError as error:
             raise KinError(f"{self.path} cannot be made: {error.strerror}.") from error
         self._take_lock()
-        for leftover in self.path.glob(".work-*"):  # of a writer that died: we hold the lock, so nobody uses it
+        for leftover in self.path.glob(
+            ".work-*"
+        ):  # of a writer that died: we hold the lock, so nobody uses it
             shutil.rmtree(leftover, ignore_errors=True)
         self.work = Path(tempfile.mkdtemp(prefix=".work-", dir=self.path))
         return self
@@ -115,7 +117,9 @@ class KinWriter:
             if (self.path / MANIFEST).exists():
                 read_manifest(self.path)  # refuses a newer format rather than overwriting it
             elif any(not entry.name.startswith(".") for entry in self.path.iterdir()):
-                raise KinError(f"{self.path} holds other files; name a new or an empty folder, for example site.kin.")
+                raise KinError(
+                    f"{self.path} holds other files; name a new or an empty folder, for example site.kin."
+                )
 
     def _take_lock(self) -> None:
         try:

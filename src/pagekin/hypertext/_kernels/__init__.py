@@ -12,7 +12,8 @@ from pathlib import Path
 
 def _cache_folder() -> str:
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    here = Path(__file__).parent
+    for source in [*sorted(here.glob("*.py")), here.parent / "batch.py"]:
         digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()[:16]}"
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())

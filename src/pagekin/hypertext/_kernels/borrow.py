@@ -1,23 +1,21 @@
-"""Arrays without reference counts.
+"""Arrays as bare pointers.
 
-A compiled function counts references of every array it is given, atomically, at each call: a third of the lexer's
-time. A borrowed array has no count; whoever lends it keeps it alive.
+A compiled function counts references of every array it is given, atomically, at each call, passes it as seven
+numbers, and checks every signed index for being negative. A borrowed array has none of that: indices count from its
+start, and whoever lends it keeps it alive.
 """
 
-from numba import carray, njit, types
-from numba.core import cgutils
+from typing import Any
+
+from numba import types
 from numba.extending import intrinsic
 
 
 @intrinsic
-def _pointer(_context, _address):
-    def generate(_context, builder, _signature, args):
-        return builder.inttoptr(args[0], cgutils.voidptr_t)
+def borrow(_typing: Any, array: Any) -> Any:
+    """A pointer to the first item of a contiguous `array`: valid while the caller holds `array`."""
 
-    return types.voidptr(types.uintp), generate
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, args[0]).data
 
-
-@njit(cache=True)
-def borrow(array):
-    """The same memory as `array`, uncounted: valid while the caller holds `array`."""
-    return carray(_pointer(array.ctypes.data), array.shape, array.dtype)
+    return types.CPointer(array.dtype)(array), generate

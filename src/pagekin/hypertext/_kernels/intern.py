@@ -3,55 +3,109 @@
 import numpy as np
 from numba import njit
 
-OFFSET_BASIS = np.uint64(0xCBF29CE484222325)
-PRIME = np.uint64(0x100000001B3)
+from pagekin.hypertext._kernels import wide
+from pagekin.hypertext._kernels.borrow import borrow
+
+_FACTOR = 0x9E3779B97F4A7C15
+_MULTIPLIER = np.uint64(_FACTOR)
+_HALF = np.uint64(32)
+_ONE = np.uint64(1)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+def name_digest(name: bytes) -> int:
+    """The digest of an element's name: as `digest_of`, but of its length first, for a name may end in zeros."""
+    found = 0
+    for part in (len(name), *(int.from_bytes(name[i : i + 8], "little") for i in range(0, len(name), 8))):
+        found = ((found ^ part) * _FACTOR) & 0xFFFFFFFFFFFFFFFF
+        found ^= found >> 32
+    return found
 
 
 @njit(cache=True)
-def digest_of(data, start, end):
-    """FNV-1a of data[start:end]."""
-    digest = OFFSET_BASIS
-    for i in range(start, end):
-        digest = (digest ^ np.uint64(data[i])) * PRIME
-    return digest
+def slot_shift(places):
+    """How far to shift a digest to the right for its entry in `slots` with that many places."""
+    shift = 65
+    while places > 1:
+        places >>= 1
+        shift -= 1
+    return shift
 
 
 @njit(cache=True)
-def intern(length, digest, slots, entries, arena, count):
+def mix(found, eight):
+    """The digest `found` of a string, with eight more bytes."""
+    found = (found ^ eight) * _MULTIPLIER
+    return found ^ (found >> _HALF)
+
+
+@njit(cache=True)
+def head(eight, length):
+    """The first `length` (1 to 8) of eight bytes, zeros after them."""
+    spare = np.uint64(64 - 8 * length)
+    return (eight << spare) >> spare
+
+
+@njit(cache=True)
+def digest_of(data, start, length):
+    """The digest of data[start : start + length]: one to one for up to eight bytes without zeros at the end."""
+    found = np.uint64(0)
+    end = start + length
+    while start + 8 <= end:
+        found = mix(found, wide.load(data, start))
+        start += 8
+    if start < end:
+        found = mix(found, head(wide.load(data, start), end - start))
+    return found
+
+
+@njit(cache=True)
+def same(data, start, other, length):
+    """Whether data[start:] and data[other:] begin with the same `length` bytes (more than eight)."""
+    i = 0
+    while i + 8 < length:
+        if wide.load(data, start + i) != wide.load(data, other + i):
+            return False
+        i += 8
+    return wide.load(data, start + length - 8) == wide.load(data, other + length - 8)
+
+
+@njit(cache=True)
+def intern(length, found, slots, shift, bounds, arena, count):
     """The number of the string that lies at the arena's end; `count`, and it stays there, if it was not known.
 
-    `entries` holds two places a string, its FNV-1a digest and where it starts; the string to look up starts at
-    entries[2 * count + 1]. `slots` has a power of two of places, at most half of them taken. About two cache misses.
+    `bounds` holds where each string starts, and where the last ends: there the string to look up starts. `slots` has
+    two places for each of 1 << (64 - shift) entries, at most half of them taken: digest; number + 1 | length << 32. A
+    string of up to eight bytes is known by its digest and length: one cache miss; a longer one is compared, too.
     """
-    mask = np.uint64(len(slots) - 1)
-    place = (digest ^ (digest >> np.uint64(29))) & mask
-    wanted = np.int64(digest)
-    fresh = entries[2 * count + 1]
+    last = (_ONE << np.uint64(64 - shift)) - _ONE
+    place = found >> np.uint64(shift)
+    fresh = bounds[count]
     while True:
-        number = slots[place]
-        if number < 0:
-            slots[place] = count
-            entries[2 * count] = wanted
-            entries[2 * count + 3] = fresh + length
+        at = np.int64(place << _ONE)
+        entry = slots[at + 1]
+        if entry == 0:
+            slots[at] = found
+            slots[at + 1] = np.uint64(count + 1) | np.uint64(length) << _HALF
+            bounds[count + 1] = fresh + length
             return np.int64(count)
-        if entries[2 * number] == wanted:
-            start = entries[2 * number + 1]
-            if entries[2 * number + 3] - start == length:
-                i = 0
-                while i < length and arena[start + i] == arena[fresh + i]:
-                    i += 1
-                if i == length:
-                    return np.int64(number)
-        place = (place + np.uint64(1)) & mask
+        if slots[at] == found and np.int64(entry >> _HALF) == length:
+            number = np.int64(entry & _LOW) - 1
+            if length <= 8 or same(arena, bounds[number], fresh, length):
+                return number
+        place = (place + _ONE) & last
 
 
 @njit(cache=True)
-def refill(slots, entries, count):
-    """Enter numbers 0..count-1 into an emptied, larger `slots`."""
-    mask = np.uint64(len(slots) - 1)
+def refill(slots, shift, bounds, arena, count):
+    """Enter strings 0..count-1 into emptied `slots`."""
+    slots, bounds, arena = borrow(slots), borrow(bounds), borrow(arena)
+    last = (_ONE << np.uint64(64 - shift)) - _ONE
     for number in range(count):
-        digest = np.uint64(entries[2 * number])
-        place = (digest ^ (digest >> np.uint64(29))) & mask
-        while slots[place] >= 0:
-            place = (place + np.uint64(1)) & mask
-        slots[place] = number
+        length = bounds[number + 1] - bounds[number]
+        found = digest_of(arena, bounds[number], length)
+        place = found >> np.uint64(shift)
+        while slots[np.int64(place << _ONE) + 1] != 0:
+            place = (place + _ONE) & last
+        slots[np.int64(place << _ONE)] = found
+        slots[np.int64(place << _ONE) + 1] = np.uint64(number + 1) | np.uint64(length) << _HALF

@@ -6,9 +6,9 @@ from numba import njit
 from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
-from pagekin.hypertext._kernels import tree
+from pagekin.hypertext._kernels import tree, wide
 from pagekin.hypertext._kernels.borrow import borrow
-from pagekin.hypertext._kernels.intern import OFFSET_BASIS, PRIME, digest_of, intern
+from pagekin.hypertext._kernels.intern import digest_of, head, intern, mix, slot_shift
 
 _OTHER, _SPACE, _WORD, _MARK, _PAIR, _STOP, _CLOSER, _IGNORED, _FULL_STOP = range(9)
 _DATA, _RCDATA, _RAW, _VALUE = range(4)
@@ -45,11 +45,11 @@ def class_of(code, class_index, class_blocks):
 
 
 @njit(cache=True)
-def add_anchor(buf, start, end, kind, ntok, st, an, hslots, hentries, harena, refs):
+def add_anchor(buf, start, end, kind, ntok, st, an, hslots, hbounds, harena, refs):
     """A new anchor for the address in buf[start:end], starting at the next word; its number, or -1."""
     if st[s.MUTE] != 0 and kind != _REFRESH and kind != _FRAME:
         return -1
-    href = add_href(buf, start, end, st, hslots, hentries, harena, refs)
+    href = add_href(buf, start, end, st, hslots, hbounds, harena, refs)
     if href < 0:
         st[s.DROPPED] += 1
         return -1
@@ -66,14 +66,14 @@ def add_anchor(buf, start, end, kind, ntok, st, an, hslots, hentries, harena, re
 
 
 @njit(cache=True)
-def add_href(buf, start, end, st, hslots, hentries, harena, refs):
+def add_href(buf, start, end, st, hslots, hbounds, harena, refs):
     """The number of the address in buf[start:end], or -1 if it is too long."""
     count = st[s.NHREFS]
-    at = hentries[2 * count + 1]
+    at = hbounds[count]
     length = m.address(buf, start, end, st[s.MAX_URL], harena, at, refs)
     if length < 0:
         return np.int64(-1)
-    href = intern(length, digest_of(harena, at, at + length), hslots, hentries, harena, count)
+    href = intern(length, digest_of(harena, at, length), hslots, st[s.HREF_SHIFT], hbounds, harena, count)
     if href == count:
         st[s.NHREFS] = count + 1
     return href
@@ -173,14 +173,14 @@ def end_tag(tag, bits, ntok, ntxt, in_word, st, an, ev):
 
 
 @njit(cache=True)
-def start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs):
+def start_anchor(tag, buf, ntok, st, an, ev, hslots, hbounds, harena, refs):
     """Act on <a> and <area>: the anchor's number, or -1."""
     if tag == t.A:
         tree.end_formatting(tag, True, ntok, st, an, ev)
     number = -1
     if st[s.HREF] >= 0:
         kind = _A if tag == t.A else _AREA
-        number = add_anchor(buf, st[s.HREF], st[s.HREF + 1], kind, ntok, st, an, hslots, hentries, harena, refs)
+        number = add_anchor(buf, st[s.HREF], st[s.HREF + 1], kind, ntok, st, an, hslots, hbounds, harena, refs)
         if number >= 0 and st[s.REL] >= 0 and has_word(buf, st[s.REL], st[s.REL + 1], _W_NOFOLLOW):
             an[4 * number + s.A_FLAGS] |= 1
     if tag == t.A:
@@ -189,7 +189,7 @@ def start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs):
 
 
 @njit(cache=True)
-def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hentries, harena, refs):
+def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hbounds, harena, refs):
     """Act on a start tag that few pages have many of; where reading goes on."""
     if tag == t.SCRIPT:
         return m.script_end(buf, pos, lim, _N_SCRIPT)
@@ -199,20 +199,20 @@ def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hentries, h
         return m.template_end(buf, pos, lim, _N_TEMPLATE, _N_SCRIPT, _N_STYLE)
     if tag == t.IFRAME:
         if st[s.SRC] >= 0:
-            add_anchor(buf, st[s.SRC], st[s.SRC + 1], _IFRAME, ntok, st, an, hslots, hentries, harena, refs)
+            add_anchor(buf, st[s.SRC], st[s.SRC + 1], _IFRAME, ntok, st, an, hslots, hbounds, harena, refs)
         return m.raw_end(buf, pos, lim, _N_IFRAME)
     if tag == t.NOEMBED:
         return m.raw_end(buf, pos, lim, _N_NOEMBED)
     if tag == t.FRAME:
         if st[s.FRAMESET] != 0 and st[s.SRC] >= 0:
-            add_anchor(buf, st[s.SRC], st[s.SRC + 1], _FRAME, ntok, st, an, hslots, hentries, harena, refs)
+            add_anchor(buf, st[s.SRC], st[s.SRC + 1], _FRAME, ntok, st, an, hslots, hbounds, harena, refs)
     elif tag == t.HTML:
         if st[s.LANG] >= 0 and st[s.LANG0] < 0:
             st[s.LANG0] = st[s.LANG] - origin
             st[s.LANG1] = st[s.LANG + 1] - origin
     elif tag == t.BASE:
         if st[s.HREF] >= 0 and st[s.BASE] < 0:
-            st[s.BASE] = add_href(buf, st[s.HREF], st[s.HREF + 1], st, hslots, hentries, harena, refs)
+            st[s.BASE] = add_href(buf, st[s.HREF], st[s.HREF + 1], st, hslots, hbounds, harena, refs)
     elif tag == t.LINK:
         if (
             st[s.CANONICAL] < 0
@@ -220,7 +220,7 @@ def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hentries, h
             and st[s.REL] >= 0
             and has_word(buf, st[s.REL], st[s.REL + 1], _W_CANONICAL)
         ):
-            st[s.CANONICAL] = add_href(buf, st[s.HREF], st[s.HREF + 1], st, hslots, hentries, harena, refs)
+            st[s.CANONICAL] = add_href(buf, st[s.HREF], st[s.HREF + 1], st, hslots, hbounds, harena, refs)
     elif tag == t.HR:
         i = tree.find_p(st)
         if i >= 0:
@@ -238,38 +238,41 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
     """Read pages `first`.. of the batch until all are read or room runs short; the number of the next page.
 
     A page's bytes are buf[starts[i]:ends[i]], valid UTF-8, with four bytes to spare after the last. `tables` is
-    `tables.Tables`; `terms` and `hrefs` are (slots, entries, arena) of `intern`; `out` = (words, events, anchors,
+    `tables.Tables`; `terms` and `hrefs` are (slots, bounds, arena) of `intern`; `out` = (words, events, anchors,
     text): a word is number | offset in the text << 32, an event kind | position << 8, an anchor four places. `rows`
     gets a row per page. About 5 ns a byte of documentation HTML.
     """
+    most_tokens, most_events, most_anchors, most_text = len(out[0]), len(out[1]), len(out[2]) // 4, len(out[3])
+    most_terms, most_hrefs = min(len(terms[0]) // 4, len(terms[1]) - 2), min(len(hrefs[0]) // 4, len(hrefs[1]) - 2)
+    arena_size, harena_size = len(terms[2]), len(hrefs[2])
+    tag_mask = np.uint64(len(tables[3]) // 2 - 1)
+    shift = slot_shift(len(terms[0]))
+    st[s.HREF_SHIFT] = slot_shift(len(hrefs[0]))
     buf, st, rows = borrow(buf), borrow(st), borrow(rows)
     lower, class_index, class_blocks = borrow(tables[0]), borrow(tables[1]), borrow(tables[2])
     tag_table, refs = borrow(tables[3]), borrow(tables[4])
-    slots, entries, arena = borrow(terms[0]), borrow(terms[1]), borrow(terms[2])
-    hslots, hentries, harena = borrow(hrefs[0]), borrow(hrefs[1]), borrow(hrefs[2])
+    slots, bounds, arena = borrow(terms[0]), borrow(terms[1]), borrow(terms[2])
+    hslots, hbounds, harena = borrow(hrefs[0]), borrow(hrefs[1]), borrow(hrefs[2])
     tok, ev, an, txt = borrow(out[0]), borrow(out[1]), borrow(out[2]), borrow(out[3])
     ntok, ntxt = room[0], room[1]
-    tag_mask = np.uint64(len(tag_table) // 2 - 1)
     max_word = st[s.MAX_WORD]
     for page in range(first, len(starts)):
         size = ends[page] - starts[page]
         need_tokens = min(size // 2 + 8, st[s.MAX_TOKENS] + 8)
         need_anchors = min(size // 6 + 8, st[s.MAX_ANCHORS] + 8)
         if (
-            ntok + need_tokens > len(tok)
-            or ntxt + 2 * size + 64 > len(txt)
-            or st[s.NAN] + need_anchors > len(an) // 4
-            or 2 * (st[s.NTERMS] + need_tokens) > len(slots)
-            or 2 * (st[s.NTERMS] + need_tokens) > len(entries)
-            or entries[2 * st[s.NTERMS] + 1] + 2 * size + 512 > len(arena)
-            or 2 * (st[s.NHREFS] + need_anchors) > len(hslots)
-            or 2 * (st[s.NHREFS] + need_anchors) > len(hentries)
-            or hentries[2 * st[s.NHREFS] + 1] + 2 * size + st[s.MAX_URL] + 64 > len(harena)
+            ntok + need_tokens > most_tokens
+            or ntxt + 2 * size + 64 > most_text
+            or st[s.NAN] + need_anchors > most_anchors
+            or st[s.NTERMS] + need_tokens > most_terms
+            or bounds[st[s.NTERMS]] + 2 * size + 512 > arena_size
+            or st[s.NHREFS] + need_anchors > most_hrefs
+            or hbounds[st[s.NHREFS]] + 2 * size + st[s.MAX_URL] + 64 > harena_size
         ):
             room[0], room[1] = ntok, ntxt
             return page
         start_page(st, ntok, ntxt)
-        st[s.MAX_EVENTS] = len(ev)
+        st[s.MAX_EVENTS] = most_events
         txt0, tok0 = ntxt, ntok
         pos = starts[page]
         lim = ends[page]
@@ -277,8 +280,8 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
         raw_tag = 0
         outer_pos, outer_lim, outer_mode = pos, lim, _DATA
         # The word in the making stands at the end of the arena.
-        base = entries[2 * st[s.NTERMS] + 1]
-        digest = OFFSET_BASIS
+        base = bounds[st[s.NTERMS]]
+        digest = np.uint64(0)  # of the word, or 0 if it is not known yet
         length = 0
         in_word = False
         full = False  # the word reached the longest length
@@ -297,16 +300,18 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     # A run of pairs ends; a single character stands for itself.
                     if pairs == 0:
                         length = m.encode(pair_code, arena, base)
-                        digest = digest_of(arena, base, base + length)
+                        digest = np.uint64(0)
                         word_at, word_attr = pair_at, pair_attr
                     pair_code = np.int64(0)
                 if length > 0 and st[s.MUTE] == 0:
                     if ntok - tok0 < st[s.MAX_TOKENS]:
                         count = st[s.NTERMS]
-                        number = intern(length, digest, slots, entries, arena, count)
+                        if digest == 0:
+                            digest = digest_of(arena, base, length)
+                        number = intern(length, digest, slots, shift, bounds, arena, count)
                         if number == count:
                             st[s.NTERMS] = count + 1
-                            base = entries[2 * count + 3]
+                            base += length
                         if word_attr != st[s.LAST_ATTR]:
                             if word_attr & _TEXT and st[s.BODY] < 0:
                                 st[s.BODY] = word_at - txt0
@@ -346,7 +351,6 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         continue
                     in_word = True
                     full = False
-                    digest = OFFSET_BASIS
                     if st[s.PENDING] != 0:
                         tree.reconstruct(st)
                     if space or st[s.LINE] != 0:
@@ -358,32 +362,51 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     word_at = ntxt
                     word_attr = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
                     st[s.AFTER_STOP] = 0
-                run = pos + 1
-                while run < lim and lower[buf[run]] != 0:
-                    run += 1
-                n_bytes = run - pos
-                for i in range(n_bytes):
-                    txt[ntxt + i] = buf[pos + i]
-                ntxt += n_bytes
-                if full or length + n_bytes > max_word:
-                    n_bytes = 0 if full else max_word - length
-                    full = True
-                for i in range(n_bytes):
-                    low = lower[buf[pos + i]]
-                    arena[base + length + i] = low
-                    digest = (digest ^ np.uint64(low)) * PRIME
-                length += n_bytes
-                pos = run
-                if pos < lim and buf[pos] == 32:
-                    # Most words end at a space.
-                    pos += 1
-                    flush = space = True
+                letters, word_low, word_high = wide.word_run(buf, pos)
+                n_bytes = min(wide.first_bit(~letters), lim - pos)
+                if length == 0 and not full and n_bytes < 16 and n_bytes <= max_word:
+                    # A word of up to fifteen letters: sixteen bytes are written, and what is too much is written over.
+                    wide.copy(buf, pos, txt, ntxt)
+                    if n_bytes <= 8:
+                        word_low = head(word_low, n_bytes)
+                        wide.store(arena, base, word_low)
+                        digest = mix(np.uint64(0), word_low)
+                    else:
+                        word_high = head(word_high, n_bytes - 8)
+                        wide.store(arena, base, word_low)
+                        wide.store(arena, base + 8, word_high)
+                        digest = mix(mix(np.uint64(0), word_low), word_high)
+                    length = n_bytes
+                    ntxt += n_bytes
+                    pos += n_bytes
+                else:
+                    run = pos + 1
+                    while run < lim and lower[buf[run]] != 0:
+                        run += 1
+                    n_bytes = run - pos
+                    for i in range(n_bytes):
+                        txt[ntxt + i] = buf[pos + i]
+                    ntxt += n_bytes
+                    if full or length + n_bytes > max_word:
+                        n_bytes = 0 if full else max_word - length
+                        full = True
+                    for i in range(n_bytes):
+                        arena[base + length + i] = lower[buf[pos + i]]
+                    length += n_bytes
+                    digest = np.uint64(0)
+                    pos = run
+                if pos < lim:
+                    # Most words end at a space; what else of ASCII is neither markup nor a reference ends them, too.
+                    c = buf[pos]
+                    if c == 32:
+                        pos += 1
+                        flush = space = True
+                    elif c != 60 and c != 38 and c < 128:
+                        flush = True
                 continue
             if c <= 32 and not in_word and pair_code == 0 and st[s.AFTER_STOP] == 0 and m.is_space(c):
                 space = True
-                pos += 1
-                while pos < lim and m.is_space(buf[pos]):
-                    pos += 1
+                pos = m.after_spaces(buf, pos + 1, lim)
                 continue
             char_at = pos
             second = np.int64(0)
@@ -407,21 +430,28 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         continue
                     if kind != _NO_TAG:
                         after = pos + kind
-                        name_digest = OFFSET_BASIS
-                        while after < lim:
-                            n = buf[after]
-                            if n <= 62 and (n == 62 or n == 47 or m.is_space(n)):
-                                break
-                            name_digest = (name_digest ^ np.uint64(m.lower(n))) * PRIME
-                            after += 1
-                        place = name_digest & tag_mask
+                        stops, name_low, name_high = wide.tag_run(buf, after)
+                        n_bytes = wide.first_bit(stops | np.uint64(1 << 16))
+                        after += n_bytes
                         tag = 0
-                        wanted = np.int64(name_digest)
-                        while tag_table[2 * place] != 0:
-                            if tag_table[2 * place] == wanted:
-                                tag = tag_table[2 * place + np.uint64(1)]
-                                break
-                            place = (place + np.uint64(1)) & tag_mask
+                        if n_bytes < 16:
+                            name_digest = mix(np.uint64(0), np.uint64(n_bytes))
+                            if n_bytes <= 8:
+                                name_digest = mix(name_digest, head(name_low, n_bytes))
+                            else:
+                                name_digest = mix(mix(name_digest, name_low), head(name_high, n_bytes - 8))
+                            place = name_digest & tag_mask
+                            wanted = np.int64(name_digest)
+                            while tag_table[np.int64(place) * 2] != 0:
+                                if tag_table[np.int64(place) * 2] == wanted:
+                                    tag = tag_table[np.int64(place) * 2 + 1]
+                                    break
+                                place = (place + np.uint64(1)) & tag_mask
+                        else:
+                            while after < lim and not (
+                                buf[after] <= 62 and (buf[after] == 62 or buf[after] == 47 or m.is_space(buf[after]))
+                            ):
+                                after += 1
                         bits = st[s.BITS + tag]
                         after = m.read_attributes(buf, after, lim, kind == _START and (bits & t.WANTS) != 0, st)
                         if bits & t.BREAKS or after < 0 or (kind == _START and st[s.CRUMBS] != 0):
@@ -447,7 +477,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         tree.pop_to(tree.find(t.SVG, 0, st), ntok, st, an, ev)
                     crumbs = st[s.CRUMBS] != 0 and st[s.CRUMB_SP] < 0 and st[s.CRUMB_SPANS] == 0
                     if bits & t.RARE:
-                        pos = start_rare(tag, buf, pos, lim, starts[page], ntok, st, an, ev, hslots, hentries, harena, refs)
+                        pos = start_rare(tag, buf, pos, lim, starts[page], ntok, st, an, ev, hslots, hbounds, harena, refs)
                     elif bits & t.PUSHED and not bits & t.FORMATTING:
                         if tag == t.SVG and buf[pos - 2] == 47:
                             continue
@@ -461,7 +491,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         if tag == t.XMP or tag == t.PLAINTEXT:
                             mode, raw_tag = _RAW, tag
                     elif tag == t.A:
-                        start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs)
+                        start_anchor(tag, buf, ntok, st, an, ev, hslots, hbounds, harena, refs)
                     elif bits & t.FORMATTING:
                         tree.add_formatting(tag, -1, st)
                     elif tag == t.SPAN:
@@ -475,7 +505,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     elif tag == t.IMG or tag == t.IMAGE or tag == t.AREA or tag == t.INPUT:
                         number = -1
                         if tag == t.AREA:
-                            number = start_anchor(tag, buf, ntok, st, an, ev, hslots, hentries, harena, refs)
+                            number = start_anchor(tag, buf, ntok, st, an, ev, hslots, hbounds, harena, refs)
                         elif tag == t.INPUT and not (
                             st[s.TYPE] >= 0 and m.same_word(buf, st[s.TYPE], st[s.TYPE + 1], _W_IMAGE)
                         ):
@@ -494,7 +524,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         elif what == 2:
                             i, j = m.refresh_target(buf, st[s.CONTENT], st[s.CONTENT + 1])
                             if i >= 0:
-                                add_anchor(buf, i, j, _REFRESH, ntok, st, an, hslots, hentries, harena, refs)
+                                add_anchor(buf, i, j, _REFRESH, ntok, st, an, hslots, hbounds, harena, refs)
                     elif tag == t.TITLE:
                         if st[s.SVG] > 0:
                             st[s.OVERRIDE] = _ALT
@@ -561,7 +591,6 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                 if not in_word:
                     in_word = True
                     full = False
-                    digest = OFFSET_BASIS
                     if st[s.PENDING] != 0:
                         tree.reconstruct(st)
                     if space or st[s.LINE] != 0:
@@ -582,8 +611,8 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         if 65 <= letter <= 90:
                             letter += np.uint8(32)
                         arena[base + length] = letter
-                        digest = (digest ^ np.uint64(letter)) * PRIME
                         length += 1
+                    digest = np.uint64(0)
                 else:
                     full = True
                 ntxt += n_bytes
@@ -612,7 +641,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     # The pair of the character before and this one is a word; `flush` adds it.
                     length = m.encode(pair_code, arena, base)
                     length += m.encode(code, arena, base + length)
-                    digest = digest_of(arena, base, base + length)
+                    digest = np.uint64(0)
                     word_at, word_attr = pair_at, pair_attr
                     pairs += 1
                     flush = in_word = True
@@ -639,18 +668,19 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
         for i in range(st[s.AN0], st[s.NAN]):
             an[4 * i + s.A_START] -= tok0
             an[4 * i + s.A_END] = min(an[4 * i + s.A_END], ntok) - tok0
-        rows[page, s.R_TOKENS] = ntok
-        rows[page, s.R_EVENTS] = st[s.NEV]
-        rows[page, s.R_ANCHORS] = st[s.NAN]
-        rows[page, s.R_TEXT] = ntxt
-        rows[page, s.R_TITLE0] = st[s.TITLE0]
-        rows[page, s.R_TITLE1] = st[s.TITLE1]
-        rows[page, s.R_LANG0] = st[s.LANG0]
-        rows[page, s.R_LANG1] = st[s.LANG1]
-        rows[page, s.R_BASE] = st[s.BASE]
-        rows[page, s.R_CANONICAL] = st[s.CANONICAL]
-        rows[page, s.R_FLAGS] = st[s.FLAGS]
-        rows[page, s.R_BODY] = st[s.BODY]
-        rows[page, s.R_DROPPED] = st[s.DROPPED]
+        row = page * s.ROW_SIZE
+        rows[row + s.R_TOKENS] = ntok
+        rows[row + s.R_EVENTS] = st[s.NEV]
+        rows[row + s.R_ANCHORS] = st[s.NAN]
+        rows[row + s.R_TEXT] = ntxt
+        rows[row + s.R_TITLE0] = st[s.TITLE0]
+        rows[row + s.R_TITLE1] = st[s.TITLE1]
+        rows[row + s.R_LANG0] = st[s.LANG0]
+        rows[row + s.R_LANG1] = st[s.LANG1]
+        rows[row + s.R_BASE] = st[s.BASE]
+        rows[row + s.R_CANONICAL] = st[s.CANONICAL]
+        rows[row + s.R_FLAGS] = st[s.FLAGS]
+        rows[row + s.R_BODY] = st[s.BODY]
+        rows[row + s.R_DROPPED] = st[s.DROPPED]
     room[0], room[1] = ntok, ntxt
     return len(starts)

@@ -4,7 +4,11 @@ import numpy as np
 from numba import njit
 
 from pagekin.hypertext._kernels import slots as s
-from pagekin.hypertext._kernels.intern import OFFSET_BASIS, PRIME
+from pagekin.hypertext._kernels import wide
+from pagekin.hypertext._kernels.intern import head
+
+OFFSET_BASIS = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x100000001B3)
 
 
 def fnv(data: bytes) -> np.uint64:
@@ -15,10 +19,17 @@ def fnv(data: bytes) -> np.uint64:
     return np.uint64(digest)
 
 
-_H_HREF, _H_SRC, _H_ALT, _H_REL = fnv(b"href"), fnv(b"src"), fnv(b"alt"), fnv(b"rel")
-_H_NAME, _H_CONTENT, _H_EQUIV = fnv(b"name"), fnv(b"content"), fnv(b"http-equiv")
-_H_LANG, _H_XMLLANG, _H_TYPE = fnv(b"lang"), fnv(b"xml:lang"), fnv(b"type")
-_H_CLASS, _H_LABEL, _H_ITEMTYPE = fnv(b"class"), fnv(b"aria-label"), fnv(b"itemtype")
+def _packed(name: bytes) -> np.uint64:
+    """Up to eight bytes as a little-endian number."""
+    return np.uint64(int.from_bytes(name, "little"))
+
+
+_HREF, _NAME, _LANG, _TYPE = _packed(b"href"), _packed(b"name"), _packed(b"lang"), _packed(b"type")
+_SRC, _ALT, _REL, _CLASS = _packed(b"src"), _packed(b"alt"), _packed(b"rel"), _packed(b"class")
+_CONTENT, _XMLLANG, _ITEMTYPE = _packed(b"content"), _packed(b"xml:lang"), _packed(b"itemtype")
+_ARIA_LAB, _EL, _HTTP_EQU, _IV = _packed(b"aria-lab"), _packed(b"el"), _packed(b"http-equ"), _packed(b"iv")
+_PAST = np.uint64(1 << 16)  # ends a search in sixteen bytes
+_NOT_FIRST = np.uint64(0xFFFF_FFFF_FFFF_FFFE)
 _CRUMB = np.frombuffer(b"breadcrumb", dtype=np.uint8)
 _CRUMBLIST = np.frombuffer(b"breadcrumblist", dtype=np.uint8)
 
@@ -60,6 +71,69 @@ def holds(buf, start, end, word):
 
 
 @njit(cache=True)
+def find_byte(buf, pos, end, byte):
+    """The position of the first `byte` in buf[pos:end], or `end`."""
+    while pos < end:
+        found = wide.equal(buf, pos, byte)
+        if found != 0:
+            return min(pos + wide.first_bit(found), end)
+        pos += 16
+    return end
+
+
+@njit(cache=True)
+def after_spaces(buf, pos, end):
+    """The position of the first byte in buf[pos:end] that is no white space, or `end`."""
+    while pos < end:
+        others = ~wide.spaces(buf, pos) & np.uint64(0xFFFF)
+        if others != 0:
+            return min(pos + wide.first_bit(others), end)
+        pos += 16
+    return end
+
+
+@njit(cache=True)
+def holds_crumb(buf, start, end, word):
+    """`holds` for a word that starts with "br"."""
+    while start < end:
+        found = wide.br_pairs(buf, start)
+        while found != 0:
+            i = start + wide.first_bit(found)
+            if i + len(word) <= end and same_word(buf, i, i + len(word), word):
+                return True
+            found &= found - np.uint64(1)
+        start += 16
+    return False
+
+
+@njit(cache=True)
+def slot_of(length, low):
+    """Where `st` keeps the attribute whose name has this length and these first eight letters, or -1."""
+    if length == 4:
+        if low == _HREF:
+            return s.HREF
+        if low == _NAME:
+            return s.NAME
+        if low == _TYPE:
+            return s.TYPE
+        if low == _LANG:
+            return s.LANG
+    elif length == 3:
+        if low == _REL:
+            return s.REL
+        if low == _SRC:
+            return s.SRC
+        if low == _ALT:
+            return s.ALT
+    elif length == 7:
+        if low == _CONTENT:
+            return s.CONTENT
+    elif length == 8 and low == _XMLLANG:
+        return s.LANG
+    return -1
+
+
+@njit(cache=True)
 def read_attributes(buf, pos, end, wanted, st):
     """The position after the tag's `>`, or -1 if the input ends first; values of interest go to `st`."""
     st[s.CRUMBS] = 0
@@ -73,16 +147,17 @@ def read_attributes(buf, pos, end, wanted, st):
             return -1
         if buf[pos] == 62:
             return pos + 1
-        start = pos
-        pos += 1
-        while pos < end:
-            c = buf[pos]
-            if c <= 62 and (c == 61 or c == 62 or c == 47 or is_space(c)):
-                break
-            pos += 1
-        name_end = pos
-        while pos < end and is_space(buf[pos]):
-            pos += 1
+        stops, low, high = wide.attribute_run(buf, pos)
+        length = wide.first_bit((stops & _NOT_FIRST) | _PAST)
+        pos += length
+        if length == 16:
+            while pos < end and not (buf[pos] <= 62 and (buf[pos] == 61 or buf[pos] == 62 or buf[pos] == 47 or is_space(buf[pos]))):
+                pos += 1
+        if pos >= end:
+            return -1
+        if buf[pos] != 61:
+            while pos < end and is_space(buf[pos]):
+                pos += 1
         value, value_end = pos, pos
         if pos < end and buf[pos] == 61:
             pos += 1
@@ -92,50 +167,33 @@ def read_attributes(buf, pos, end, wanted, st):
                 return -1
             quote = buf[pos]
             if quote == 34 or quote == 39:
-                pos += 1
-                value = pos
-                while pos < end and buf[pos] != quote:
-                    pos += 1
-                if pos >= end:
+                value = pos + 1
+                value_end = find_byte(buf, value, end, quote)
+                if value_end == end:
                     return -1
-                value_end = pos
-                pos += 1
+                pos = value_end + 1
             else:
                 value = pos
                 while pos < end and (buf[pos] > 62 or (buf[pos] != 62 and not is_space(buf[pos]))):
                     pos += 1
                 value_end = pos
-        length = name_end - start
-        if wanted or length == 5 or length == 8 or length == 10:
-            digest = OFFSET_BASIS
-            for i in range(start, name_end):
-                digest = (digest ^ np.uint64(lower(buf[i]))) * PRIME
-            slot = -1
-            if digest == _H_CLASS or digest == _H_LABEL:
-                if value_end - value >= 10 and holds(buf, value, value_end, _CRUMB):
+        if length == 5:
+            if value_end - value >= 10 and head(low, 5) == _CLASS and holds_crumb(buf, value, value_end, _CRUMB):
+                st[s.CRUMBS] = 1
+        elif length == 10:
+            high = head(high, 2)
+            if low == _ARIA_LAB and high == _EL:
+                if holds_crumb(buf, value, value_end, _CRUMB):
                     st[s.CRUMBS] = 1
-            elif digest == _H_ITEMTYPE:
-                if holds(buf, value, value_end, _CRUMBLIST):
-                    st[s.CRUMBS] = 1
-            elif digest == _H_HREF:
-                slot = s.HREF
-            elif digest == _H_SRC:
-                slot = s.SRC
-            elif digest == _H_ALT:
-                slot = s.ALT
-            elif digest == _H_REL:
-                slot = s.REL
-            elif digest == _H_NAME:
-                slot = s.NAME
-            elif digest == _H_CONTENT:
-                slot = s.CONTENT
-            elif digest == _H_EQUIV:
-                slot = s.HTTP_EQUIV
-            elif digest == _H_LANG or digest == _H_XMLLANG:
-                slot = s.LANG
-            elif digest == _H_TYPE:
-                slot = s.TYPE
-            if slot >= 0 and wanted and (st[slot] < 0 or (slot == s.LANG and st[slot] == st[slot + 1])):
+            elif wanted and low == _HTTP_EQU and high == _IV and st[s.HTTP_EQUIV] < 0:
+                st[s.HTTP_EQUIV] = value
+                st[s.HTTP_EQUIV + 1] = value_end
+        elif length == 8 and low == _ITEMTYPE:
+            if holds_crumb(buf, value, value_end, _CRUMBLIST):
+                st[s.CRUMBS] = 1
+        elif wanted and length <= 8:
+            slot = slot_of(length, head(low, length))
+            if slot >= 0 and (st[slot] < 0 or (slot == s.LANG and st[slot] == st[slot + 1])):
                 st[slot] = value
                 st[slot + 1] = value_end
 
@@ -381,17 +439,21 @@ def address(buf, pos, end, most, out, at, refs):
         end -= 1
     n = 0
     while pos < end:
-        # Plain characters: find how far they go, then copy them at once.
-        start = pos
-        while pos < end and (buf[pos] > 38 or (buf[pos] != 38 and buf[pos] != 35)):
-            pos += 1
-        if n + pos - start > most:
+        # Plain characters, sixteen at a time: what is copied too far is written over.
+        while pos < end and n <= most:
+            found = wide.first_bit(wide.special_in_address(buf, pos) | _PAST)
+            wide.copy(buf, pos, out, at + n)
+            found = min(found, end - pos)
+            pos += found
+            n += found
+            if found < 16:
+                break
+        if n > most:
             return -1
-        for i in range(pos - start):
-            out[at + n + i] = buf[start + i]
-        n += pos - start
         if pos == end or buf[pos] == 35:
             return n
+        if buf[pos] != 38:
+            continue
         first, second, after = reference(buf, pos, end, True, refs)
         if first == 35:
             return n

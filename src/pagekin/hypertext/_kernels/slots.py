@@ -5,6 +5,11 @@ vector holds the scalars, the stack of open elements, the list of formatting ele
 attributes and the elements' properties.
 """
 
+from pagekin.hypertext.batch import (  # noqa: F401  (the kernels read all their places from here)
+    A_END, A_FLAGS, A_HREF, A_START, R_ANCHORS, R_BASE, R_BODY, R_CANONICAL, R_DROPPED, R_EVENTS, R_FLAGS, R_LANG0,
+    R_LANG1, R_TEXT, R_TITLE0, R_TITLE1, R_TOKENS, ROW_SIZE,
+)  # fmt: skip
+
 NESTING_MOST = 4_000
 FORMATTING_MOST = 256
 
@@ -12,8 +17,8 @@ FORMATTING_MOST = 256
     TOK0, NEV, NAN, AN0, TXT0, ATTR, OVERRIDE, LAST_ATTR, HEADINGS, ADDRESSES, KEYWORDS, SP, NF, PENDING, LINE,
     AFTER_STOP, BODY, TITLE0, TITLE1, LANG0, LANG1, BASE, CANONICAL, FLAGS, DROPPED, CRUMB_SP, CRUMB_SPANS, FRAMESET,
     FRAMESET_OK, MUTE, SAVED_TXT, SVG, AREA, NTERMS, NHREFS, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD, MAX_EVENTS,
-    NESTING, PARAGRAPHS, TABLES, LAST,
-) = range(44)  # fmt: skip
+    NESTING, PARAGRAPHS, TABLES, HREF_SHIFT, LAST,
+) = range(45)  # fmt: skip
 # From LAST on: the position of the last boundary of each kind.
 FOUND = LAST + 16
 # Attributes that are looked at: each takes two places, the start and the end of its value (-1: absent).
@@ -23,13 +28,3 @@ BITS = CRUMBS + 1
 STACK = BITS + 256  # per open element: its number, its entry of the formatting list or -1
 FORMATTING = STACK + 2 * NESTING_MOST  # per entry: element or MARK, its depth on the stack or -1, its anchor or -1
 STATE_SIZE = FORMATTING + 3 * FORMATTING_MOST
-
-# An anchor's four places.
-A_HREF, A_START, A_END, A_FLAGS = range(4)
-
-# The row that a page leaves behind.
-(
-    R_TOKENS, R_EVENTS, R_ANCHORS, R_TEXT, R_TITLE0, R_TITLE1, R_LANG0, R_LANG1, R_BASE, R_CANONICAL, R_FLAGS, R_BODY,
-    R_DROPPED,
-) = range(13)  # fmt: skip
-ROW_SIZE = 13

@@ -1,0 +1,125 @@
+"""The `pagekin` command and what all its verbs share: exit codes, errors for people, tables and progress."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from pagekin import __version__
+
+USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
+HELP = """Pagekin finds a web page's kin: related pages, clusters and search for web archives, with reasons.
+
+Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
+
+app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
+    """Say what is wrong on standard error, and end."""
+    print(f"pagekin: {message}", file=sys.stderr)  # noqa: T201  (this is the place where errors are printed)
+    raise typer.Exit(code)
+
+
+def say(text: str = "", err: bool = False) -> None:
+    """Print a line."""
+    print(text, file=sys.stderr if err else sys.stdout)  # noqa: T201
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value, and nothing else, on standard output."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
+    sys.stdout.write("\n")
+
+
+def table(rows: list[tuple[str, str]]) -> None:
+    """Print names and values in two columns."""
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        say(f"{name:<{width}}  {value}".rstrip())
+
+
+def human_bytes(size: float) -> str:
+    """A size as people write it."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return ""
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on standard error, told (stage, share); none when nobody watches."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _stage, _share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description:<9}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def tell(stage: str, share: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=1.0)
+            bar.update(tasks[stage], completed=share)
+
+        yield tell
+
+
+def open_corpus(path: str) -> Any:
+    """The corpus at `path`, or an end with a clear message."""
+    from pagekin.hypertext import Corpus
+    from pagekin.store import KinError
+
+    try:
+        return Corpus.open(path)
+    except KinError as error:
+        fail(str(error))
+
+
+def _version(value: bool) -> None:
+    if value:
+        say(f"pagekin {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Options before a verb."""
+
+
+def main() -> None:
+    """Run the command; whatever goes wrong, end with a sentence and the right exit code."""
+    from pagekin.cli import check, demo, info, page, read  # noqa: F401  (each adds its verb)
+
+    try:
+        app()
+    except KeyboardInterrupt:
+        say("pagekin: stopped; nothing half-done was kept.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away (head, less): not an error, and nothing to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        say(f"pagekin: {error.strerror or error}{where}. Collections are left as they were.", err=True)
+        sys.exit(OUR_FAULT)
+    except Exception as error:
+        if os.environ.get("PAGEKIN_DEBUG"):
+            raise
+        say(f"pagekin: internal error: {type(error).__name__}: {error}. This is our fault; with PAGEKIN_DEBUG=1 in the "
+            "environment the same command prints what a bug report needs.", err=True)  # fmt: skip
+        sys.exit(OUR_FAULT)

@@ -1,0 +1,46 @@
+"""`pagekin check`: proves a collection whole."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
+
+
+@app.command()
+def check(
+    collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Prove a collection whole: checksums, lengths, cross references. Exit code 3 if it is not."""
+    from pagekin.hypertext import check_corpus
+    from pagekin.store import KinError, check_files, open_kin
+
+    if not collection.is_dir():
+        fail(f"{collection} is no collection; make one with: pagekin read SOURCE... --out {collection}")
+    total = sum(file.stat().st_size for file in collection.glob("*.npy")) or 1
+    done = 0
+    with progress_bar(as_json) as tell:
+
+        def read(size: int) -> None:
+            nonlocal done
+            done += size
+            tell("checking", done / total)
+
+        findings = list(check_files(collection, read))
+    if not findings:
+        try:
+            findings = list(check_corpus(open_kin(collection)))
+        except KinError as error:
+            fail(str(error))
+    if as_json:
+        print_json({"whole": not findings, "findings": [{"where": f.where, "what": f.what} for f in findings]})
+    elif findings:
+        for finding in findings:
+            say(f"{finding.where}: {finding.what}")
+        say(f"{collection} is not whole. Read its sources again: pagekin read SOURCE... --out {collection}")
+    else:
+        say(f"{collection} is whole: every file is as it was written, and all references hold.")
+    if findings:
+        raise typer.Exit(BAD_INPUT)

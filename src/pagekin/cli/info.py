@@ -1,0 +1,49 @@
+"""`pagekin info`: what is in a collection."""
+
+from typing import Annotated
+
+import typer
+
+from pagekin.cli.app import app, human_bytes, open_corpus, print_json, say, table
+
+_TEXT = ("text.frames", "snippet.bytes", "snippet.offsets", "page.text")
+
+
+@app.command()
+def info(
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a collection holds: pages, words, anchors, links, hosts, skipped records, sizes."""
+    corpus = open_corpus(collection)
+    facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
+    text = sum(sizes.get(name, 0) for name in _TEXT)
+    streams = sum(sizes.values()) - text
+    if as_json:
+        hidden = {"language_codes"}
+        about = {name: value for name, value in facts.items() if name not in hidden}
+        print_json({"format": corpus.kin.manifest["format"], **about, "bytes": {"all": text + streams, "plain_text": text, **sizes}})
+        return
+    words = max(1, facts["words"])
+    say(f"{collection}, format {corpus.kin.manifest['format']}, read by Pagekin {facts['pagekin']} ({facts['parser']})")
+    table(
+        [
+            ("pages", f"{facts['pages']:,} (from {facts['html_records']:,} HTML records)"),
+            ("addresses", f"{facts['urls']:,}, of which {facts['aliases']:,} are other names of pages"),
+            ("words", f"{facts['words']:,} ({facts['terms']:,} different)"),
+            ("anchors", f"{facts['anchors']:,}"),
+            ("links", f"{facts['links']:,} between different addresses"),
+            ("hosts", f"{facts['hosts']:,}"),
+            ("languages", ", ".join(f"{name} {n:,}" for name, n in sorted(facts["languages"].items(), key=lambda x: -x[1])[:8])),
+            ("HTML", human_bytes(facts["html_bytes"])),
+            ("on disk", f"{human_bytes(streams)} ({100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, "
+                        f"{streams / words:.2f} bytes a word), and {human_bytes(text)} of plain text"),
+        ]
+    )  # fmt: skip
+    if facts["skipped"]:
+        say("skipped")
+        table([(f"  {n:>9,}", reason) for reason, n in sorted(facts["skipped"].items(), key=lambda x: -x[1])])
+    for example in facts["damaged_examples"]:
+        say(f"  damaged: {example}")
+    for name, count in facts["cut"].items():
+        say(f"  {count:,} pages cut at the limit '{name}'")

@@ -1,0 +1,260 @@
+"""The corpus: what the sources said, read once, as streams of words with anchors and boundaries."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from pagekin.hypertext.batch import ATTRIBUTE_EVENT
+from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
+from pagekin.hypertext.streams import decode_gaps, decode_marks, decode_words
+from pagekin.hypertext.urls import canonical
+from pagekin.store import Kin, RaggedBytes, open_kin
+
+Array = npt.NDArray[Any]
+WINDOW = 32
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One page's words in document order."""
+
+    words: npt.NDArray[np.uint32]
+    """Term ids."""
+    attributes: npt.NDArray[np.uint8]
+    """`Attribute` flags of each word."""
+    boundary_at: npt.NDArray[np.int64]
+    """Boundary i lies before word boundary_at[i]."""
+    boundary_kind: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class AnchorView:
+    """One anchor, with up to 32 words on each side of it."""
+
+    source: str
+    target: str
+    text: list[str]
+    left: list[str]
+    right: list[str]
+    kind: str
+    nofollow: bool
+
+
+class Corpus:
+    """A read-only view of a collection's corpus."""
+
+    def __init__(self, kin: Kin) -> None:
+        self.kin = kin
+        self.urls = RaggedBytes.of(kin, "url")
+        self.terms = RaggedBytes.of(kin, "term")
+        self.titles = RaggedBytes.of(kin, "title")
+        self.snippets = RaggedBytes.of(kin, "snippet")
+        self.hosts = RaggedBytes.of(kin, "host")
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "Corpus":
+        """The corpus of the collection at `path`."""
+        return cls(open_kin(path))
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What reading noted: counts, skipped records, settings."""
+        return self.kin.facts
+
+    def __len__(self) -> int:
+        return len(self.kin["page.url"])
+
+    # -- names ------------------------------------------------------------------------------------------------------
+
+    def url(self, number: int) -> str:
+        """The URL with this number."""
+        return self.urls.text(number)
+
+    def url_number(self, url: str) -> int:
+        """The number of a URL in any spelling, aliases resolved; -1 if it is unknown."""
+        name = canonical(url)
+        if name is None:
+            return -1
+        number = self.urls.find(name.encode())
+        return self.home(number) if number >= 0 else -1
+
+    def home(self, number: int) -> int:
+        """The URL that an alias stands for; the URL itself if it is none."""
+        aliases = self.kin["alias.url"]
+        place = int(np.searchsorted(aliases, number))
+        if place < len(aliases) and int(aliases[place]) == number:
+            return int(self.kin["alias.target"][place])
+        return number
+
+    def aliases_of(self, number: int) -> list[str]:
+        """Other addresses of the page with this URL number."""
+        return [self.url(int(a)) for a in self.kin["alias.url"][np.asarray(self.kin["alias.target"]) == number]]
+
+    def pages_of(self, number: int) -> list[int]:
+        """The pages captured at a URL: none, one, or with all captures several, the newest first."""
+        urls = self.kin["page.url"]
+        low, high = np.searchsorted(urls, [number, number + 1])
+        return list(range(int(low), int(high)))
+
+    def page_url(self, page: int) -> str:
+        """The URL of a page."""
+        return self.url(int(self.kin["page.url"][page]))
+
+    def word(self, term: int) -> str:
+        """A term as text."""
+        return self.terms.text(term)
+
+    def term_number(self, word: str) -> int:
+        """The number of a (folded) word, or -1."""
+        return self.terms.find(word.encode(), self.kin["term.order"])
+
+    def language(self, page: int) -> str:
+        """The page's language code, '' if it is unknown."""
+        codes: list[str] = self.facts["language_codes"]
+        return codes[int(self.kin["page.language"][page])]
+
+    # -- streams ----------------------------------------------------------------------------------------------------
+
+    def _slice(self, name: str, page: int) -> slice:
+        offsets = self.kin[f"page.{name}"]
+        return slice(int(offsets[page]), int(offsets[page + 1]))
+
+    def words(self, page: int) -> npt.NDArray[np.uint32]:
+        """Term ids of the page's words in document order."""
+        return decode_words(
+            self.kin["stream.words"][self._slice("tokens", page)], self.kin["stream.rare"][self._slice("rare", page)]
+        )
+
+    def stream(self, page: int) -> Stream:
+        """The page's words with attributes and boundaries."""
+        words = self.words(page)
+        marks = self._slice("marks", page)
+        at, kinds = decode_marks(np.asarray(self.kin["mark.gap"][marks]), np.asarray(self.kin["mark.kind"][marks]))
+        change = kinds >= ATTRIBUTE_EVENT
+        attributes = np.zeros(len(words), dtype=np.uint8)
+        bounds = np.append(at[change], len(words))
+        for i, kind in enumerate(kinds[change].tolist()):
+            attributes[bounds[i] : bounds[i + 1]] = kind - ATTRIBUTE_EVENT
+        return Stream(words, attributes, at[~change], kinds[~change])
+
+    def text(self, page: int) -> tuple[str, npt.NDArray[np.int64]]:
+        """The page's plain text, and where in its UTF-8 form each word starts."""
+        data, at = self._text(page)
+        return data.decode("utf-8", "replace"), at
+
+    def _text(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
+        frame = self.kin["text.frames"][self._slice("text", page)].tobytes()
+        raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=1 << 31)
+        size = int.from_bytes(raw[:4], "little")
+        return raw[4 : 4 + size], decode_gaps(np.frombuffer(raw, dtype=np.uint8, offset=4 + size))
+
+    # -- anchors ----------------------------------------------------------------------------------------------------
+
+    def anchors_out(self, page: int) -> range:
+        """The numbers of the page's anchors."""
+        part = self._slice("anchors", page)
+        return range(part.start, part.stop)
+
+    def anchors_in(self, url: int) -> npt.NDArray[Any]:
+        """The numbers of all anchors that lead to a URL."""
+        offsets = self.kin["inlink.offsets"]
+        return np.asarray(self.kin["inlink.anchors"][int(offsets[url]) : int(offsets[url + 1])])
+
+    def page_of_anchor(self, anchor: int) -> int:
+        """The page on which an anchor stands."""
+        return int(np.searchsorted(self.kin["page.anchors"], anchor, side="right")) - 1
+
+    def view_anchors(self, anchors: Iterator[int] | range | list[int]) -> Iterator[AnchorView]:
+        """Anchors with their words and the words around them, in reading order, boundaries ignored.
+
+        Title and meta words are not part of the running text, so they are in no window.
+        """
+        last_page, words, running = -1, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
+        for anchor in anchors:
+            page = self.page_of_anchor(anchor)
+            if page != last_page:
+                stream = self.stream(page)
+                words, last_page = stream.words, page
+                running = np.flatnonzero(stream.attributes & (Attribute.TEXT | Attribute.ALT))
+            start = int(self.kin["anchor.start"][anchor])
+            end = start + int(self.kin["anchor.length"][anchor])
+            left = running[: np.searchsorted(running, start)][-WINDOW:]
+            right = running[np.searchsorted(running, end) :][:WINDOW]
+            flags = int(self.kin["anchor.flags"][anchor])
+            yield AnchorView(
+                self.page_url(page),
+                self.url(int(self.kin["anchor.target"][anchor])),
+                [self.word(int(w)) for w in words[start:end]],
+                [self.word(int(w)) for w in words[left]],
+                [self.word(int(w)) for w in words[right]],
+                AnchorKind(flags >> 1).name.lower(),
+                bool(flags & 1),
+            )
+
+    # -- a page for people ------------------------------------------------------------------------------------------
+
+    def describe(self, url: str, inlinks: int = 1_000) -> dict[str, Any] | None:
+        """What was understood of a page, or of an address that is only linked to; None if it is unknown."""
+        number = self.url_number(url)
+        if number < 0:
+            return None
+        incoming = self.anchors_in(number)
+        about: dict[str, Any] = {
+            "url": self.url(number),
+            "captured": False,
+            "title": "",
+            "aliases": self.aliases_of(number),
+            "words": {attribute.name.lower(): [] for attribute in Attribute if attribute.name},
+            "anchors_out": [],
+            "anchors_in": [_anchor(view) for view in self.view_anchors(incoming[:inlinks].tolist())],
+            "anchors_in_total": len(incoming),
+        }
+        pages = self.pages_of(number)
+        if not pages:
+            return about
+        page = pages[0]
+        stream = self.stream(page)
+        names = [self.word(int(w)) for w in stream.words]
+        about |= {
+            "captured": True,
+            "captures": len(pages),
+            "title": self.titles.text(page),
+            "host": self.hosts.text(int(self.kin["page.host"][page])),
+            "date": int(self.kin["page.date"][page]),
+            "language": self.language(page),
+            "html_bytes": int(self.kin["page.html_bytes"][page]),
+            "snippet": self.snippets.text(page),
+            "flags": [
+                flag.name.lower() for flag in PageFlag if int(self.kin["page.flags"][page]) & flag and flag.name
+            ],
+            "words": {
+                attribute.name.lower(): [
+                    name for name, held in zip(names, (stream.attributes & attribute).tolist(), strict=True) if held
+                ]
+                for attribute in Attribute
+                if attribute.name
+            },
+            "anchors_out": [_anchor(view) for view in self.view_anchors(self.anchors_out(page))],
+            "regions": [
+                {"before_word": at, "kind": Boundary(kind).name.lower()}
+                for at, kind in zip(stream.boundary_at.tolist(), stream.boundary_kind.tolist(), strict=True)
+            ],
+        }
+        return about
+
+
+def _anchor(view: AnchorView) -> dict[str, Any]:
+    return {
+        "source": view.source,
+        "target": view.target,
+        "text": " ".join(view.text),
+        "left": view.left,
+        "right": view.right,
+        "kind": view.kind,
+        "nofollow": view.nofollow,
+    }

@@ -1,0 +1,314 @@
+"""One part of a corpus on its way: what a worker made of some pages, sorted and written to files of its own.
+
+Parts use their own numbers for words and URLs, in sorted order; `merge` brings them together.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from pagekin.hypertext import batch as slots
+from pagekin.hypertext.charset import to_utf8
+from pagekin.hypertext.language import declared_language, detected_language
+from pagekin.hypertext.batch import LexedBatch
+from pagekin.hypertext.model import PageFlag, fold
+from pagekin.hypertext.streams import encode_gaps, encode_marks
+from pagekin.hypertext.urls import Resolver, canonical
+from pagekin.sources import DAMAGE, Item, Limits, Page, Redirect, Revisit, Skipped
+from pagekin.store.ragged import pack
+
+Array = npt.NDArray[Any]
+SNIPPET_BYTES = 200
+_BATCH_BYTES = 2 << 20
+_EXAMPLES = 20
+
+PAGE_ROW = np.dtype(
+    [
+        ("url", "<u4"),
+        ("date", "<i8"),
+        ("digest", "<u8"),
+        ("html_bytes", "<u4"),
+        ("language", "<u2"),
+        ("flags", "u1"),
+        ("canonical", "<i4"),
+        ("tokens", "<u4"),
+        ("marks", "<u4"),
+        ("anchors", "<u4"),
+        ("text", "<u4"),
+        ("title", "<u4"),
+        ("snippet", "<u4"),
+        ("blob", "<u8"),
+    ]
+)
+"""What a part says of each page; the counts tell how its blob is laid out."""
+ANCHOR = np.dtype([("target", "<u4"), ("start", "<u4"), ("length", "<u4"), ("flags", "u1")])
+
+
+class Reader(Protocol):
+    """A reader of pages: the fast lexer or the strict one."""
+
+    def lex(self, pages: list[bytes]) -> LexedBatch:
+        """Read pages of valid UTF-8."""
+
+    def word_strings(self) -> list[bytes]:
+        """All words so far, by number."""
+
+    def href_strings(self) -> list[bytes]:
+        """All link addresses so far, by number."""
+
+
+class Tally:
+    """What was met while reading, pages apart."""
+
+    def __init__(self) -> None:
+        self.skipped: Counter[str] = Counter()
+        self.examples: list[str] = []
+        self.html_records = 0
+        self.damaged = 0
+        self.cut: Counter[str] = Counter()
+
+    def note(self, item: Skipped) -> None:
+        """Count a skipped record."""
+        self.skipped[item.reason] += 1
+        if item.html:
+            self.html_records += 1
+        if item.reason in DAMAGE:
+            self.damaged += 1
+            if len(self.examples) < _EXAMPLES:
+                self.examples.append(str(item))
+
+    def add(self, other: dict[str, Any]) -> None:
+        """Add another tally's `as_dict`."""
+        self.skipped.update(other["skipped"])
+        self.cut.update(other["cut"])
+        self.examples = sorted({*self.examples, *other["examples"]})[:_EXAMPLES]
+        self.html_records += other["html_records"]
+        self.damaged += other["damaged"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The tally as JSON can hold it."""
+        return {
+            "skipped": dict(self.skipped),
+            "examples": self.examples,
+            "html_records": self.html_records,
+            "damaged": self.damaged,
+            "cut": dict(self.cut),
+        }
+
+
+_CUTS = {
+    PageFlag.CUT_BYTES: "page_bytes",
+    PageFlag.CUT_TOKENS: "tokens",
+    PageFlag.CUT_ANCHORS: "anchors",
+    PageFlag.DEEP: "nesting",
+}
+
+
+class PartBuilder:
+    """Collects pages and writes them as one part."""
+
+    def __init__(self, reader: Reader, limits: Limits) -> None:
+        self.reader = reader
+        self.limits = limits
+        self.tally = Tally()
+        self.resolver = Resolver()
+        self.tokens = 0
+        self._waiting: list[tuple[Page, str, bytes, bool]] = []
+        self._waiting_bytes = 0
+        self._rows: list[tuple[Any, ...]] = []
+        self._words: list[Array] = []
+        self._anchors: list[Array] = []
+        self._marks: list[tuple[Array, Array]] = []
+        self._texts: list[bytes] = []
+        self._titles: list[bytes] = []
+        self._snippets: list[bytes] = []
+        self._languages: dict[str, int] = {"": 0}
+        self._redirects: list[tuple[int, int, int]] = []
+        self._revisits: list[tuple[int, int, int]] = []
+        self._compressor = zstandard.ZstdCompressor(level=3)
+
+    def take(self, item: Item) -> None:
+        """Add one item of a source."""
+        if isinstance(item, Skipped):
+            self.tally.note(item)
+            return
+        url = canonical(item.url)
+        if url is None:
+            self.tally.note(Skipped("bad url", url=item.url, html=isinstance(item, Page)))
+            return
+        if isinstance(item, Redirect):
+            target = canonical(item.target, url)
+            if target is not None and target != url:
+                self._redirects.append((self.resolver.number(url), self.resolver.number(target), item.date))
+        elif isinstance(item, Revisit):
+            original = canonical(item.original)
+            if original is not None:
+                self._revisits.append((self.resolver.number(url), self.resolver.number(original), item.date))
+        else:
+            self.tally.html_records += 1
+            html, replaced = to_utf8(item.html, item.content_type)
+            self._waiting.append((item, url, html, replaced))
+            self._waiting_bytes += len(html)
+            if self._waiting_bytes >= _BATCH_BYTES:
+                self.flush()
+
+    def flush(self) -> None:
+        """Read the pages that wait."""
+        if not self._waiting:
+            return
+        batch = self.reader.lex([html for _, _, html, _ in self._waiting])
+        rows = batch.rows
+        self._words.append((batch.words & 0xFFFFFFFF).astype(np.int32))
+        self.tokens += len(batch.words)
+        bases = [self._base(url, int(row[slots.R_BASE])) for (_, url, _, _), row in zip(self._waiting, rows, strict=True)]
+        self._resolve(batch, bases)
+        previous = np.zeros(slots.ROW_SIZE, dtype=np.int64)
+        text_bytes = batch.text.tobytes()
+        for (page, url, html, replaced), base, row in zip(self._waiting, bases, rows, strict=True):
+            self._add_page(page, url, html, replaced, base, row, previous, batch, text_bytes)
+            previous = row
+        self._waiting, self._waiting_bytes = [], 0
+
+    def _base(self, url: str, base_href: int) -> str:
+        if base_href < 0:
+            return url
+        href = self.reader.href_strings()[base_href].decode("utf-8", "replace")
+        return canonical(href, url) or url
+
+    def _resolve(self, batch: LexedBatch, bases: list[str]) -> None:
+        """Resolve the batch's anchors and keep those that lead to a page; their counts replace the lexer's in rows."""
+        ends = batch.rows[:, slots.R_ANCHORS].copy()
+        counts = np.diff(ends, prepend=0)
+        contexts = np.array([self.resolver.contexts(base) for base in bases], dtype=np.int64).reshape(-1, 5)
+        found = batch.anchors
+        targets = self.resolver.resolve(
+            self.reader.href_strings(), found[:, slots.A_HREF], np.repeat(contexts, counts, axis=0)
+        )
+        kept = targets >= 0
+        anchors = np.empty(int(np.count_nonzero(kept)), dtype=ANCHOR)
+        anchors["target"] = targets[kept]
+        anchors["start"] = found[kept, slots.A_START]
+        anchors["length"] = np.maximum(found[kept, slots.A_END] - found[kept, slots.A_START], 0)
+        anchors["flags"] = found[kept, slots.A_FLAGS]
+        self._anchors.append(anchors)
+        batch.rows[:, slots.R_ANCHORS] = np.concatenate([[0], np.cumsum(kept)])[ends]
+
+    def _add_page(
+        self, page: Page, url: str, html: bytes, replaced: bool, base: str, row: Array, previous: Array,
+        batch: LexedBatch, text_bytes: bytes,
+    ) -> None:  # fmt: skip
+        words = batch.words[previous[slots.R_TOKENS] : row[slots.R_TOKENS]]
+        events = batch.events[previous[slots.R_EVENTS] : row[slots.R_EVENTS]]
+        marks = encode_marks(events >> 8, (events & 255).astype(np.uint8))
+        text = text_bytes[previous[slots.R_TEXT] : row[slots.R_TEXT]]
+        offsets, _ = encode_gaps(np.diff(words >> 32, prepend=0))
+        frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + offsets.tobytes())
+        title = text[max(0, int(row[slots.R_TITLE0])) : max(0, int(row[slots.R_TITLE1]))]
+        body = max(0, int(row[slots.R_BODY]))
+        flags = int(row[slots.R_FLAGS]) | PageFlag.CUT_BYTES * page.cut | PageFlag.REPLACED * replaced
+        for flag, name in _CUTS.items():
+            if flags & flag:
+                self.tally.cut[name] += 1
+        lang0, lang1 = int(row[slots.R_LANG0]), int(row[slots.R_LANG1])
+        declared = html[lang0:lang1].decode("utf-8", "replace") if lang0 >= 0 else ""
+        language = declared_language(declared)
+        if not language:
+            language = detected_language(text[body : body + 8000].decode("utf-8", "replace"))
+        wanted = int(row[slots.R_CANONICAL])
+        alias = None
+        if wanted >= 0:
+            alias = canonical(self.reader.href_strings()[wanted].decode("utf-8", "replace"), base)
+        self._marks.append(marks)
+        self._texts.append(frame)
+        self._titles.append(" ".join(title.decode("utf-8", "replace").split()).encode())
+        self._snippets.append(_snippet(text, body))
+        digest = int.from_bytes(hashlib.blake2b(page.html, digest_size=8).digest(), "little")
+        self._rows.append(
+            (
+                self.resolver.number(url), page.date, digest, min(len(page.html), 0xFFFFFFFF),
+                self._languages.setdefault(language, len(self._languages)), flags & 255,
+                self.resolver.number(alias) if alias is not None and alias != url else -1,
+                len(words), len(marks[0]), int(row[slots.R_ANCHORS] - previous[slots.R_ANCHORS]), len(frame),
+                len(self._titles[-1]), len(self._snippets[-1]), 0,
+            )
+        )  # fmt: skip
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was added."""
+        return not (self._rows or self._waiting or self._redirects or self._revisits)
+
+    def write(self, folder: Path) -> None:
+        """Write the part's files into `folder`, which is made."""
+        self.flush()
+        folder.mkdir()
+        words, word_map = _sorted([_folded(word) for word in self.reader.word_strings()])
+        urls, url_map = _sorted([url.encode() for url in self.resolver.numbers])
+        tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype=np.uint32)
+        anchors = np.concatenate(self._anchors) if self._anchors else np.zeros(0, dtype=ANCHOR)
+        anchors["target"] = url_map[anchors["target"]]
+        rows = np.array(self._rows, dtype=PAGE_ROW)
+        rows["url"] = url_map[rows["url"]]
+        has_alias = rows["canonical"] >= 0
+        rows["canonical"][has_alias] = url_map[rows["canonical"][has_alias]]
+        token_ends = np.cumsum(rows["tokens"], dtype=np.int64)
+        anchor_ends = np.cumsum(rows["anchors"], dtype=np.int64)
+        order = np.lexsort((rows["digest"], -rows["date"], rows["url"]))
+        position = 0
+        with (folder / "blobs").open("wb") as file:
+            for i in order.tolist():
+                rows["blob"][i] = position
+                for piece in (
+                    tokens[token_ends[i] - int(rows["tokens"][i]) : token_ends[i]].astype("<u4").tobytes(),
+                    self._marks[i][0].tobytes(),
+                    self._marks[i][1].tobytes(),
+                    anchors[anchor_ends[i] - int(rows["anchors"][i]) : anchor_ends[i]].tobytes(),
+                    self._texts[i],
+                    self._titles[i],
+                    self._snippets[i],
+                ):
+                    file.write(piece)
+                    position += len(piece)
+        np.save(folder / "pages.npy", rows[order])
+        np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words)).astype(np.uint64))
+        for name, strings in (("words", words), ("urls", urls)):
+            data, offsets = pack(strings)
+            data.tofile(folder / f"{name}.bytes")
+            offsets.tofile(folder / f"{name}.offsets")
+        for name, triples in (("redirects", self._redirects), ("revisits", self._revisits)):
+            table = np.array(triples, dtype=np.int64).reshape(-1, 3)
+            table[:, :2] = url_map[table[:, :2]]
+            np.save(folder / f"{name}.npy", table)
+        about = {
+            **self.tally.as_dict(),
+            "languages": list(self._languages),
+            "dropped_links": self.resolver.dropped,
+            "longest_page": int(rows["tokens"].max(initial=0)),
+            "longest_anchor": int(anchors["length"].max(initial=0)),
+        }
+        (folder / "about.json").write_text(json.dumps(about))
+
+
+def _folded(word: bytes) -> bytes:
+    return word if word.isascii() else fold(word.decode("utf-8", "replace")).encode("utf-8", "replace")
+
+
+def _sorted(strings: list[bytes]) -> tuple[list[bytes], Array]:
+    """(the distinct strings in order, the place of each input string in it)."""
+    distinct = sorted(set(strings))
+    places = {string: i for i, string in enumerate(distinct)}
+    return distinct, np.fromiter(map(places.__getitem__, strings), dtype=np.uint32, count=len(strings))
+
+
+def _snippet(text: bytes, start: int) -> bytes:
+    """The first words of the body, cut at a space."""
+    snippet = text[start : start + SNIPPET_BYTES].decode("utf-8", "ignore")
+    if len(text) > start + SNIPPET_BYTES:
+        snippet = snippet.rpartition(" ")[0] or snippet
+    return " ".join(snippet.split()).encode()

@@ -1,0 +1,288 @@
+"""Reading sources into a corpus: units to workers, their parts to one collection."""
+
+import multiprocessing
+import os
+import queue
+import shutil
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pagekin import __version__
+from pagekin.hypertext.merge import merge_parts
+from pagekin.hypertext.part import PartBuilder, Reader
+from pagekin.sources import Limits, SourceError, Unit, plan_units, read_unit
+from pagekin.store import KinWriter
+
+PART_TOKENS = 6_000_000
+"""A worker writes a part when it has about this many words: it bounds a worker's memory."""
+PARSERS = ("fast", "strict")
+
+
+class WorkerError(Exception):
+    """A worker process that failed; the message is for the user, `detail` for a bug report."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class DamagedInputError(SourceError):
+    """Damaged input under `strict`."""
+
+
+@dataclass
+class ReadPlan:
+    """What to read and how."""
+
+    sources: list[str]
+    out: Path
+    parser: str = "fast"
+    workers: int = 1
+    base_urls: dict[str, str] = field(default_factory=dict)
+    base_url: str = ""
+    all_captures: bool = False
+    strict: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass
+class ReadReport:
+    """How a read went."""
+
+    facts: dict[str, Any]
+    start_up: float = 0.0
+    reading: float = 0.0
+    merging: float = 0.0
+
+
+Progress = Callable[[str, float], None]
+"""Told the stage and the share of it that is done."""
+
+
+def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
+    """Read all sources into the collection `plan.out`, all or nothing."""
+    if plan.parser not in PARSERS:
+        raise ValueError(f"unknown parser {plan.parser}")
+    whole: set[str] = set()
+    units = plan_units(plan.sources, plan.base_urls, plan.base_url)
+    with KinWriter(plan.out, "pagekin read") as writer:
+        while True:
+            parts_folder = writer.work / "parts"
+            parts_folder.mkdir()
+            report = ReadReport({})
+            run = _read_here if plan.workers <= 1 or len(units) <= 1 else _read_in_processes
+            folders, stops = run(plan, units, parts_folder, report, progress)
+            wrong = _misplaced(units, stops)
+            if not wrong:
+                break
+            # A record start that was none: it lay inside another record. Read that file in one piece.
+            whole |= wrong
+            units = _unsplit(units, whole)
+            shutil.rmtree(parts_folder)
+        started = time.perf_counter()
+        facts = merge_parts(folders, writer, plan.all_captures, lambda share: progress("merging", share))
+        facts |= {
+            "parser": plan.parser,
+            "limits": asdict(plan.limits),
+            "sources": sorted({unit.where for unit in units}),
+            "pagekin": __version__,
+        }
+        if plan.strict and facts["damaged"]:
+            examples = "\n  ".join(facts["damaged_examples"])
+            raise DamagedInputError(f"{facts['damaged']:,} damaged records, and --strict was given:\n  {examples}")
+        if facts["damaged"] and not facts["html_records"]:
+            examples = "\n  ".join(facts["damaged_examples"])
+            raise DamagedInputError(f"No page could be read:\n  {examples}")
+        shutil.rmtree(parts_folder)
+        writer.commit(facts)
+        report.facts = facts
+        report.merging = time.perf_counter() - started
+    return report
+
+
+def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
+    """Files with a unit that did not stop where the next one began."""
+    return {
+        unit.path
+        for i, unit in enumerate(units[:-1])
+        if unit.kind == "warc" and units[i + 1].path == unit.path and stops.get(i) != units[i + 1].start
+    }
+
+
+def _unsplit(units: list[Unit], whole: set[str]) -> list[Unit]:
+    """The units with each file of `whole` in one piece."""
+    ends = {unit.path: unit.end for unit in units}
+    return [
+        Unit(unit.kind, unit.path, 0, ends[unit.path]) if unit.path in whole else unit
+        for unit in units
+        if unit.path not in whole or unit.start == 0
+    ]
+
+
+def make_reader(parser: str, limits: Limits) -> Reader:
+    """A reader of pages: 'fast' or 'strict'."""
+    if parser == "strict":
+        from pagekin.hypertext.strict import StrictLexer
+
+        return StrictLexer(limits)
+    from pagekin.hypertext.lexer import Lexer
+
+    return Lexer(limits)
+
+
+def warm_up(parser: str, limits: Limits) -> None:
+    """Load (or, the first time, compile) what reading needs."""
+    make_reader(parser, limits).lex([b"<title>warm</title><p>up"])
+
+
+class _PartWriter:
+    """One worker's parts: pages are added unit by unit, and written when there are enough."""
+
+    def __init__(self, plan: ReadPlan, folder: Path, name: str) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.name = name
+        self.written: list[Path] = []
+        self._builder = self._fresh()
+
+    def _fresh(self) -> PartBuilder:
+        return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits)
+
+    def read(self, unit: Unit) -> int:
+        """Read one unit; where it stopped, for those that tell."""
+        stop = -1
+        for item in read_unit(unit, self.plan.limits):
+            if isinstance(item, int):
+                stop = item
+                continue
+            self._builder.take(item)
+            if self._builder.tokens >= PART_TOKENS:
+                self.finish()
+        return stop
+
+    def finish(self) -> None:
+        """Write what there is as a part."""
+        path = self.folder / f"{self.name}-{len(self.written)}"
+        self._builder.write(path)
+        self.written.append(path)
+        self._builder = self._fresh()
+
+
+def _read_here(
+    plan: ReadPlan, units: list[Unit], folder: Path, report: ReadReport, progress: Progress
+) -> tuple[list[Path], dict[int, int]]:
+    """Read all units in this process."""
+    started = time.perf_counter()
+    progress("starting", 0.0)
+    warm_up(plan.parser, plan.limits)
+    report.start_up = time.perf_counter() - started
+    started = time.perf_counter()
+    writer = _PartWriter(plan, folder, "0")
+    total = sum(unit.weight for unit in units) or 1
+    done = 0
+    stops: dict[int, int] = {}
+    for i, unit in enumerate(units):
+        stops[i] = writer.read(unit)
+        done += unit.weight
+        progress("reading", done / total)
+    writer.finish()
+    report.reading = time.perf_counter() - started
+    return writer.written, stops
+
+
+def _worker(number: int, plan: ReadPlan, folder: str, tasks: Any, messages: Any, start: Any) -> None:
+    """A worker process: reads units until it is given None."""
+    try:
+        warm_up(plan.parser, plan.limits)
+        messages.put(("ready", number, 0, 0))
+        start.wait()
+        writer = _PartWriter(plan, Path(folder), str(number))
+        while (task := tasks.get()) is not None:
+            place, unit = task
+            messages.put(("unit", number, place, writer.read(unit)))
+        writer.finish()
+        messages.put(("done", number, [str(path) for path in writer.written], 0))
+    except OSError as error:
+        messages.put(("failed", number, f"{error.strerror or error}: {error.filename or folder}", ""))
+    except BaseException as error:
+        messages.put(("failed", number, f"{type(error).__name__}: {error}", traceback.format_exc()))
+
+
+def _read_in_processes(
+    plan: ReadPlan, units: list[Unit], folder: Path, report: ReadReport, progress: Progress
+) -> tuple[list[Path], dict[int, int]]:
+    """Read the units in several processes."""
+    started = time.perf_counter()
+    progress("starting", 0.0)
+    context = multiprocessing.get_context("spawn")
+    tasks, messages, start = context.Queue(), context.Queue(), context.Event()
+    count = min(plan.workers, len(units))
+    processes = [
+        context.Process(target=_worker, args=(i, plan, str(folder), tasks, messages, start), daemon=True)
+        for i in range(count)
+    ]
+    for place in sorted(range(len(units)), key=lambda i: -units[i].weight):
+        tasks.put((place, units[place]))
+    for process in processes:
+        tasks.put(None)
+        process.start()
+    try:
+        waiting = count
+        for kind, *_rest in _messages(messages, processes):
+            waiting -= kind == "ready"
+            if not waiting:
+                break
+        report.start_up = time.perf_counter() - started
+        started = time.perf_counter()
+        start.set()
+        total = sum(unit.weight for unit in units) or 1
+        done = 0
+        stops: dict[int, int] = {}
+        paths: list[Path] = []
+        waiting = count
+        for kind, _number, what, more in _messages(messages, processes):
+            if kind == "unit":
+                stops[what] = more
+                done += units[what].weight
+                progress("reading", done / total)
+            elif kind == "done":
+                paths += [Path(path) for path in what]
+                waiting -= 1
+                if not waiting:
+                    break
+        report.reading = time.perf_counter() - started
+        return sorted(paths), stops
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+
+
+def _messages(messages: Any, processes: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """Messages of the workers; WorkerError as soon as one failed or died."""
+    finished: set[int] = set()
+    while True:
+        try:
+            message = messages.get(timeout=1.0)
+        except queue.Empty:
+            for number, process in enumerate(processes):
+                if process.exitcode is not None and number not in finished:
+                    raise WorkerError(
+                        f"A reading process ended unexpectedly (exit code {process.exitcode}); if it was killed for "
+                        "lack of memory, use fewer --workers. Nothing was written."
+                    ) from None
+            continue
+        if message[0] == "failed":
+            raise WorkerError(f"Reading failed: {message[2]}", message[3])
+        if message[0] == "done":
+            finished.add(message[1])
+        yield message
+
+
+def default_workers() -> int:
+    """As many workers as this process may use cores."""
+    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
