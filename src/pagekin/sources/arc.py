@@ -113,7 +113,7 @@ def _after_member(member: _Member, start: int) -> int:
 
 
 def _records(file: BinaryIO, where: str, start: int, in_member: bool, limits: Limits) -> Iterator[Item]:
-    """The items of the records that follow each other in `file`; each record's are held until the next one's line."""
+    """The items of the records in `file`; each record's are held until the next one's line is seen."""
     position, last, inside = start, start, range(0)
     held: list[Item] = []
     while line := file.readline(_MAX_LINE):

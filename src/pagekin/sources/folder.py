@@ -14,7 +14,7 @@ _INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 
 def list_folder(root: Path) -> list[str]:
-    """What lies below `root`, as paths relative to it in sorted order: files, and folders that are not entered."""
+    """What lies below `root`, as sorted paths relative to it: files, and folders that are not entered."""
     found: list[str] = []
 
     def unreadable(error: OSError) -> None:
@@ -30,7 +30,8 @@ def list_folder(root: Path) -> list[str]:
 
 def file_url(base_url: str, relative: str) -> str:
     """The URL of a file below the document root."""
-    # Only what would change the address's meaning is escaped; the URL parser escapes the rest by its own rules.
+    # Only what would change the address's meaning is escaped; the URL parser escapes the rest by its own
+    # rules.
     return base_url + quote(os.fsencode(relative), safe="/!$&'()*+,;=:@~-._[]|^ \"<>`{}")
 
 

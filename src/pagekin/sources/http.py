@@ -41,7 +41,7 @@ def looks_like_html(body: bytes) -> bool:
 
 
 def unix_time(stamp: str) -> int:
-    """Seconds since 1970 of a date as in WARC-Date (ISO 8601, a year alone too) or ARC (14 digits); 0 if it is none."""
+    """Seconds since 1970 of a WARC date (ISO 8601, a year alone too) or ARC date (14 digits); 0 if it is none."""
     stamp = stamp.strip()
     if _DIGITS.fullmatch(stamp):
         digits = stamp[:14] + "00000101000000"[len(stamp) :]
@@ -60,8 +60,8 @@ def unix_time(stamp: str) -> int:
 def decode_body(raw: bytes, transfer: str, content: str, limits: Limits) -> tuple[bytes, bool]:
     """(body, cut) of a raw payload, given its Transfer-Encoding and Content-Encoding headers.
 
-    Archives often keep these headers over bodies that were decoded already, or drop them over bodies that were not; a
-    body that is not encoded as its header claims is taken for what it looks like.
+    Archives often keep these headers over bodies that were decoded already, or drop them over bodies that
+    were not; a body that is not encoded as its header claims is taken for what it looks like.
     """
     body, cut = raw, False
     if "chunked" in transfer.lower():
@@ -158,7 +158,7 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
 
 
 def _before_damage(body: bytes, wbits: int, most: int) -> bytes:
-    """What a damaged stream gives before its damage: zlib hands nothing out of a call that fails, so calls are small."""
+    """What a damaged stream gives before its damage: a failing call of zlib gives nothing, so calls are small."""
     stream = zlib.decompressobj(wbits)
     out = bytearray()
     for start in range(0, len(body), 256):
@@ -184,7 +184,7 @@ def _undeflate(body: bytes, limits: Limits) -> tuple[bytes, bool]:
 
 
 def _bounded(pieces: Iterator[bytes], packed: int, limits: Limits) -> tuple[bytes, bool]:
-    """(body, cut) of decompressed pieces, refused as a bomb before they fill the memory; damage ends a body early."""
+    """(body, cut) of decompressed pieces; a bomb is refused before it fills the memory, damage cuts."""
     most = min(limits.page_bytes, _allowed(packed, limits))
     out = bytearray()
     try:

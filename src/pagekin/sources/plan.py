@@ -1,6 +1,7 @@
 """Sources split into units of work.
 
-Units depend on the input alone, never on the number of workers, so that any number of them gives the same result.
+Units depend on the input alone, never on the number of workers, so that any number of them gives the same
+result.
 """
 
 import re
@@ -118,12 +119,13 @@ def _file_units(path: Path) -> list[Unit]:
     if name.lower().endswith((".wacz", ".zip")):
         return _wacz_units(path)
     raise SourceError(
-        f"{path} is of no kind that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
+        f"{path} is of no kind that Pagekin reads: "
+        ".warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
     )
 
 
 def _warc_units(path: Path, size: int) -> list[Unit]:
-    """Pieces of about UNIT_BYTES that begin where a record seems to begin; read_unit's stop tells if one does not."""
+    """Pieces of about UNIT_BYTES that begin where a record seems to; read_unit's stop tells if one does not."""
     starts = [0]
     if not path.name.lower().endswith((".zst", ".lz4")):
         with path.open("rb") as stream:
@@ -175,7 +177,7 @@ def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
 
 
 def _read_wacz(path: Path, unit: Unit, limits: Limits) -> Iterator[Item]:
-    """The items of one WARC file in a zip file; damage of the zip itself ends it, as there is no way past it."""
+    """The items of one WARC file in a zip file; damage of the zip itself ends it: there is no way past it."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(unit.member) as member:
             for item in read_warc(cast(BinaryIO, member), unit.where, 0, unit.end, limits):

@@ -1,4 +1,4 @@
-"""Where records begin and end inside an archive file, found without a reader that stops at the first damage."""
+"""Where records begin and end inside an archive file, however damaged it is around them."""
 
 import re
 import zlib
@@ -19,7 +19,7 @@ _NEXT_WARC = re.compile(rb"\s*WARC/")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How the records of a format begin: in a gzip member's first bytes, and on a line of an uncompressed file."""
+    """How records of a format begin: in a gzip member's first bytes, and on a line of an uncompressed file."""
 
     member: re.Pattern[bytes]
     line: re.Pattern[bytes]
@@ -83,8 +83,9 @@ def _line_start(data: bytes, base: int, start: int, opening: Opening) -> int:
 class Extent:
     """Where a WARC record ends, and what is wrong with it: nothing, "cut", "length", "long" or "unknown".
 
-    "length": its Content-Length is wrong; "long": it reaches beyond the record's gzip member. "unknown": no record
-    begins there that stands alone, as in a gzip member around a whole file, whose records have no offsets.
+    "length": its Content-Length is wrong; "long": it reaches beyond the record's gzip member. "unknown": no
+    record begins there that stands alone, as in a gzip member around a whole file, whose records have no
+    offsets.
     """
 
     end: int
@@ -149,8 +150,8 @@ DAMAGED = -2
 def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
     """(bytes, end) of the gzip member at the stream's position.
 
-    `end` is the member's compressed length with the last piece, -1 before it and where the file ends inside the
-    member, and DAMAGED where it cannot be decompressed.
+    `end` is the member's compressed length with the last piece, -1 before it and where the file ends inside
+    the member, and DAMAGED where it cannot be decompressed.
     """
     member = zlib.decompressobj(31)
     fed = 0

@@ -1,8 +1,9 @@
 """WARC files: records to items, damage found and stepped over.
 
-fastwarc does the reading. Three things it leaves to us: a file that ends inside a record ends quietly; a damaged
-record ends the iteration, so reading resumes at the next record that can be found; and a Content-Length that is too
-large swallows the records after it. So a record's items are held back until the next record has followed it.
+fastwarc does the reading. Three things it leaves to us: a file that ends inside a record ends quietly; a
+damaged record ends the iteration, so reading resumes at the next record that can be found; and a
+Content-Length that is too large swallows the records after it. So a record's items are held back until the
+next record has followed it.
 """
 
 import zipfile
@@ -22,10 +23,10 @@ READ_ERRORS = (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile)
 
 
 def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits) -> Iterator[Item | int]:
-    """The items of the records that begin in [start, end) of a WARC file; the last value is where reading stopped.
+    """The items of the records that begin in [start, end) of a WARC file, then where reading stopped.
 
-    That offset (an int) is the first record's at or after `end`, or the file's size: the caller compares it with
-    where the next unit began.
+    That offset (an int) is the first record's at or after `end`, or the file's size: the caller compares it
+    with where the next unit began.
     """
     size = stream.seek(0, 2)
     last_unit = end >= size
@@ -37,7 +38,8 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
             for record in ArchiveIterator(stream, parse_http=False, max_header_len=MAX_HEADER):
                 yield from held
                 held = []
-                # Offsets inside a gzip member of several records are not to be trusted, but such a file is one unit.
+                # Offsets inside a gzip member of several records are not to be trusted, but such a file is
+                # one unit.
                 if record.stream_pos >= end and not last_unit:
                     yield record.stream_pos
                     return

@@ -1,14 +1,15 @@
 """The `.kin` folder: named, memory-mapped arrays under one atomically replaced manifest.
 
-`open_kin` gives a consistent, read-only view; `KinWriter` takes the folder's lock, writes new files beside the old
-ones and makes them visible by one rename; `check_files` proves checksums and lengths. This room knows nothing of
-pages: it stores arrays and a dictionary of facts about them.
+`open_kin` gives a consistent, read-only view; `KinWriter` takes the folder's lock, writes new files beside
+the old ones and makes them visible by one rename; `check_files` proves checksums and lengths. This room knows
+nothing of pages: it stores arrays and a dictionary of facts about them.
 """
 
+from pagekin.store.arrays import ArrayFile, smallest_uint
 from pagekin.store.check import Finding, check_files
 from pagekin.store.folder import FORMAT, Kin, KinError, open_kin
 from pagekin.store.ragged import RaggedBytes
-from pagekin.store.writer import ArrayFile, KinWriter, smallest_uint
+from pagekin.store.writer import KinWriter
 
 __all__ = [
     "FORMAT",

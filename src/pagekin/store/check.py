@@ -1,14 +1,15 @@
 """Proving that a `.kin` folder's files are whole."""
 
-import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+from pagekin.store.arrays import HEADER_BYTES, npy_header, payload_digest
+from pagekin.store.folder import MANIFEST, KinError, load_array, manifest_digest, read_manifest
+from pagekin.store.writer import LOCK, is_being_written, is_part_of_a_build
 
-from pagekin.store.folder import MANIFEST, KinError, read_manifest
-from pagekin.store.writer import LOCK, payload_digest
+_STEP = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -20,44 +21,59 @@ class Finding:
 
 
 def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: None) -> Iterator[Finding]:
-    """Every file that is missing, of another length, or changed since it was written; stray files too."""
+    """Every file that is missing, of another length, or changed since it was written; stray files too.
+
+    What a writer is just building does not count as stray.
+    """
     try:
         manifest = read_manifest(path)
     except KinError as error:
         yield Finding(MANIFEST, str(error))
         return
+    if manifest.get("checksum") != manifest_digest(manifest):
+        yield Finding(MANIFEST, "has changed since it was written (checksum differs)")
     for name, entry in manifest["files"].items():
-        file = path / entry["file"]
-        try:
-            size = file.stat().st_size
-        except OSError as error:
-            yield Finding(entry["file"], f"cannot be read: {error.strerror}")
-            continue
-        if size != entry["bytes"]:
-            yield Finding(entry["file"], f"has {size:,} bytes where the manifest says {entry['bytes']:,}")
-            continue
-        try:
-            array = np.load(file, mmap_mode="r", allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
-            yield Finding(entry["file"], f"has a damaged header: {error}")
-            continue
-        if list(array.shape) != entry["shape"] or array.dtype.str != entry["dtype"]:
-            yield Finding(entry["file"], f"is not the array '{name}' that the manifest describes")
-            continue
-        payload = entry["bytes"] - int(np.prod(array.shape)) * array.dtype.itemsize
-        if _digest(file, payload, progress) != entry["checksum"]:
-            yield Finding(entry["file"], "has changed since it was written (checksum differs)")
+        wrong = _what_is_wrong(path / entry["file"], name, entry, progress)
+        if wrong and _was_replaced(path, manifest):
+            yield Finding(MANIFEST, "was replaced by a writer during the check; check again")
+            return
+        if wrong:
+            yield Finding(entry["file"], wrong)
     known = {entry["file"] for entry in manifest["files"].values()} | {MANIFEST, LOCK}
+    building = is_being_written(path)
     for file in sorted(path.iterdir()):
-        if file.name not in known:
+        if file.name not in known and not (building and is_part_of_a_build(file.name)):
             yield Finding(file.name, "is named by no manifest; a stopped build left it, or someone else did")
 
 
-def _digest(file: Path, start: int, progress: Callable[[int], None]) -> str:
-    digest = payload_digest()
-    with file.open("rb") as handle:
-        handle.seek(start)
-        while block := handle.read(mmap.ALLOCATIONGRANULARITY * 256):
-            digest.update(block)
-            progress(len(block))
-    return digest.hexdigest()
+def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
+    try:
+        return read_manifest(path) != manifest
+    except KinError:
+        return False
+
+
+def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Callable[[int], None]) -> str:
+    """What is wrong with the file of one entry, or an empty string."""
+    try:
+        size = file.stat().st_size
+        if size != entry["bytes"]:
+            return f"has {size:,} bytes where the manifest says {entry['bytes']:,}"
+        try:
+            array = load_array(file, entry)
+        except (ValueError, EOFError) as error:
+            return f"does not hold the array '{name}': {error}"
+        digest = payload_digest()
+        with file.open("rb") as handle:
+            if handle.read(HEADER_BYTES) != npy_header(array.dtype, array.size):
+                return "has a damaged header"
+            while block := handle.read(_STEP):
+                digest.update(block)
+                progress(len(block))
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return (
+        ""
+        if digest.hexdigest() == entry["checksum"]
+        else "has changed since it was written (checksum differs)"
+    )

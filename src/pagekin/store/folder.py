@@ -1,5 +1,6 @@
 """Reading a `.kin` folder: the manifest and its memory-mapped arrays."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -23,8 +24,8 @@ class KinError(Exception):
 class Kin:
     """One consistent view of a `.kin` folder.
 
-    All arrays are mapped when the folder is opened (a few dozen `mmap` calls, whatever the collection's size), so a
-    later commit by a writer never changes what this view shows.
+    All arrays are mapped when the folder is opened (a few dozen `mmap` calls, whatever the collection's
+    size), so a later commit by a writer never changes what this view shows.
     """
 
     path: Path
@@ -37,7 +38,7 @@ class Kin:
             return self.arrays[name]
         except KeyError:
             raise KinError(
-                f"{self.path} holds no '{name}': it was built by an earlier step only. Read the sources again."
+                f"{self.path} holds no '{name}': an earlier Pagekin built it. Read the sources again."
             ) from None
 
     def __contains__(self, name: str) -> bool:
@@ -72,33 +73,62 @@ def read_manifest(path: Path) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
+    damaged = KinError(f"{path / MANIFEST} is damaged. Read the sources again into a new folder.")
     try:
         manifest = json.loads(raw)
         kin_format = int(manifest["format"])
-        if not isinstance(manifest["files"], dict) or not isinstance(manifest["facts"], dict):
-            raise TypeError
-    except (ValueError, KeyError, TypeError):
-        raise KinError(f"{path / MANIFEST} is damaged. Read the sources again into a new folder.") from None
-    if kin_format > FORMAT:
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise damaged from None
+    if kin_format > FORMAT:  # asked first: a newer format may look different in every other way
         raise KinError(
             f"{path} has format {kin_format}, and this Pagekin reads up to format {FORMAT}. "
             "Upgrade Pagekin (pip install -U pagekin), or read the sources again with this one."
         )
+    files, facts = manifest.get("files"), manifest.get("facts")
+    if kin_format < 1 or not isinstance(facts, dict) or not isinstance(files, dict):
+        raise damaged
+    if not all(_is_entry(entry) for entry in files.values()):
+        raise damaged
     return dict(manifest)
 
 
+def _is_entry(entry: Any) -> bool:
+    """Whether `entry` describes an array whose file lies in the folder itself."""
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key), str) for key in ("file", "dtype", "checksum"))
+        and entry["file"] == Path(entry["file"]).name
+        and isinstance(entry.get("bytes"), int)
+        and isinstance(entry.get("shape"), list)
+        and all(isinstance(length, int) and length >= 0 for length in entry["shape"])
+    )
+
+
+def manifest_digest(manifest: Mapping[str, Any]) -> str:
+    """The checksum of everything a manifest says besides it."""
+    said = {key: value for key, value in manifest.items() if key != "checksum"}
+    text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
+    """The array of one manifest entry, memory-mapped; ValueError if the file holds another one."""
+    # An empty range cannot be mapped.
+    array: Array = np.load(file, mmap_mode="r" if all(entry["shape"]) else None, allow_pickle=False)
+    array.flags.writeable = False
+    if list(array.shape) != entry["shape"] or array.dtype.str != entry["dtype"]:
+        raise ValueError("it is not the array that the manifest describes")
+    return array
+
+
 def _map_array(path: Path, name: str, entry: Mapping[str, Any]) -> Array:
-    """The array of one manifest entry, memory-mapped; its shape and type must be what the manifest says."""
     file = path / entry["file"]
     try:
-        array: Array = np.load(file, mmap_mode="r", allow_pickle=False)
+        return load_array(file, entry)
     except FileNotFoundError:
         raise
     except (ValueError, OSError, EOFError) as error:
         raise KinError(f"{file} ('{name}') is damaged: {error}. Run: pagekin check {path}") from error
-    if list(array.shape) != entry["shape"] or array.dtype.str != entry["dtype"]:
-        raise KinError(f"{file} ('{name}') is not what the manifest describes. Run: pagekin check {path}")
-    return array
 
 
 def open_kin(path: str | os.PathLike[str]) -> Kin:

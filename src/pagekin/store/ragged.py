@@ -23,6 +23,8 @@ class RaggedBytes:
         return len(self.offsets) - 1
 
     def __getitem__(self, index: int) -> bytes:
+        if index < 0:
+            raise IndexError(f"there is no string {index}")
         return self.data[int(self.offsets[index]) : int(self.offsets[index + 1])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
@@ -33,7 +35,7 @@ class RaggedBytes:
         return self[index].decode("utf-8", "replace")
 
     def find(self, key: bytes, order: Array | None = None) -> int:
-        """The id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids in sorted order."""
+        """The id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2

@@ -1,10 +1,11 @@
 """Writing a `.kin` folder: one writer at a time, all or nothing."""
 
 import contextlib
+import errno
 import fcntl
-import hashlib
 import json
 import os
+import re
 import shutil
 import socket
 import tempfile
@@ -14,77 +15,41 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
-from pagekin.store.folder import FORMAT, MANIFEST, Array, KinError, read_manifest
+from pagekin.store.arrays import ArrayFile
+from pagekin.store.folder import FORMAT, MANIFEST, Array, KinError, manifest_digest, read_manifest
 
 LOCK = ".lock"
-_HEADER_BYTES = 128  # a .npy header of fixed size, so that it can be filled in when the length is known
+_WORK = ".work-"
+_NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
+_OUR_FILE = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.npy", re.IGNORECASE)
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-def smallest_uint(largest: int) -> np.dtype[Any]:
-    """The smallest unsigned type that holds `largest`; stored arrays use it so that small collections stay small."""
-    for kind in (np.uint8, np.uint16, np.uint32):
-        if largest <= np.iinfo(kind).max:
-            return np.dtype(kind)
-    return np.dtype(np.uint64)
+def is_part_of_a_build(name: str) -> bool:
+    """Whether a file of this name may have been left by a writer that did not come to its end."""
+    return name.startswith(_WORK) or bool(_OUR_FILE.fullmatch(name))
 
 
-def payload_digest() -> "hashlib._Hash":
-    """The checksum that the manifest holds for every file, over the array's bytes without the .npy header."""
-    return hashlib.blake2b(digest_size=16)
-
-
-class ArrayFile:
-    """A one-dimensional `.npy` file that grows by appending, with a running checksum."""
-
-    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
-        self.path = path
-        self.dtype = np.dtype(dtype).newbyteorder("<")
-        self.length = 0
-        self._digest = payload_digest()
-        self._file: IO[bytes] = path.open("wb")
-        self._file.write(b"\0" * _HEADER_BYTES)
-
-    def append(self, values: Array | bytes) -> None:
-        """Add `values` at the end; they must fit the file's type."""
-        if isinstance(values, bytes):
-            data, count = memoryview(values), len(values) // self.dtype.itemsize
-        else:
-            array = np.ascontiguousarray(values, dtype=self.dtype)
-            data, count = memoryview(array.view(np.uint8)), array.size
-        self._digest.update(data)
-        self._file.write(data)
-        self.length += count
-
-    def close(self) -> dict[str, Any]:
-        """Finish the header, bring everything to the disk, and give the file's manifest entry."""
-        described = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self.length},), }}"
-        header = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
-        header += described.encode().ljust(_HEADER_BYTES - 11) + b"\n"
-        self._file.seek(0)
-        self._file.write(header)
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        return {
-            "dtype": self.dtype.str,
-            "shape": [self.length],
-            "bytes": _HEADER_BYTES + self.length * self.dtype.itemsize,
-            "checksum": self._digest.hexdigest(),
-        }
-
-    def abandon(self) -> None:
-        """Close without finishing."""
-        self._file.close()
+def is_being_written(path: Path) -> bool:
+    """Whether some process holds the folder's lock."""
+    try:
+        with (path / LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 class KinWriter:
     """The one writer of a `.kin` folder.
 
-    Use it as a context: files are created in a work folder inside the `.kin` folder, and `commit` moves them beside
-    the old ones and replaces the manifest. Leaving the context without `commit` leaves the folder as it was.
+    Use it as a context: files are created in a work folder inside the `.kin` folder, and `commit` moves them
+    beside the old ones and replaces the manifest. Leaving the context without `commit` leaves the folder as
+    it was.
     """
 
     def __init__(self, path: str | os.PathLike[str], purpose: str) -> None:
@@ -96,55 +61,69 @@ class KinWriter:
         self.work = self.path / "unset"
 
     def __enter__(self) -> Self:
-        self._refuse_foreign_folder()
-        self._made_folder = not self.path.exists()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._refuse_foreign_folder()
+            self._take_lock()
+            try:
+                self._remove_leftovers()
+                self.work = Path(tempfile.mkdtemp(prefix=_WORK, dir=self.path))
+            except BaseException:
+                self._release()
+                raise
         except OSError as error:
-            raise KinError(f"{self.path} cannot be made: {error.strerror}.") from error
-        self._take_lock()
-        for leftover in self.path.glob(
-            ".work-*"
-        ):  # of a writer that died: we hold the lock, so nobody uses it
-            shutil.rmtree(leftover, ignore_errors=True)
-        self.work = Path(tempfile.mkdtemp(prefix=".work-", dir=self.path))
+            raise KinError(f"{self.path} cannot be written: {error.strerror}.") from error
         return self
 
     def _refuse_foreign_folder(self) -> None:
-        if self.path.is_file():
-            raise KinError(f"{self.path} is a file; name a folder to write to, for example site.kin.")
         if self.path.is_dir():
             if (self.path / MANIFEST).exists():
                 read_manifest(self.path)  # refuses a newer format rather than overwriting it
-            elif any(not entry.name.startswith(".") for entry in self.path.iterdir()):
+            elif any(self._is_foreign(entry.name) for entry in self.path.iterdir()):
                 raise KinError(
                     f"{self.path} holds other files; name a new or an empty folder, for example site.kin."
                 )
+        elif self.path.exists() or self.path.is_symlink():
+            raise KinError(f"{self.path} is a file; name a folder to write to, for example site.kin.")
+
+    def _is_foreign(self, name: str) -> bool:
+        """Whether a file in a folder without a manifest is not the rest of a writer that died."""
+        return name != LOCK and not ((self.path / LOCK).exists() and is_part_of_a_build(name))
 
     def _take_lock(self) -> None:
-        try:
+        while True:
+            made = not self.path.exists()
+            self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / LOCK).open("a+")
-        except OSError as error:
-            raise KinError(f"{self.path} cannot be written: {error.strerror}.") from error
-        try:
-            # The kernel drops the lock when its holder dies, so a stale one is taken over without guessing.
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.seek(0)
-            holder = lock.read().strip() or "another process"
-            lock.close()
-            raise KinError(
-                f"{self.path} is being written by {holder}. Wait for it to end, or stop it; readers are not affected."
-            ) from None
+            try:
+                # The kernel drops the lock when its holder dies, so a stale one is taken over without
+                # guessing.
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                holder = lock.read().strip() or "another process"
+                lock.close()
+                raise KinError(
+                    f"{self.path} is being written by {holder}. "
+                    "Wait for it to end, or stop it; readers are not affected."
+                ) from None
+            except OSError:
+                lock.close()
+                raise
+            if _is_same_file(lock, self.path / LOCK):
+                break
+            lock.close()  # its last holder removed the folder that it had made: begin again
+        self._lock, self._made_folder = lock, made
         lock.seek(0)
         lock.truncate()
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         lock.write(f"process {os.getpid()} on {socket.gethostname()} ({self._purpose}) since {since}\n")
-        lock.flush()
-        self._lock = lock
+        with contextlib.suppress(OSError):  # on a full disk nobody learns who we are, but the lock holds
+            lock.flush()
 
     def create(self, name: str, dtype: npt.DTypeLike) -> ArrayFile:
         """A new array called `name`, to be appended to."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"'{name}' is no name for an array: letters, digits, dots and underscores are")
         if name in self._open:
             raise ValueError(f"array {name} is made twice")
         self._open[name] = ArrayFile(self.work / f"{name}.npy", dtype)
@@ -155,16 +134,16 @@ class KinWriter:
         self.create(name, values.dtype).append(values)
 
     def commit(self, facts: Mapping[str, Any], keep: Mapping[str, Any] | None = None) -> None:
-        """Make everything created since entering visible at once, with `facts`; `keep` names old entries to retain."""
+        """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain."""
         files: dict[str, Any] = dict(keep or {})
         for name, array in self._open.items():
-            entry = array.close()
-            entry["file"] = f"{name}-{entry['checksum'][:12]}.npy"
-            files[name] = entry
-        for name in self._open:
-            (self.work / f"{name}.npy").replace(self.path / files[name]["file"])
+            files[name] = array.close()
+        for name, array in self._open.items():
+            array.path.replace(self.path / files[name]["file"])
         self._open = {}
-        manifest = {"format": FORMAT, "facts": facts, "files": dict(sorted(files.items()))}
+        manifest = {"format": FORMAT, "facts": dict(facts), "files": dict(sorted(files.items()))}
+        # Through JSON and back, so that the checksum is over what a reader will see (keys become strings).
+        manifest["checksum"] = manifest_digest(json.loads(json.dumps(manifest)))
         fresh = self.work / MANIFEST
         with fresh.open("w", encoding="utf-8") as file:
             json.dump(manifest, file, indent=1, ensure_ascii=False, sort_keys=True)
@@ -174,13 +153,24 @@ class KinWriter:
         _sync_folder(self.path)
         fresh.replace(self.path / MANIFEST)
         _sync_folder(self.path)
+        if self._made_folder:
+            _sync_folder(self.path.parent)
         self._made_folder = False
         self._remove_unnamed({entry["file"] for entry in files.values()})
 
+    def _remove_leftovers(self) -> None:
+        """Remove what a writer that died left behind: we hold the lock, so nobody uses it."""
+        for leftover in self.path.glob(f"{_WORK}*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        named: set[str] = set()
+        if (self.path / MANIFEST).exists():
+            named = {entry["file"] for entry in read_manifest(self.path)["files"].values()}
+        self._remove_unnamed(named)
+
     def _remove_unnamed(self, named: set[str]) -> None:
-        """Remove the array files that no manifest names; open views keep their maps."""
+        """Remove our array files that no manifest names; open views keep their maps."""
         for file in self.path.glob("*.npy"):
-            if file.name not in named:
+            if file.name not in named and _OUR_FILE.fullmatch(file.name):
                 file.unlink(missing_ok=True)
 
     def __exit__(
@@ -188,18 +178,36 @@ class KinWriter:
     ) -> None:
         for array in self._open.values():
             array.abandon()
-        shutil.rmtree(self.work, ignore_errors=True)
-        if kind is not None and (self.path / MANIFEST).exists():
-            with contextlib.suppress(KinError):
-                manifest = read_manifest(self.path)
-                self._remove_unnamed({entry["file"] for entry in manifest["files"].values()})
-        if self._lock is not None:
-            if self._made_folder:  # nothing was committed: leave no empty folder behind
-                shutil.rmtree(self.path, ignore_errors=True)
+        with contextlib.suppress(KinError, OSError):
+            self._remove_leftovers()
+        self._release()
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise KinError(
+                f"{self.path} could not be written: {error.strerror}. It is as it was before; "
+                "make room on the disk and run the command again."
+            ) from error
+
+    def _release(self) -> None:
+        """Give the lock back, and leave no empty folder behind if nothing was committed."""
+        if self._lock is None:
+            return
+        with contextlib.suppress(OSError):
+            if self._made_folder:
+                (self.path / LOCK).unlink()
+                self.path.rmdir()
             else:
                 self._lock.seek(0)
                 self._lock.truncate()
+        with contextlib.suppress(OSError):
             self._lock.close()
+        self._lock = None
+
+
+def _is_same_file(lock: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _sync_folder(path: Path) -> None:

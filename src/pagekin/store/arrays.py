@@ -1,0 +1,91 @@
+"""One array on the disk: a `.npy` file that grows, and its checksum."""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.store.folder import Array
+
+HEADER_BYTES = 128  # a .npy header of fixed size, so that it can be filled in when the length is known
+
+
+def smallest_uint(largest: int) -> np.dtype[Any]:
+    """The smallest unsigned type that holds `largest`, so that small collections stay small."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if largest <= np.iinfo(kind).max:
+            return np.dtype(kind)
+    return np.dtype(np.uint64)
+
+
+def payload_digest() -> hashlib.blake2b:
+    """The checksum that the manifest holds for every file, over the array's bytes without the .npy header."""
+    return hashlib.blake2b(digest_size=16)
+
+
+def npy_header(dtype: np.dtype[Any], length: int) -> bytes:
+    """The first HEADER_BYTES of the `.npy` file of a one-dimensional array."""
+    described = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
+    header = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
+    return header + described.encode().ljust(HEADER_BYTES - 11) + b"\n"
+
+
+class ArrayFile:
+    """A one-dimensional `.npy` file that grows by appending, with a running checksum."""
+
+    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
+        self.path = path
+        self.dtype = np.dtype(dtype).newbyteorder("<")
+        if self.dtype.kind not in "biufSU":
+            raise ValueError(
+                f"arrays of {self.dtype} cannot be stored: only numbers and fixed-length strings"
+            )
+        self.length = 0
+        self._digest = payload_digest()
+        self._file: IO[bytes] = path.open("wb")
+        self._file.write(b"\0" * HEADER_BYTES)
+
+    def append(self, values: Array | bytes) -> None:
+        """Add `values`, one-dimensional, at the end; ValueError if they do not fit the file's type."""
+        if isinstance(values, bytes):
+            if len(values) % self.dtype.itemsize:
+                raise ValueError(f"{len(values)} bytes are no whole number of {self.dtype} values")
+            data, count = memoryview(values), len(values) // self.dtype.itemsize
+        else:
+            array = np.ascontiguousarray(values, dtype=self.dtype)
+            if values.ndim != 1:
+                raise ValueError(f"an array of {values.ndim} dimensions is appended to {self.path.stem}")
+            if not np.can_cast(values.dtype, self.dtype, "safe") and not np.array_equal(array, values):
+                raise ValueError(f"values appended to {self.path.stem} do not fit {self.dtype}")
+            data, count = array.view(np.uint8).data, array.size
+        self._digest.update(data)
+        self._file.write(data)
+        self.length += count
+
+    def close(self) -> dict[str, Any]:
+        """Finish the header, bring everything to the disk, and give the file's manifest entry."""
+        header = npy_header(self.dtype, self.length)
+        self._file.seek(0)
+        self._file.write(header)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        # The name follows from header and payload: two arrays that differ in type alone never share a file,
+        # so that moving a new file into the folder cannot replace one that the old manifest names.
+        whole = hashlib.blake2b(header + self._digest.digest(), digest_size=6).hexdigest()
+        return {
+            "file": f"{self.path.stem}-{whole}.npy",
+            "dtype": self.dtype.str,
+            "shape": [self.length],
+            "bytes": HEADER_BYTES + self.length * self.dtype.itemsize,
+            "checksum": self._digest.hexdigest(),
+        }
+
+    def abandon(self) -> None:
+        """Close without finishing."""
+        with contextlib.suppress(OSError):  # on a full disk the last flush fails as well
+            self._file.close()
