@@ -7,42 +7,39 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels import slots, tags
-from pagekin.hypertext._kernels.intern import refill, slot_shift
+from pagekin.hypertext._kernels.intern import refill
 from pagekin.hypertext._kernels.lexer import lex_pages
 from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
 
 Array = npt.NDArray[Any]
-_HUGE = 1 << 18
-_PADDING = bytes(64)  # the kernels read ahead
+_AHEAD = 64  # the kernels read so many bytes ahead, at most
 
 
 class StringTable:
     """Byte strings numbered in order of arrival, in arrays that the kernels share (see `intern`)."""
 
     def __init__(self, strings: int, size: int) -> None:
-        self.slots = np.zeros(2 * _power_of_two(2 * strings), dtype=np.uint64)
-        self.bounds = np.zeros(strings + 2, dtype=np.int64)
+        self.slots = np.zeros(4 * strings, dtype=np.uint64)
+        self.bounds = np.zeros(strings + 1, dtype=np.int64)
         self.arena = np.zeros(size, dtype=np.uint8)
 
     def arrays(self) -> tuple[Array, Array, Array]:
         """(slots, bounds, arena), as the kernels take them."""
         return self.slots, self.bounds, self.arena
 
-    def reserve(self, count: int, more: int, more_bytes: int) -> None:
-        """Make room for `more` strings of `more_bytes` in all beside the `count` there are."""
-        strings = count + more
-        if strings + 2 > len(self.bounds):
-            self.bounds = _grown(self.bounds, strings + 2)
-        wanted = 2 * _power_of_two(2 * strings)
-        # Small tables stay in the processor's caches: what one huge page needed is given back after it.
-        if wanted > len(self.slots) or 8 * wanted <= len(self.slots):
-            self.slots = np.zeros(wanted, dtype=np.uint64)
-            refill(self.slots, slot_shift(wanted), self.bounds, self.arena, count)
-        size = int(self.bounds[count]) + more_bytes
+    def double(self, count: int) -> None:
+        """Make room for twice as many strings as now; there are `count`."""
+        self.slots = np.zeros(2 * len(self.slots), dtype=np.uint64)
+        self.bounds = _grown(self.bounds, 2 * len(self.bounds) - 1)
+        refill(self.slots, self.bounds, self.arena, count)
+
+    def reserve(self, count: int, more: int) -> None:
+        """Make room for `more` bytes beside those of the `count` strings that there are."""
+        size = int(self.bounds[count]) + more
         if size > len(self.arena):
-            self.arena = _grown(self.arena, size)
+            self.arena = _grown(self.arena, max(size, 2 * len(self.arena)))
 
     def strings(self, count: int, first: int = 0) -> list[bytes]:
         """Strings `first` to `count` - 1."""
@@ -51,13 +48,11 @@ class StringTable:
         return [data[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds)]
 
 
-def _grown(array: Array, least: int) -> Array:
-    """A larger copy of `array`, zeros at the end."""
-    return np.concatenate([array, np.zeros(max(least, 2 * len(array)) - len(array), dtype=array.dtype)])
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << max(10, (least - 1).bit_length())
+def _grown(array: Array, size: int) -> Array:
+    """A larger copy of `array`, anything at its end."""
+    larger = np.empty(size, dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 class Lexer:
@@ -81,6 +76,7 @@ class Lexer:
     def _allocate(self, size: int) -> None:
         """Arrays for batches of `size` bytes in all."""
         self._size = size
+        self._buffer = np.zeros(size + _AHEAD, dtype=np.uint8)
         self._out = (
             np.zeros(size // 2 + 64, dtype=np.int64),
             np.zeros(size + 128, dtype=np.int64),
@@ -104,32 +100,32 @@ class Lexer:
         total = sum(map(len, pages)) + 80 * len(pages)
         if total > self._size:
             self._allocate(total)
-        buffer = np.frombuffer(b"".join([*pages, _PADDING]), dtype=np.uint8)
         lengths = np.fromiter(map(len, pages), dtype=np.int64, count=len(pages))
         ends = np.cumsum(lengths)
-        starts = ends - lengths
+        # Copied into memory that is in use already: new memory would cost more than the copying.
+        buffer = memoryview(self._buffer)
+        for page, end in zip(pages, ends.tolist(), strict=True):
+            buffer[end - len(page) : end] = page
         rows = np.zeros((len(pages), slots.ROW_SIZE), dtype=np.int64)
         room = np.zeros(2, dtype=np.int64)
         self._state[slots.NEV] = 0
         self._state[slots.NAN] = 0
+        largest = max(map(len, pages), default=0)
         done = 0
         while done < len(pages):
-            # A huge page is read by itself, so that the tables need not have room for its like all the time.
-            until = done + 1
-            largest = len(pages[done])
-            while until < len(pages) and max(largest, len(pages[until])) <= _HUGE:
-                largest = max(largest, len(pages[until]))
-                until += 1
-            self.terms.reserve(self.term_count, min(largest // 2, self.limits.tokens) + 16, 2 * largest + 4096)
-            self.hrefs.reserve(
-                self.href_count, min(largest // 6, self.limits.anchors) + 16, 2 * largest + self.limits.url_bytes + 128
-            )
+            self.terms.reserve(self.term_count, 2 * largest + 4096)
+            self.hrefs.reserve(self.href_count, 2 * largest + self.limits.url_bytes + 128)
             before = done
             done = lex_pages(
-                buffer, starts[:until], ends[:until], done, self._tables, self.terms.arrays(), self.hrefs.arrays(),
+                self._buffer, ends - lengths, ends, done, self._tables, self.terms.arrays(), self.hrefs.arrays(),
                 self._state, self._out, rows.ravel(), room,
             )  # fmt: skip
-            if done == before:
+            full = int(self._state[slots.FULL])
+            if full & slots.FULL_TERMS:
+                self.terms.double(self.term_count)
+            if full & slots.FULL_HREFS:
+                self.hrefs.double(self.href_count)
+            if done == before and not full:
                 raise AssertionError("the lexer ran out of room that was reserved for it")
         words, events, anchors, text = self._out
         count = int(self._state[slots.NAN])

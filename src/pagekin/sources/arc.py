@@ -169,8 +169,8 @@ def _record_items(
     if http is None and not is_http_url(url):
         yield Skipped("not http", where, offset, url)
         return
-    body = head[block.tell() :] if http else head
-    status = str(http.get_statuscode() or "") if http else ""
+    body = head[block.tell() :] if http is not None else head
+    status = str(http.get_statuscode() or "") if http is not None else ""
 
     def read(size: int) -> bytes:
         return body[:size] + (rest.read(size - len(body)) if size > len(body) else b"")
@@ -179,7 +179,7 @@ def _record_items(
         Capture(
             url, where, offset, unix_time(match[3].decode()),
             int(status) if status.isdecimal() else None,
-            lambda name: (http.get_header(name) or "") if http else "",
+            lambda name: (http.get_header(name) or "") if http is not None else "",
             len(body) + rest.left, read,
         ),
         limits,

@@ -41,7 +41,7 @@ def looks_like_html(body: bytes) -> bool:
 
 
 def unix_time(stamp: str) -> int:
-    """Seconds since 1970 of a WARC date (ISO 8601, a year alone too) or ARC date (14 digits); 0 if it is none."""
+    """Seconds since 1970 of a WARC date (ISO 8601, also a year alone) or an ARC date (digits), else 0."""
     stamp = stamp.strip()
     if _DIGITS.fullmatch(stamp):
         digits = stamp[:14] + "00000101000000"[len(stamp) :]
@@ -158,7 +158,7 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
 
 
 def _before_damage(body: bytes, wbits: int, most: int) -> bytes:
-    """What a damaged stream gives before its damage: a failing call of zlib gives nothing, so calls are small."""
+    """What a damaged stream gives before its damage: a failing zlib call gives nothing, so they are small."""
     stream = zlib.decompressobj(wbits)
     out = bytearray()
     for start in range(0, len(body), 256):

@@ -5,19 +5,18 @@ result.
 """
 
 import re
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from pagekin.sources.arc import read_arc
 from pagekin.sources.demo import demo_pages
 from pagekin.sources.folder import list_folder, read_folder
 from pagekin.sources.items import Item, Page, SourceError
 from pagekin.sources.limits import Limits
-from pagekin.sources.scan import is_split_by_record, next_record
-from pagekin.sources.warc import READ_ERRORS, damaged, read_warc
+from pagekin.sources.scan import next_record, stands_alone
+from pagekin.sources.wacz import list_wacz, read_wacz
+from pagekin.sources.warc import read_warc
 
 UNIT_BYTES = 6 << 20
 """Bytes of an archive file per unit: small enough to keep workers evenly busy and their memory low."""
@@ -125,7 +124,7 @@ def _file_units(path: Path) -> list[Unit]:
 
 
 def _warc_units(path: Path, size: int) -> list[Unit]:
-    """Pieces of about UNIT_BYTES that begin where a record seems to; read_unit's stop tells if one does not."""
+    """Pieces of about UNIT_BYTES that begin where a record seems to; read_unit's stop tells if none does."""
     starts = [0]
     if not path.name.lower().endswith((".zst", ".lz4")):
         with path.open("rb") as stream:
@@ -135,24 +134,15 @@ def _warc_units(path: Path, size: int) -> list[Unit]:
                     break
                 starts.append(found)
             # Records that share a gzip member have no offsets of their own: such a file cannot be divided.
-            if not all(is_split_by_record(stream, start, size) for start in starts):
+            if not all(stands_alone(stream, start, size) for start in starts):
                 starts = [0]
     ends = [*starts[1:], size]
     return [Unit("warc", str(path), start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def _wacz_units(path: Path) -> list[Unit]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [m for m in archive.infolist() if _WARC_NAME.search(m.filename) and not m.is_dir()]
-    except zipfile.BadZipFile as error:
-        raise SourceError(f"{path} is not a readable WACZ (zip) file: {error}.") from error
-    if not members:
-        raise SourceError(f"{path} holds no WARC file; a WACZ keeps them under archive/.")
-    if any(m.flag_bits & 1 for m in members):
-        raise SourceError(f"{path} is encrypted; unpack it and read the WARC files.")
-    members.sort(key=lambda m: m.filename)
-    return [Unit("wacz", str(path), 0, m.file_size, m.filename) for m in members]
+    members = list_wacz(path, _WARC_NAME)
+    return [Unit("wacz", str(path), 0, member.file_size, member.filename) for member in members]
 
 
 def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
@@ -171,17 +161,6 @@ def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
             with path.open("rb") as stream:
                 yield from read_arc(stream, unit.where, limits)
         case "wacz":
-            yield from _read_wacz(path, unit, limits)
+            yield from read_wacz(path, unit.member, unit.where, limits)
         case _:
             raise ValueError(f"unknown kind of unit: {unit.kind}")
-
-
-def _read_wacz(path: Path, unit: Unit, limits: Limits) -> Iterator[Item]:
-    """The items of one WARC file in a zip file; damage of the zip itself ends it: there is no way past it."""
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(unit.member) as member:
-            for item in read_warc(cast(BinaryIO, member), unit.where, 0, unit.end, limits):
-                if not isinstance(item, int):
-                    yield item
-    except (*READ_ERRORS, NotImplementedError) as error:
-        yield damaged(unit.where, 0, f"the zip file is damaged: {error}", -1)

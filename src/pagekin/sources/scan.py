@@ -19,7 +19,7 @@ _NEXT_WARC = re.compile(rb"\s*WARC/")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How records of a format begin: in a gzip member's first bytes, and on a line of an uncompressed file."""
+    """How a format's records begin: in a gzip member's first bytes, and on a line of an uncompressed file."""
 
     member: re.Pattern[bytes]
     line: re.Pattern[bytes]
@@ -81,11 +81,11 @@ def _line_start(data: bytes, base: int, start: int, opening: Opening) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where a WARC record ends, and what is wrong with it: nothing, "cut", "length", "long" or "unknown".
+    """Where a WARC record ends, and what is wrong with it: a fault, or nothing.
 
-    "length": its Content-Length is wrong; "long": it reaches beyond the record's gzip member. "unknown": no
-    record begins there that stands alone, as in a gzip member around a whole file, whose records have no
-    offsets.
+    "cut": the file ends inside it. "length": its Content-Length is wrong; "long": that reaches beyond its gzip
+    member. "shared": its gzip member holds other records too, which have no offsets. "unknown": no record can be
+    read there.
     """
 
     end: int
@@ -140,7 +140,7 @@ def _member_extent(stream: BinaryIO, start: int) -> Extent:
     if total < needed:
         return Extent(start + end, "long")
     if _NEXT_WARC.match(after):
-        return Extent(start + end, "unknown")
+        return Extent(start + end, "shared")
     return Extent(start + end, "length" if after.strip() else "")
 
 
@@ -170,6 +170,6 @@ def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
         pending = rest or stream.read(_STEP)
 
 
-def is_split_by_record(stream: BinaryIO, start: int, size: int) -> bool:
-    """Whether the record at `start` stands alone in its gzip member, or needs none."""
-    return record_extent(stream, start, size).fault != "unknown"
+def stands_alone(stream: BinaryIO, start: int, size: int) -> bool:
+    """Whether the record at `start` shares its gzip member with no other."""
+    return record_extent(stream, start, size).fault != "shared"

@@ -86,7 +86,7 @@ def _after_failure(
     """(where the damage is, where to resume, the last record's items that stand) after fastwarc gave up."""
     if last < 0:
         return position, next_record(stream, position + 1), []
-    if reading or extent.fault in ("unknown", "cut"):
+    if reading or extent.fault in ("unknown", "shared", "cut"):
         return last, next_record(stream, last + 1), held
     if extent.fault:  # the record before the damage is the damaged one
         stream.seek(last)
@@ -167,8 +167,8 @@ def record_items(record: WarcRecord, where: str, limits: Limits) -> Iterator[Ite
         http = record.http_headers
         yield from capture_items(
             Capture(
-                url, where, offset, date, http.status_code if http else None,
-                lambda name: (http.get(name) or "") if http else "",
+                url, where, offset, date, http.status_code if http is not None else None,
+                lambda name: (http.get(name) or "") if http is not None else "",
                 record.content_length, record.reader.read,
             ),
             limits,

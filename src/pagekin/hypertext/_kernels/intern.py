@@ -97,8 +97,9 @@ def intern(length, found, slots, shift, bounds, arena, count):
 
 
 @njit(cache=True)
-def refill(slots, shift, bounds, arena, count):
+def refill(slots, bounds, arena, count):
     """Enter strings 0..count-1 into emptied `slots`."""
+    shift = slot_shift(len(slots))
     slots, bounds, arena = borrow(slots), borrow(bounds), borrow(arena)
     last = (_ONE << np.uint64(64 - shift)) - _ONE
     for number in range(count):

@@ -69,6 +69,9 @@ def add_anchor(buf, start, end, kind, ntok, st, an, hslots, hbounds, harena, ref
 def add_href(buf, start, end, st, hslots, hbounds, harena, refs):
     """The number of the address in buf[start:end], or -1 if it is too long."""
     count = st[s.NHREFS]
+    if count == st[s.MAX_HREFS]:
+        st[s.FULL] |= s.FULL_HREFS
+        return np.int64(-1)
     at = hbounds[count]
     length = m.address(buf, start, end, st[s.MAX_URL], harena, at, refs)
     if length < 0:
@@ -235,7 +238,7 @@ def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hbounds, ha
 
 @njit(cache=True)
 def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, room):
-    """Read pages `first`.. of the batch until all are read or room runs short; the number of the next page.
+    """Read pages `first`.. of the batch until all are read or room runs short (st[FULL] tells of what); the number of the next page.
 
     A page's bytes are buf[starts[i]:ends[i]], valid UTF-8, with four bytes to spare after the last. `tables` is
     `tables.Tables`; `terms` and `hrefs` are (slots, bounds, arena) of `intern`; `out` = (words, events, anchors,
@@ -243,11 +246,12 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
     gets a row per page. About 5 ns a byte of documentation HTML.
     """
     most_tokens, most_events, most_anchors, most_text = len(out[0]), len(out[1]), len(out[2]) // 4, len(out[3])
-    most_terms, most_hrefs = min(len(terms[0]) // 4, len(terms[1]) - 2), min(len(hrefs[0]) // 4, len(hrefs[1]) - 2)
+    most_terms = len(terms[0]) // 4
     arena_size, harena_size = len(terms[2]), len(hrefs[2])
     tag_mask = np.uint64(len(tables[3]) // 2 - 1)
     shift = slot_shift(len(terms[0]))
-    st[s.HREF_SHIFT] = slot_shift(len(hrefs[0]))
+    st[s.MAX_HREFS], st[s.HREF_SHIFT] = len(hrefs[0]) // 4, slot_shift(len(hrefs[0]))
+    st[s.FULL] = 0
     buf, st, rows = borrow(buf), borrow(st), borrow(rows)
     lower, class_index, class_blocks = borrow(tables[0]), borrow(tables[1]), borrow(tables[2])
     tag_table, refs = borrow(tables[3]), borrow(tables[4])
@@ -264,16 +268,14 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
             ntok + need_tokens > most_tokens
             or ntxt + 2 * size + 64 > most_text
             or st[s.NAN] + need_anchors > most_anchors
-            or st[s.NTERMS] + need_tokens > most_terms
             or bounds[st[s.NTERMS]] + 2 * size + 512 > arena_size
-            or st[s.NHREFS] + need_anchors > most_hrefs
             or hbounds[st[s.NHREFS]] + 2 * size + st[s.MAX_URL] + 64 > harena_size
         ):
             room[0], room[1] = ntok, ntxt
             return page
         start_page(st, ntok, ntxt)
         st[s.MAX_EVENTS] = most_events
-        txt0, tok0 = ntxt, ntok
+        txt0, tok0, ev0 = ntxt, ntok, st[s.NEV]
         pos = starts[page]
         lim = ends[page]
         mode = _DATA
@@ -304,8 +306,10 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         word_at, word_attr = pair_at, pair_attr
                     pair_code = np.int64(0)
                 if length > 0 and st[s.MUTE] == 0:
-                    if ntok - tok0 < st[s.MAX_TOKENS]:
-                        count = st[s.NTERMS]
+                    count = st[s.NTERMS]
+                    if count == most_terms:
+                        st[s.FULL] |= s.FULL_TERMS
+                    elif ntok - tok0 < st[s.MAX_TOKENS]:
                         if digest == 0:
                             digest = digest_of(arena, base, length)
                         number = intern(length, digest, slots, shift, bounds, arena, count)
@@ -658,6 +662,10 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
             if second != 0:
                 ntxt += m.encode(second, txt, ntxt)
         # ------------------------------------------------------------------------------------------ the page's end
+        if st[s.FULL] != 0:
+            # To be read again with larger tables; it gives the same numbers to its words then.
+            room[0], room[1], st[s.NEV], st[s.NAN] = tok0, txt0, ev0, st[s.AN0]
+            return page
         tree.pop_to(0, ntok, st, an, ev)
         if st[s.CRUMB_SPANS] > 0:
             tree.border(_CRUMBS_END, ntok, st, ev)

@@ -17,8 +17,9 @@ FORMATTING_MOST = 256
     TOK0, NEV, NAN, AN0, TXT0, ATTR, OVERRIDE, LAST_ATTR, HEADINGS, ADDRESSES, KEYWORDS, SP, NF, PENDING, LINE,
     AFTER_STOP, BODY, TITLE0, TITLE1, LANG0, LANG1, BASE, CANONICAL, FLAGS, DROPPED, CRUMB_SP, CRUMB_SPANS, FRAMESET,
     FRAMESET_OK, MUTE, SAVED_TXT, SVG, AREA, NTERMS, NHREFS, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD, MAX_EVENTS,
-    NESTING, PARAGRAPHS, TABLES, HREF_SHIFT, LAST,
-) = range(45)  # fmt: skip
+    NESTING, PARAGRAPHS, TABLES, HREF_SHIFT, MAX_HREFS, FULL, LAST,
+) = range(47)  # fmt: skip
+FULL_TERMS, FULL_HREFS = 1, 2  # bits of FULL: there is no room for another word or address
 # From LAST on: the position of the last boundary of each kind.
 FOUND = LAST + 16
 # Attributes that are looked at: each takes two places, the start and the end of its value (-1: absent).

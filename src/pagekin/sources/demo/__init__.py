@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .build import build_pages
-from .facts import FactError, load_facts
+from pagekin.sources.demo.build import build_pages
+from pagekin.sources.demo.facts import FactError, load_facts
 
 __all__ = ["DemoPage", "FactError", "demo_directory", "demo_pages"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .extras import MIRRORED, attic_pages, links_pages, mirror_pages, people_pages
-from .facts import FactError, Facts
-from .links import LinkMap
-from .sites import Made, site_pages
+from pagekin.sources.demo.extras import MIRRORED, attic_pages, links_pages, mirror_pages, people_pages
+from pagekin.sources.demo.facts import FactError, Facts
+from pagekin.sources.demo.links import LinkMap
+from pagekin.sources.demo.sites import Made, site_pages
 
 
 def build_pages(facts: Facts) -> Iterator[Made]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from .facts import AtticPage, Facts, Person, Site
-from .links import ATTIC_HOST, GUIDES, PEOPLE_HOST, PERSONAL, LinkMap, page_url, url_slug
-from .oldstyles import WRITERS, SoupWriter
-from .sites import LINKS_HOST, Made
-from .writer import Head, Writer
+from pagekin.sources.demo.facts import AtticPage, Facts, Person, Site
+from pagekin.sources.demo.links import ATTIC_HOST, GUIDES, PEOPLE_HOST, PERSONAL, LinkMap, page_url, url_slug
+from pagekin.sources.demo.oldstyles import WRITERS, SoupWriter
+from pagekin.sources.demo.sites import LINKS_HOST, Made
+from pagekin.sources.demo.writer import Head, Writer
 
 MIRRORED = "mountains"
 MIRROR_HOST = "mirror.example"

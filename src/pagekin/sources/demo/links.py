@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .facts import FactError, FactPage, Facts, Site
+from pagekin.sources.demo.facts import FactError, FactPage, Facts, Site
 
 PEOPLE_HOST = "people.example"
 ATTIC_HOST = "archive.example"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html.entities import codepoint2name
 from urllib.parse import urlsplit
 
-from .writer import Head, Writer
+from pagekin.sources.demo.writer import Head, Writer
 
 
 class SoupWriter(Writer):

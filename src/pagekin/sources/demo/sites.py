@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
-from .facts import FactError, FactPage, Print, Site
-from .links import GUIDES, Link, LinkMap, page_url, sentences, topic_url, url_slug
-from .oldstyles import FramedWriter, writer_for
-from .writer import Head, PlainWriter, Writer
+from pagekin.sources.demo.facts import FactError, FactPage, Print, Site
+from pagekin.sources.demo.links import GUIDES, Link, LinkMap, page_url, sentences, topic_url, url_slug
+from pagekin.sources.demo.oldstyles import FramedWriter, writer_for
+from pagekin.sources.demo.writer import Head, PlainWriter, Writer
 
 LINKS_HOST = "links.example"
 OWNERS = (

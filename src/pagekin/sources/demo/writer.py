@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from .links import Inline
+from pagekin.sources.demo.links import Inline
 
 CSS = """body{font-family:Georgia,serif;max-width:46em;margin:1em auto;padding:0 1em;line-height:1.5}
 nav ol,nav ul{list-style:none;padding:0}nav li{display:inline;margin-right:.7em}

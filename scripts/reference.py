@@ -1,0 +1,52 @@
+"""Writes docs/cli.md, the command reference, from the commands' own help texts.
+
+Run `python scripts/reference.py` after a change of a command. The output has a fixed width and no colour, so it
+does not depend on the terminal.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from pagekin.cli import check, demo, info, page, read  # noqa: F401  (each adds its verb)
+from pagekin.cli.app import app
+
+WIDTH = 96
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+INTRODUCTION = """# Command reference
+
+This page is made from `pagekin --help` by `python scripts/reference.py`; edit the commands, not this file.
+[Reading](reading.md) explains what the options of `pagekin read` do, and what `--json` prints.
+
+Output goes to standard output; errors, warnings and the progress bar go to standard error. Exit codes are in
+the [README](../README.md#exit-codes).
+"""
+
+
+def reference() -> str:
+    """The text of docs/cli.md."""
+    # Without markup the help is plain text; with it, it is drawn as boxes as wide as the terminal.
+    markup, app.rich_markup_mode = app.rich_markup_mode, None
+    try:
+        program: Any = get_command(app)
+    finally:
+        app.rich_markup_mode = markup
+    size = {"terminal_width": WIDTH, "max_content_width": WIDTH, "resilient_parsing": True, "color": False}
+    top = program.make_context("pagekin", [], **size)
+    sections = [INTRODUCTION, _section("pagekin", program.get_help(top))]
+    for name in sorted(program.commands):
+        command = program.commands[name]
+        context = command.make_context(name, [], parent=top, **size)
+        sections.append(_section(f"pagekin {name}", command.get_help(context)))
+    return "\n".join(sections)
+
+
+def _section(title: str, text: str) -> str:
+    """A help text under its heading."""
+    lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return f"## {title}\n\n```text\n{lines}\n```\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(reference(), encoding="utf-8")

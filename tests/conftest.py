@@ -1,0 +1,39 @@
+"""Fixtures for all tests: the real data, which lies outside the project."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs_data: reads the real data, so a required run must not skip it")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real archives that PAGEKIN_DATA names."""
+    named = os.environ.get("PAGEKIN_DATA", "")
+    if named and Path(named).is_dir():
+        return Path(named)
+    reason = f"no real data: PAGEKIN_DATA is {f'{named}, which is no folder' if named else 'not set'}"
+    if REQUIRED:
+        pytest.fail(f"{reason}, but PAGEKIN_DATA_REQUIRED=1 asks for it")
+    pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn the skip of a test that needs the data into a failure where the data is required."""
+    report = yield
+    needs: Any = "data" in getattr(item, "fixturenames", ()) or item.get_closest_marker("needs_data")
+    if REQUIRED and needs and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but PAGEKIN_DATA_REQUIRED=1 asks for the real data: {report.longrepr}"
+    return report

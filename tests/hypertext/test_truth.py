@@ -1,0 +1,57 @@
+"""The fast lexer against the strict reader, on real pages."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from pagekin.hypertext.charset import to_utf8
+from pagekin.hypertext.lexer import Lexer
+from pagekin.hypertext.strict import StrictLexer
+from pagekin.sources import Limits, Page, Skipped, plan_units, read_unit
+
+from .compare import Difference, compare
+
+LIMITS = Limits()
+
+
+def webkb_pages(data: Path) -> list[bytes]:
+    pages = []
+    for unit in plan_units([str(data / "webkb" / "webkb.warc.gz")], {}):
+        for item in read_unit(unit, LIMITS):
+            if isinstance(item, Page):
+                pages.append(to_utf8(item.html, item.content_type)[0])
+            elif isinstance(item, Skipped) and item.html:
+                assert item.reason == "not http"  # the 52 pages that were fetched by FTP
+    return pages
+
+
+def school_pages(data: Path, count: int) -> list[bytes]:
+    pages: list[bytes] = []
+    with tarfile.open(data / "schoolwiki2007.tar.xz") as archive:
+        for member in archive:
+            if member.name.endswith(".htm") and "/wp/" in member.name:
+                file = archive.extractfile(member)
+                assert file is not None
+                pages.append(to_utf8(file.read(), "")[0])
+                if len(pages) == count:
+                    break
+    return pages
+
+
+def report(name: str, found: Difference) -> str:
+    return (
+        f"{name}: words {found.words:,} of {found.words_of:,} ({found.word_share:.4%}), "
+        f"anchors {found.anchors:,} of {found.anchors_of:,} ({found.anchor_share:.4%}), "
+        f"worst pages {sorted(found.worst, reverse=True)[:5]}"
+    )
+
+
+@pytest.mark.parametrize("collection", ["webkb", "school"])
+def test_fast_and_strict_agree_on_real_pages(data: Path, collection: str) -> None:
+    pages = webkb_pages(data) if collection == "webkb" else school_pages(data, 1000)
+    assert len(pages) == (8201 if collection == "webkb" else 1000)
+    found = compare(Lexer(LIMITS), StrictLexer(LIMITS), pages)
+    assert found.words_of > 1_000_000
+    assert found.word_share <= 0.003, report(collection, found)
+    assert found.anchor_share <= 0.005, report(collection, found)

@@ -1,0 +1,60 @@
+"""Addresses: the canonical form, and the resolver against the URL library itself."""
+
+import ada_url
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagekin.hypertext.urls import Resolver, canonical, host_of
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("HTTP://WWW.Example.ORG:80/a/../b#frag", "http://www.example.org/b"),
+        ("https://example.org", "https://example.org/"),
+        ("http://example.org/ä b", "http://example.org/%C3%A4%20b"),
+        ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+        ("http://example.org/a?b=1#c", "http://example.org/a?b=1"),
+        ("javascript:alert(1)", None),
+        ("mailto:a@b.c", None),
+        ("ftp://example.org/x", None),
+        ("not a url", None),
+        ("http://", None),
+    ],
+)
+def test_the_canonical_form_is_the_whatwg_one_without_fragment(url: str, expected: str | None) -> None:
+    assert canonical(url) == expected
+
+
+def test_hosts_keep_their_port_and_lose_credentials() -> None:
+    assert host_of("http://user:pw@example.org:8080/x") == "example.org:8080"
+
+
+segments = st.sampled_from(
+    ["a.html", "..", ".", "b", "", "x y", "é", "%2e", "q?r=1", "?q", "c/", "//host.example/z", "/abs", "http:page",
+     "https://other.example/p", "HTTP://UP.example", "mailto:x@y", "javascript:0", "a:b", "\\back", "~u", "d.e.f", "a./b"]
+)  # fmt: skip
+bases = st.sampled_from(
+    ["http://h.example/", "http://h.example/dir/page.html", "https://h.example/d/e/?x=/y/z", "http://h.example:81/a/b/c"]
+)
+
+
+@given(st.lists(st.tuples(bases, st.lists(segments, min_size=1, max_size=3).map("/".join)), min_size=1, max_size=20))
+def test_the_resolver_answers_as_the_url_library_does(cases: list[tuple[str, str]]) -> None:
+    resolver = Resolver()
+    hrefs = sorted({href.encode() for _, href in cases})
+    used = np.array([hrefs.index(href.encode()) for _, href in cases])
+    contexts = np.array([resolver.contexts(base) for base, _ in cases])
+    found = resolver.resolve(hrefs, used, contexts)
+    names = list(resolver.numbers)
+    for (base, href), number in zip(cases, found.tolist(), strict=True):
+        try:
+            wanted = ada_url.join_url(base, href).partition("#")[0]
+        except ValueError:
+            wanted = ""
+        if not wanted.startswith(("http://", "https://")):
+            assert number == -1, (base, href)
+        else:
+            assert names[number] == wanted, (base, href)
