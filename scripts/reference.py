@@ -1,7 +1,7 @@
 """Writes docs/cli.md, the command reference, from the commands' own help texts.
 
-Run `python scripts/reference.py` after a change of a command. The output has a fixed width and no colour, so it
-does not depend on the terminal.
+Run `python scripts/reference.py` after a change of a command. The output has a fixed width and no colour, so
+it does not depend on the terminal.
 """
 
 from pathlib import Path
@@ -32,11 +32,12 @@ def reference() -> str:
         program: Any = get_command(app)
     finally:
         app.rich_markup_mode = markup
+    # Verbs come in the order of their import, which is not ours to choose when something else imported them.
+    program.commands = dict(sorted(program.commands.items()))
     size = {"terminal_width": WIDTH, "max_content_width": WIDTH, "resilient_parsing": True, "color": False}
     top = program.make_context("pagekin", [], **size)
     sections = [INTRODUCTION, _section("pagekin", program.get_help(top))]
-    for name in sorted(program.commands):
-        command = program.commands[name]
+    for name, command in program.commands.items():
         context = command.make_context(name, [], parent=top, **size)
         sections.append(_section(f"pagekin {name}", command.get_help(context)))
     return "\n".join(sections)

@@ -4,7 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext.streams import decode_gaps, decode_marks, decode_words, encode_gaps, encode_marks, encode_words
+from pagekin.hypertext.streams import (
+    decode_gaps,
+    decode_marks,
+    decode_words,
+    encode_gaps,
+    encode_marks,
+    encode_words,
+)
 
 rising = st.lists(st.integers(0, 2000), max_size=60).map(lambda gaps: np.cumsum(np.array(gaps, dtype=np.int64)))
 

@@ -37,7 +37,12 @@ segments = st.sampled_from(
      "https://other.example/p", "HTTP://UP.example", "mailto:x@y", "javascript:0", "a:b", "\\back", "~u", "d.e.f", "a./b"]
 )  # fmt: skip
 bases = st.sampled_from(
-    ["http://h.example/", "http://h.example/dir/page.html", "https://h.example/d/e/?x=/y/z", "http://h.example:81/a/b/c"]
+    [
+        "http://h.example/",
+        "http://h.example/dir/page.html",
+        "https://h.example/d/e/?x=/y/z",
+        "http://h.example:81/a/b/c",
+    ]
 )
 
 

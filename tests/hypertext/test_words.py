@@ -68,7 +68,17 @@ def test_attributes_say_where_a_word_stands(reader: Reader) -> None:
     assert words(page, Attribute.KEYWORD) == ["key", "words", "bold", "term", "item"]
     assert words(page, Attribute.ADDRESS) == ["at", "home"]
     assert words(page, Attribute.ALT) == ["alt", "text"]
-    assert words(page, Attribute.TEXT) == "head line body bold term at home item definition".split()
+    assert words(page, Attribute.TEXT) == [
+        "head",
+        "line",
+        "body",
+        "bold",
+        "term",
+        "at",
+        "home",
+        "item",
+        "definition",
+    ]
 
 
 def test_formatting_ends_with_its_cell_but_not_with_its_paragraph(reader: Reader) -> None:
@@ -88,7 +98,10 @@ def test_anchors_hold_their_words_and_images_but_not_the_fragment(reader: Reader
 
 
 def test_frames_and_refresh_are_links(reader: Reader) -> None:
-    page = read(reader, "<meta http-equiv=Refresh content='5; URL=next.html'><frameset><frame src='menu.html'></frameset>")
+    page = read(
+        reader,
+        "<meta http-equiv=Refresh content='5; URL=next.html'><frameset><frame src='menu.html'></frameset>",
+    )
     assert page.anchors == [("next.html", ""), ("menu.html", "")]
 
 

@@ -133,10 +133,7 @@ def test_same_bytes_in_two_calls_and_in_another_process() -> None:
 
 def test_every_link_leads_to_a_page(pages: dict[str, DemoPage], parsed: dict[str, LinkFinder]) -> None:
     dead = [
-        (url, target)
-        for url, page in pages.items()
-        for target in targets(page, parsed[url])
-        if target not in pages
+        (url, target) for url, page in pages.items() for target in targets(page, parsed[url]) if target not in pages
     ]
     assert dead == []
 

@@ -78,9 +78,7 @@ def test_a_body_that_is_not_chunked_as_its_header_claims_is_taken_as_it_is() -> 
 
 
 @pytest.mark.parametrize("claim", ["gzip", "deflate", "br", "zstd", "unheard-of", "gzip, br"])
-@pytest.mark.parametrize(
-    "body", [PAGE, b"\xef\xbb\xbf" + PAGE, b"<p>hi", b"Words first, <b>tags</b> later. " * 9]
-)
+@pytest.mark.parametrize("body", [PAGE, b"\xef\xbb\xbf" + PAGE, b"<p>hi", b"Words first, <b>tags</b> later. " * 9])
 def test_a_body_that_was_decoded_already_is_taken_as_it_is(claim: str, body: bytes) -> None:
     assert decoded(body, claim) == (body, False)
 
@@ -137,12 +135,6 @@ def test_a_body_that_is_neither_compressed_nor_text_is_undecodable(coding: str) 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_a_decompression_bomb_is_skipped(coding: str) -> None:
-    packers = {
-        "gzip": gzip.compress,
-        "deflate": zlib.compress,
-        "br": brotli.compress,
-        "zstd": zstandard.compress,
-    }
     items = read_bytes(record(PACKERS[coding](b" <p>" + b"0" * (12 * MIB)), coding))
     assert reasons(items) == {"decompression bomb": 1}
     assert html_records(items) == 1
@@ -163,12 +155,6 @@ def test_the_ratio_of_a_bomb_is_a_limit() -> None:
 
 @pytest.mark.parametrize("coding", ["", "gzip", "deflate", "br", "zstd"])
 def test_a_page_over_the_limit_is_cut_there_and_says_so(coding: str) -> None:
-    packers = {
-        "gzip": gzip.compress,
-        "deflate": zlib.compress,
-        "br": brotli.compress,
-        "zstd": zstandard.compress,
-    }
     noisy = html(5, 50_000)
     body = PACKERS[coding](noisy) if coding else noisy
     page = one_page(record(body, coding), parse_limits(["page_bytes=30_000"]))

@@ -80,14 +80,12 @@ def test_a_split_inside_an_archive_in_an_archive_shows_in_the_stop_offset(
     """A record whose payload is itself a .warc.gz, kept uncompressed, holds what looks like record starts.
 
     Planning looks only at bytes, so a unit may begin inside the payload. The unit before it knows better: it
-    reads the outer record to its end, and stops at the first record after it. Its stop is then not where the next
-    unit begins, which tells the caller that that unit is false: its items are to be dropped, and reading goes on
-    from the stop.
+    reads the outer record to its end, and stops at the first record after it. Its stop is then not where the
+    next unit begins, which tells the caller that that unit is false: its items are to be dropped, and reading
+    goes on from the stop.
     """
     inner = b"".join(members(some_records(6)))
-    packer = gzip.compress(
-        warc("http://made.test/inner.warc.gz", http(inner, "Content-Type: x/y")), 0, mtime=0
-    )
+    packer = gzip.compress(warc("http://made.test/inner.warc.gz", http(inner, "Content-Type: x/y")), 0, mtime=0)
     pieces = [*members(some_records(2)), packer, *members(some_records(4)[2:])]
     path = tmp_path / "nested.warc.gz"
     path.write_bytes(b"".join(pieces))
@@ -120,9 +118,7 @@ def test_a_wacz_gives_what_its_warc_gives(data: Path, tmp_path: Path, compressio
         archive.writestr("datapackage.json", "{}")
         archive.write(source, "archive/data.warc.gz")
         archive.writestr("indexes/index.cdx.gz", b"no archive")
-    assert [p for p in read_file(path) if isinstance(p, Page)] == [
-        p for p in read_file(source) if isinstance(p, Page)
-    ]
+    assert [p for p in read_file(path) if isinstance(p, Page)] == [p for p in read_file(source) if isinstance(p, Page)]
     assert [unit.where for unit in plan_units([str(path)], {})] == ["made.wacz:archive/data.warc.gz"]
 
 

@@ -141,6 +141,14 @@ def test_a_content_length_that_is_no_number_costs_only_its_record(length: str) -
     assert damage(items) == [("damaged record", len(RAW[0]))]
 
 
+def test_a_header_overwritten_up_to_the_next_page_is_noticed() -> None:
+    start = RAW_STARTS[1] + 60
+    whole = b"".join(RAW)
+    items = read_bytes(whole[:start] + b"\xff" * 4_000 + whole[start + 4_000 :])
+    assert urls(items) == ["0", "3", "4"]
+    assert damage(items) == [("damaged record", RAW_STARTS[1])]
+
+
 def test_a_gzip_member_around_a_whole_file_is_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "one.warc.gz"
     path.write_bytes(gzip.compress(b"".join(some_records(40, size=20_000))))
@@ -163,9 +171,7 @@ def test_a_file_that_is_no_warc_says_so() -> None:
 
 
 def test_header_lines_of_any_length_are_read() -> None:
-    long = warc(
-        "http://made.test/long", http(b"<p>x</p>", "Content-Type: text/html\nX-Long: " + "a" * 90_000)
-    )
+    long = warc("http://made.test/long", http(b"<p>x</p>", "Content-Type: text/html\nX-Long: " + "a" * 90_000))
     assert urls(read_bytes(RAW[0] + long + RAW[1])) == ["0", "long", "1"]
 
 

@@ -82,9 +82,7 @@ def test_a_body_without_an_http_header_is_skipped() -> None:
     assert reasons(read_bytes(warc(URL, b"<p>x", content_type="text/html"))) == {"no http response": 1}
 
 
-@pytest.mark.parametrize(
-    "content_type", ["application/xhtml+xml", "TEXT/HTML", "text/html;charset=x", " text/html "]
-)
+@pytest.mark.parametrize("content_type", ["application/xhtml+xml", "TEXT/HTML", "text/html;charset=x", " text/html "])
 def test_every_spelling_of_html_is_read(content_type: str) -> None:
     assert one_page(warc(URL, http(b"<p>x</p>", f"Content-Type: {content_type}"))).html == b"<p>x</p>"
 
@@ -99,9 +97,7 @@ def test_without_a_content_type_the_body_decides() -> None:
 def test_html_records_that_become_no_page_are_still_counted_as_html() -> None:
     ftp = read_bytes(warc("ftp://made.test/readme.html", http(b"<p>x</p>")))
     empty = read_bytes(warc(URL, http(b" \r\n ")))
-    broken = read_bytes(
-        warc(URL, http(b"\x1f\x8b\x08garbage", "Content-Type: text/html\nContent-Encoding: gzip"))
-    )
+    broken = read_bytes(warc(URL, http(b"\x1f\x8b\x08garbage", "Content-Type: text/html\nContent-Encoding: gzip")))
     assert [reasons(items) for items in (ftp, empty, broken)] == [
         {"not http": 1},
         {"empty page": 1},

@@ -27,7 +27,7 @@ def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
 
 def say(text: str = "", err: bool = False) -> None:
     """Print a line."""
-    print(text, file=sys.stderr if err else sys.stdout)  # noqa: T201
+    print(text, file=sys.stderr if err else sys.stdout)
 
 
 def print_json(value: Any) -> None:
@@ -95,7 +95,9 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Options before a verb."""
 

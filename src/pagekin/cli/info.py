@@ -22,7 +22,13 @@ def info(
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
-        print_json({"format": corpus.kin.manifest["format"], **about, "bytes": {"all": text + streams, "plain_text": text, **sizes}})
+        print_json(
+            {
+                "format": corpus.kin.manifest["format"],
+                **about,
+                "bytes": {"all": text + streams, "plain_text": text, **sizes},
+            }
+        )
         return
     words = max(1, facts["words"])
     say(f"{collection}, format {corpus.kin.manifest['format']}, read by Pagekin {facts['pagekin']} ({facts['parser']})")

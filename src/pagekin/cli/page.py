@@ -51,7 +51,12 @@ def print_page(about: dict[str, Any]) -> None:
     rows = []
     if about["captured"]:
         date = datetime.fromtimestamp(about["date"], UTC).strftime("%Y-%m-%d") if about["date"] else "unknown date"
-        rows.append(("captured", f"{date}, {human_bytes(about['html_bytes'])}, language {about['language'] or 'unknown'}"))
+        rows.append(
+            (
+                "captured",
+                f"{date}, {human_bytes(about['html_bytes'])}, language {about['language'] or 'unknown'}",
+            )
+        )
         if about["flags"]:
             rows.append(("noted", ", ".join(about["flags"])))
     else:

@@ -12,21 +12,27 @@ from pagekin.cli.app import BAD_INPUT, OUR_FAULT, USAGE, app, fail, human_bytes,
 def read(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE...", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."),
+        typer.Argument(
+            metavar="SOURCE...", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")],
     base_url: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[FOLDER=]URL", help="The address of a folder's root (default http://localhost/); once per folder."
+            metavar="[FOLDER=]URL",
+            help="The address of a folder's root (default http://localhost/); once per folder.",
         ),
     ] = None,
     all_captures: Annotated[bool, typer.Option(help="Keep every capture of a URL, not only the newest.")] = False,
-    strict: Annotated[bool, typer.Option(help="Fail (exit 3) on damaged records instead of stepping over them.")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="Fail (exit 3) on damaged records instead of stepping over them.")
+    ] = False,
     parser: Annotated[str, typer.Option(metavar="fast|strict", help="How to read HTML; strict is slow.")] = "fast",
     workers: Annotated[int, typer.Option(min=0, help="Processes that read; 0 means one per core.")] = 0,
     limit: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000.")
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,

@@ -27,7 +27,12 @@ class Choice:
 
 
 def choose_pages(
-    rows: Array, redirects: Array, revisits: Array, url_count: int, all_captures: bool, title: Callable[[int], bytes]
+    rows: Array,
+    redirects: Array,
+    revisits: Array,
+    url_count: int,
+    all_captures: bool,
+    title: Callable[[int], bytes],
 ) -> Choice:
     """Choose among `rows` (sorted by URL, newest first).
 
@@ -41,12 +46,13 @@ def choose_pages(
     newest = np.flatnonzero(first)
     page_of = {int(url): int(place) for url, place in zip(rows["url"][newest].tolist(), newest.tolist(), strict=True)}
     alias: dict[int, int] = {}
-    for url, target, _date in revisits.tolist():
-        if url != target and url not in page_of and target in page_of:
-            alias[url] = target
-    for url, target, _date in redirects.tolist():  # sorted by date last: a later redirect wins
-        if url not in page_of:
-            alias[url] = target
+    alias.update(
+        (url, target)
+        for url, target, _ in revisits.tolist()
+        if url != target and url not in page_of and target in page_of
+    )
+    by_date = redirects[np.lexsort((redirects[:, 1], redirects[:, 2]))]
+    alias.update((url, target) for url, target, _ in by_date.tolist() if url not in page_of)  # the latest wins
     _follow_canonicals(rows, page_of, alias, left_out, title)
     target_of = np.arange(url_count, dtype=np.uint32)
     for url in alias:
@@ -61,13 +67,15 @@ def choose_pages(
     gone = np.isin(rows["url"], renamed)
     left_out["canonical elsewhere"] += int(np.count_nonzero(gone & chosen))
     chosen &= ~gone
-    return Choice(
-        np.flatnonzero(chosen), target_of, renamed, target_of[renamed].astype(np.int64), +left_out
-    )
+    return Choice(np.flatnonzero(chosen), target_of, renamed, target_of[renamed].astype(np.int64), +left_out)
 
 
 def _follow_canonicals(
-    rows: Array, page_of: dict[int, int], alias: dict[int, int], left_out: Counter[str], title: Callable[[int], bytes]
+    rows: Array,
+    page_of: dict[int, int],
+    alias: dict[int, int],
+    left_out: Counter[str],
+    title: Callable[[int], bytes],
 ) -> None:
     claims: dict[int, list[int]] = defaultdict(list)
     for url, place in page_of.items():

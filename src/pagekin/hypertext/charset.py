@@ -34,7 +34,11 @@ _LABELS = {
     **{f"windows-125{n}": f"cp125{n}" for n in (0, 1, 3, 5, 6, 7, 8)},
     **{f"cp125{n}": f"cp125{n}" for n in (0, 1, 3, 5, 6, 7, 8)},
     **{f"x-cp125{n}": f"cp125{n}" for n in (0, 1, 3, 5, 6, 7, 8)},
-    **{f"{p}{n}": f"iso8859_{n}" for p in ("iso-8859-", "iso8859-", "iso_8859-") for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
+    **{
+        f"{p}{n}": f"iso8859_{n}"
+        for p in ("iso-8859-", "iso8859-", "iso_8859-")
+        for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)
+    },
 }
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,500}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
@@ -72,7 +76,10 @@ def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
     """`decode_page` as UTF-8 bytes, without decoding where the bytes are UTF-8 already."""
     if html.isascii() and b"\x1b" not in html:
         return html, False  # every encoding we read agrees on these, but for UTF-16 and ISO-2022
-    if not html.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and next(_candidates(html, content_type)) == "utf-8":
+    if (
+        not html.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        and next(_candidates(html, content_type)) == "utf-8"
+    ):
         try:
             html.decode("utf-8")
         except UnicodeDecodeError:

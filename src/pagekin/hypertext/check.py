@@ -1,8 +1,10 @@
 """Proving that a corpus hangs together: lengths that fit, references that lead somewhere."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.hypertext.streams import RARE
 from pagekin.store import Finding, Kin
@@ -66,8 +68,14 @@ def _check_streams(kin: Kin, pages: int, terms: int) -> Iterator[Finding]:
     if words:
         yield Finding("stream.words", f"holds {words:,} words beyond the last term")
     if len(kin["page.anchors"]) == pages + 1 and len(kin["page.tokens"]) == pages + 1:
-        counts = np.diff(kin["page.anchors"].astype(np.int64))
-        lengths = np.diff(kin["page.tokens"].astype(np.int64))
+        counts = _steps(kin["page.anchors"])
+        lengths = _steps(kin["page.tokens"])
         ends = kin["anchor.start"].astype(np.int64) + kin["anchor.length"]
         if len(ends) == counts.sum() and bool(np.any(ends > np.repeat(lengths, counts))):
             yield Finding("anchor.length", "has spans that reach beyond their page")
+
+
+def _steps(offsets: Any) -> npt.NDArray[np.int64]:
+    """How far each offset is from the one before."""
+    wide = np.asarray(offsets, dtype=np.int64)
+    return wide[1:] - wide[:-1]

@@ -127,7 +127,8 @@ class Corpus:
     def words(self, page: int) -> npt.NDArray[np.uint32]:
         """Term ids of the page's words in document order."""
         return decode_words(
-            self.kin["stream.words"][self._slice("tokens", page)], self.kin["stream.rare"][self._slice("rare", page)]
+            self.kin["stream.words"][self._slice("tokens", page)],
+            self.kin["stream.rare"][self._slice("rare", page)],
         )
 
     def stream(self, page: int) -> Stream:
@@ -229,9 +230,7 @@ class Corpus:
             "language": self.language(page),
             "html_bytes": int(self.kin["page.html_bytes"][page]),
             "snippet": self.snippets.text(page),
-            "flags": [
-                flag.name.lower() for flag in PageFlag if int(self.kin["page.flags"][page]) & flag and flag.name
-            ],
+            "flags": [flag.name.lower() for flag in PageFlag if int(self.kin["page.flags"][page]) & flag and flag.name],
             "words": {
                 attribute.name.lower(): [
                     name for name, held in zip(names, (stream.attributes & attribute).tolist(), strict=True) if held

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,10 @@ def blob_size(row: Any) -> int:
 
 def _stream(part: Part, number: int, name: str) -> Iterator[tuple[bytes, int, int]]:
     """The sorted strings of a part, with its number and theirs, a few at a time from the disk."""
-    with (part.folder / f"{name}.bytes").open("rb") as data, (part.folder / f"{name}.offsets").open("rb") as bounds:
+    with (
+        (part.folder / f"{name}.bytes").open("rb") as data,
+        (part.folder / f"{name}.offsets").open("rb") as bounds,
+    ):
         local = 0
         while len(raw := bounds.read(8 * _CHUNK)) > 0:
             starts = np.frombuffer(raw, dtype=np.int64).tolist()
@@ -73,14 +77,12 @@ def _stream(part: Part, number: int, name: str) -> Iterator[tuple[bytes, int, in
             if following:
                 starts.append(int.from_bytes(following, "little"))
             chunk = data.read(starts[-1] - starts[0])
-            for a, b in zip(starts, starts[1:], strict=False):
+            for a, b in pairwise(starts):
                 yield chunk[a - starts[0] : b - starts[0]], number, local
                 local += 1
 
 
-def _merge_strings(
-    parts: list[Part], name: str, ids: str, take: Callable[[bytes, list[tuple[int, int]]], None]
-) -> int:
+def _merge_strings(parts: list[Part], name: str, ids: str, take: Callable[[bytes, list[tuple[int, int]]], None]) -> int:
     """Number the distinct strings of all parts in sorted order, telling `take` each with where it stands."""
     count = -1
     previous: bytes | None = None
@@ -284,7 +286,12 @@ def _offsets(counts: Array) -> Array:
 
 
 def _write_pages(
-    parts: list[Part], kept: Array, target_of: Array, url_count: int, writer: KinWriter, progress: Callable[[float], None]
+    parts: list[Part],
+    kept: Array,
+    target_of: Array,
+    url_count: int,
+    writer: KinWriter,
+    progress: Callable[[float], None],
 ) -> dict[str, Any]:
     """Write the pages' streams, anchors, texts and tables."""
     create = writer.create
@@ -296,12 +303,17 @@ def _write_pages(
     start = create("anchor.start", smallest_uint(longest_page))
     length = create("anchor.length", smallest_uint(longest_anchor))
     flags = create("anchor.flags", np.uint8)
-    texts, titles, snippets = create("text.frames", np.uint8), create("title.bytes", np.uint8), create("snippet.bytes", np.uint8)
+    texts, titles, snippets = (
+        create("text.frames", np.uint8),
+        create("title.bytes", np.uint8),
+        create("snippet.bytes", np.uint8),
+    )
     rare_counts = np.zeros(len(kept), dtype=np.int64)
     done = 0
     with (writer.work / "targets").open("wb") as targets:
         while done < len(kept):
-            block, size = [], 0
+            block: list[bytes] = []
+            size = 0
             while done + len(block) < len(kept) and size < _BLOCK_BYTES:
                 row = kept[done + len(block)]
                 block.append(parts[row["part"]].blob(row))

@@ -91,10 +91,13 @@ KEYWORD_TAGS = frozenset({"b", "strong", "em", "dfn", "dt"})
 LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
 ITEMS = frozenset({"li", "dt", "dd", "option", "optgroup"})
 CELLS = frozenset({"td", "th", "tr"})
-PARAGRAPHS = frozenset(
-    "address article aside blockquote body caption center details dialog div fieldset figcaption figure footer form "
-    "header hgroup hr legend listing main nav p plaintext pre search section summary xmp table".split()
-) | LISTS
+PARAGRAPHS = (
+    frozenset(
+        "address article aside blockquote body caption center details dialog div fieldset figcaption figure footer form "
+        "header hgroup hr legend listing main nav p plaintext pre search section summary xmp table".split()
+    )
+    | LISTS
+)
 """Elements whose start and end are paragraph boundaries (a list's and a table's ends have boundaries of their own)."""
 BREAKING = (
     PARAGRAPHS

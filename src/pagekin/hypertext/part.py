@@ -14,9 +14,9 @@ import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext import batch as slots
+from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.language import declared_language, detected_language
-from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.model import PageFlag, fold
 from pagekin.hypertext.streams import encode_gaps, encode_marks
 from pagekin.hypertext.urls import Resolver, canonical
@@ -166,7 +166,9 @@ class PartBuilder:
         rows = batch.rows
         self._words.append((batch.words & 0xFFFFFFFF).astype(np.int32))
         self.tokens += len(batch.words)
-        bases = [self._base(url, int(row[slots.R_BASE])) for (_, url, _, _), row in zip(self._waiting, rows, strict=True)]
+        bases = [
+            self._base(url, int(row[slots.R_BASE])) for (_, url, _, _), row in zip(self._waiting, rows, strict=True)
+        ]
         self._resolve(batch, bases)
         previous = np.zeros(slots.ROW_SIZE, dtype=np.int64)
         text_bytes = batch.text.tobytes()

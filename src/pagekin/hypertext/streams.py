@@ -53,4 +53,5 @@ def decode_marks(gaps: Array, kinds: Array) -> tuple[npt.NDArray[np.int64], Arra
 
 def decode_gaps(coded: Array) -> npt.NDArray[np.int64]:
     """The rising positions whose gaps `encode_gaps` encoded."""
-    return np.cumsum(coded, dtype=np.int64)[coded != _LONG]
+    positions: npt.NDArray[np.int64] = np.cumsum(coded, dtype=np.int64)[coded != _LONG]
+    return positions

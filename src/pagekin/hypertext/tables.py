@@ -45,9 +45,9 @@ def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
     blocks: dict[bytes, int] = {unassigned.tobytes(): 0}
     index = np.zeros(0x1100, dtype=np.uint16)
     for high in range(0x1100):
-        if 0x300 <= high and high not in range(0xE00, 0xE02):
+        if high >= 0x300 and high not in range(0xE00, 0xE02):
             continue  # nothing is assigned there, or it is for private use
-        if 0xD8 <= high <= 0xF8 and not 0xF8 < high:
+        if 0xD8 <= high <= 0xF8 and not high > 0xF8:
             continue  # surrogates and private use
         block = bytes(classify(code) for code in range(high << 8, (high + 1) << 8))
         index[high] = blocks.setdefault(block, len(blocks))
@@ -76,6 +76,4 @@ def tables() -> Tables:
     # Numeric references to C1 controls mean windows-1252 characters, as in browsers.
     c1 = [ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)]
     c1_codes = np.array([byte if code == 0xFFFD else code for byte, code in enumerate(c1, 0x80)], dtype=np.int64)
-    return Tables(
-        lower, class_index, class_blocks, tag_table.ravel(), np.concatenate([c1_codes, references.ravel()])
-    )
+    return Tables(lower, class_index, class_blocks, tag_table.ravel(), np.concatenate([c1_codes, references.ravel()]))

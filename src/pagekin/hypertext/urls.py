@@ -48,6 +48,11 @@ def _kind(href: bytes) -> int:
     return _FOLDER
 
 
+def _is_plain(href: bytes) -> bool:
+    """Whether a relative address is resolved by just writing it after its folder: nothing to escape, no dot segments."""
+    return bool(_PLAIN.fullmatch(href)) and b"./" not in href and b"//" not in href and href[-1:] != b"."
+
+
 class Resolver:
     """Resolves link addresses against the pages they stand on, each distinct case once."""
 
@@ -108,8 +113,7 @@ class Resolver:
         if kind == _NEVER:
             return -1
         base = None if kind == _FIXED else self._context_names[context]
-        if kind == _FOLDER and base and _PLAIN.fullmatch(href) and b"./" not in href and href[-1:] != b".":
-            if b"//" not in href:
-                return self.number(base + href.decode("ascii"))
+        if kind == _FOLDER and base and _is_plain(href):
+            return self.number(base + href.decode("ascii"))
         url = canonical(href.decode("utf-8", "replace"), base)
         return -1 if url is None else self.number(url)

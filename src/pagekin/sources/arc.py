@@ -16,13 +16,9 @@ from pagekin.sources.scan import GZIP_MAGIC, MAX_HEADER, Opening, next_record
 from pagekin.sources.warc import READ_ERRORS, damaged
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
-_FIELDS = (
-    rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
-)
+_FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
 _LINE = re.compile(_FIELDS + rb"[ \t]*\r?\n?")
-ARC = Opening(
-    re.compile(rb"\s{0,4}" + _FIELDS + rb"[ \t]*\r?\n"), re.compile(rb"(?m)^" + _FIELDS + rb"[ \t]*\r?\n")
-)
+ARC = Opening(re.compile(rb"\s{0,4}" + _FIELDS + rb"[ \t]*\r?\n"), re.compile(rb"(?m)^" + _FIELDS + rb"[ \t]*\r?\n"))
 _HTTP = StatusAndHeadersParser(["HTTP/1.0", "HTTP/1.1"], verify=False)
 _MAX_LINE = 1 << 16
 
@@ -156,9 +152,7 @@ class _Rest:
         return self.left == 0
 
 
-def _record_items(
-    match: re.Match[bytes], rest: _Rest, where: str, offset: int, limits: Limits
-) -> Iterator[Item]:
+def _record_items(match: re.Match[bytes], rest: _Rest, where: str, offset: int, limits: Limits) -> Iterator[Item]:
     url = match[1].decode("utf-8", "replace")
     if url.lower().startswith("filedesc:"):
         yield Skipped("record type warcinfo", where, offset, url)

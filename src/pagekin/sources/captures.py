@@ -68,13 +68,9 @@ def _page_items(capture: Capture, content_type: str, limits: Limits) -> Iterator
     most = limits.page_bytes + 1
     raw = capture.read(most) if capture.length else b""
     if len(raw) < min(capture.length, most):
-        yield capture.skipped(
-            "truncated record", f"{len(raw):,} of {capture.length:,} bytes; what came is kept"
-        )
+        yield capture.skipped("truncated record", f"{len(raw):,} of {capture.length:,} bytes; what came is kept")
     try:
-        body, cut = decode_body(
-            raw, capture.header("Transfer-Encoding"), capture.header("Content-Encoding"), limits
-        )
+        body, cut = decode_body(raw, capture.header("Transfer-Encoding"), capture.header("Content-Encoding"), limits)
     except BodyError as error:
         yield capture.skipped(error.reason, str(error), html)
         return

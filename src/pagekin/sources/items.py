@@ -56,9 +56,7 @@ class Skipped:
     def __str__(self) -> str:
         place = f"{self.where} at byte {self.offset:,}" if self.offset >= 0 else self.where
         text = ": ".join(part for part in (place, self.url, self.reason, self.detail) if part)
-        return text.encode(
-            "utf-8", "backslashreplace"
-        ).decode()  # file names may hold bytes that no terminal takes
+        return text.encode("utf-8", "backslashreplace").decode()  # file names may hold bytes that no terminal takes
 
 
 Item = Page | Redirect | Revisit | Skipped

@@ -118,8 +118,7 @@ def _file_units(path: Path) -> list[Unit]:
     if name.lower().endswith((".wacz", ".zip")):
         return _wacz_units(path)
     raise SourceError(
-        f"{path} is of no kind that Pagekin reads: "
-        ".warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
+        f"{path} is of no kind that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
     )
 
 

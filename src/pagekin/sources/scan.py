@@ -83,9 +83,9 @@ def _line_start(data: bytes, base: int, start: int, opening: Opening) -> int:
 class Extent:
     """Where a WARC record ends, and what is wrong with it: a fault, or nothing.
 
-    "cut": the file ends inside it. "length": its Content-Length is wrong; "long": that reaches beyond its gzip
-    member. "shared": its gzip member holds other records too, which have no offsets. "unknown": no record can be
-    read there.
+    "cut": the file ends inside it. "length": its Content-Length is wrong; "long": that reaches beyond its
+    gzip member. "shared": its gzip member holds other records too, which have no offsets. "unknown": no
+    record can be read there.
     """
 
     end: int

@@ -142,6 +142,9 @@ def record_items(record: WarcRecord, where: str, limits: Limits) -> Iterator[Ite
     """What one record becomes: a page, a redirect, a revisit, or a skip with its reason."""
     kind = record.record_type
     headers = record.headers
+    if not (headers.get("Content-Length") or "").strip().isdecimal():
+        # Every record has one. fastwarc takes it for 0, and a damaged header for the end of the record.
+        raise ValueError("a header without a Content-Length")
     url = plain_url(headers.get("WARC-Target-URI") or "")
     offset = record.stream_pos
     date = unix_time(headers.get("WARC-Date") or "")

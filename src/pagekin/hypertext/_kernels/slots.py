@@ -6,8 +6,24 @@ attributes and the elements' properties.
 """
 
 from pagekin.hypertext.batch import (  # noqa: F401  (the kernels read all their places from here)
-    A_END, A_FLAGS, A_HREF, A_START, R_ANCHORS, R_BASE, R_BODY, R_CANONICAL, R_DROPPED, R_EVENTS, R_FLAGS, R_LANG0,
-    R_LANG1, R_TEXT, R_TITLE0, R_TITLE1, R_TOKENS, ROW_SIZE,
+    A_END,
+    A_FLAGS,
+    A_HREF,
+    A_START,
+    R_ANCHORS,
+    R_BASE,
+    R_BODY,
+    R_CANONICAL,
+    R_DROPPED,
+    R_EVENTS,
+    R_FLAGS,
+    R_LANG0,
+    R_LANG1,
+    R_TEXT,
+    R_TITLE0,
+    R_TITLE1,
+    R_TOKENS,
+    ROW_SIZE,
 )  # fmt: skip
 
 NESTING_MOST = 4_000

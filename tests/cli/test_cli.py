@@ -1,0 +1,179 @@
+"""The command as a user meets it: output, exit codes, errors for people."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+def pagekin(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from pagekin.cli import main; main()", *map(str, arguments)],
+        capture_output=True, text=True, timeout=300, check=False, **options,  # type: ignore[call-overload]
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("site")
+    (root / "sub").mkdir()
+    (root / "index.html").write_text(
+        "<html lang=en><title>Home & more</title><h1>Welcome</h1><a href='sub/a.html'>A page</a> here"
+    )
+    (root / "sub" / "a.html").write_text("<title>A</title><p>Back <a href='/'>home</a>")
+    (root / "empty.html").write_text("")
+    (root / "logo.png").write_bytes(b"\x89PNG")
+    return root
+
+
+@pytest.fixture(scope="module")
+def collection(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("out") / "site.kin"
+    done = pagekin("read", site, "--base-url", "https://www.example.org", "--out", out, "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert "2 pages of 1 hosts" in done.stdout
+    assert "1 empty page" in done.stdout
+    return out
+
+
+def test_info_counts_for_programs_and_people(collection: Path) -> None:
+    about = json.loads(pagekin("info", collection, "--json").stdout)
+    assert about["pages"] == 2
+    assert about["urls"] == 3
+    assert about["words"] == 9
+    assert about["anchors"] == 2
+    assert about["links"] == 2
+    assert about["hosts"] == 1
+    assert about["skipped"] == {"empty page": 1, "not html": 1}
+    assert about["format"] == 1
+    shown = pagekin("info", collection).stdout
+    assert "2 (from 2 HTML records)" in shown
+    assert "bytes a word" in shown
+
+
+def test_page_shows_what_was_understood(collection: Path) -> None:
+    about = json.loads(pagekin("page", collection, "https://www.example.org/index.html", "--json").stdout)
+    assert about["url"] == "https://www.example.org/index.html"
+    assert about["title"] == "Home & more"
+    assert about["words"]["title"] == ["home", "more"]
+    assert about["words"]["header"] == ["welcome"]
+    assert about["words"]["text"] == ["welcome", "a", "page", "here"]
+    (anchor,) = about["anchors_out"]
+    assert (anchor["target"], anchor["text"]) == ("https://www.example.org/sub/a.html", "a page")
+    assert (anchor["left"], anchor["right"]) == (["welcome"], ["here"])
+    (incoming,) = about["anchors_in"]  # the link to / leads to the folder's index page
+    assert incoming["source"] == "https://www.example.org/sub/a.html"
+    shown = pagekin("page", collection, "https://www.example.org/").stdout
+    assert "[a page] here" in shown
+
+
+def test_an_unknown_page_suggests_the_nearest(collection: Path) -> None:
+    done = pagekin("page", collection, "http://www.example.org/sub/b.html")
+    assert done.returncode == 3
+    assert "https://www.example.org/sub/a.html" in done.stderr
+    assert done.stdout == ""
+
+
+def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path) -> None:
+    done = pagekin("check", collection)
+    assert done.returncode == 0
+    assert "is whole" in done.stdout
+    import shutil
+
+    broken = tmp_path / "broken.kin"
+    shutil.copytree(collection, broken)
+    file = next(broken.glob("url.bytes-*.npy"))
+    raw = bytearray(file.read_bytes())
+    raw[-1] ^= 1
+    file.write_bytes(raw)
+    done = pagekin("check", broken, "--json")
+    assert done.returncode == 3
+    found = json.loads(done.stdout)
+    assert found["whole"] is False
+    assert found["findings"][0]["where"] == file.name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["read", "nowhere.warc.gz", "--out", "x.kin"], 3, "does not exist"),
+        (["read", __file__, "--out", "x.kin"], 3, "no kind that Pagekin reads"),
+        (["read", "demo"], 2, "--out"),
+        (["read", "demo", "--out", "x.kin", "--limit", "pages=3"], 2, "page_bytes"),
+        (["read", "demo", "--out", "x.kin", "--parser", "fancy"], 2, "strict"),
+        (["read", "demo", "--out", "x.kin", "--base-url", "nonsense"], 2, "http(s) address"),
+        (["info", "nowhere.kin"], 3, "pagekin read"),
+        (["page", "nowhere.kin", "http://a.example/"], 3, "does not exist"),
+        (["check", "nowhere.kin"], 3, "pagekin read"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_the_right_exit_code(
+    arguments: list[str], code: int, words: str, tmp_path: Path
+) -> None:
+    done = pagekin(*arguments, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "x.kin").exists()
+
+
+def test_a_broken_archive_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(b"this is no archive at all" * 50)
+    done = pagekin("read", "a.warc.gz", "--out", "a.kin", "--parser", "strict", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "a.warc.gz" in done.stderr
+    assert not (tmp_path / "a.kin").exists()
+
+
+def test_a_read_that_is_killed_leaves_the_old_collection(site: Path, collection: Path, tmp_path: Path) -> None:
+    import shutil
+
+    mine = tmp_path / "mine.kin"
+    shutil.copytree(collection, mine)
+    before = json.loads(pagekin("info", mine, "--json").stdout)
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from pagekin.cli import main; main()", "read", "demo", "--out", str(mine)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not list(mine.glob(".work-*")) and process.poll() is None and time.monotonic() < deadline:
+            os.sched_yield()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert json.loads(pagekin("info", mine, "--json").stdout) == before
+    done = pagekin("read", site, "--base-url", "https://www.example.org/", "--out", mine, "--parser", "strict")
+    assert done.returncode == 0, done.stderr
+    assert pagekin("check", mine).returncode == 0
+
+
+def test_json_is_all_there_is_on_standard_output(site: Path, tmp_path: Path) -> None:
+    done = pagekin("read", site, "--out", tmp_path / "s.kin", "--json", "--parser", "strict")
+    assert json.loads(done.stdout)["pages"] == 2
+
+
+def test_showing_starts_without_the_compiler(collection: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['pagekin', 'info', sys.argv[1]]\n"
+        "from pagekin.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "assert 'numba' not in sys.modules and 'scipy' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(collection)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_demo_reads_and_shows_itself(tmp_path: Path) -> None:
+    done = pagekin("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "carbon" in done.stdout.lower()
+    again = pagekin("demo", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr

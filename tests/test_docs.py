@@ -1,0 +1,126 @@
+"""The documentation says what the program does: nothing undocumented, no dead link, no stale reference."""
+
+import ast
+import re
+import runpy
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.sources import DAMAGE, LIMITS, Limits
+from pagekin.store import open_kin
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+CODE_BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def document(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def table_rows(text: str) -> dict[str, list[str]]:
+    """The rows of all tables in a text, by each name in code style in the first cell."""
+    rows: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("| "):
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            for name in re.findall(r"`([^`]+)`", cells[0]):
+                rows[name] = cells
+    return rows
+
+
+def anchors(text: str) -> set[str]:
+    """The fragments that headings of a page can be reached by."""
+    headings = re.findall(r"^#+ (.+)$", CODE_BLOCK.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_the_command_reference_is_what_the_commands_say() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "reference.py"))["reference"]()
+    assert document("docs/cli.md") == made, "docs/cli.md is stale: run python scripts/reference.py"
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    from typer.main import get_command
+
+    from pagekin.cli import check, demo, info, page, read  # noqa: F401
+    from pagekin.cli.app import app
+
+    program: Any = get_command(app)
+    text = document("docs/cli.md")
+    sections = dict(re.findall(r"^## (pagekin.*?)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
+    for name, command in program.commands.items():
+        section = sections.get(f"pagekin {name}", "")
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                for option in parameter.opts:
+                    found = re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", section)
+                    assert found, f"{option} of pagekin {name} is not documented"
+        assert f"pagekin {name}" in document("README.md"), f"the README does not name pagekin {name}"
+
+
+@pytest.mark.parametrize("name", list(LIMITS))
+def test_every_limit_is_documented_with_its_default(name: str) -> None:
+    row = table_rows(document("docs/reading.md")).get(name)
+    assert row, f"docs/reading.md has no row for the limit {name}"
+    default = next(field.default for field in fields(Limits) if field.name == name)
+    assert row[1] == f"{default:,}"
+
+
+def test_every_reason_of_skipping_is_documented() -> None:
+    rows = table_rows(document("docs/reading.md"))
+    reasons = set(DAMAGE)
+    for source in [*(ROOT / "src/pagekin/sources").glob("*.py"), *(ROOT / "src/pagekin/hypertext").glob("*.py")]:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            reasons |= set(literal_reasons(node))
+    assert {"redirect", "older capture", "bad url"} <= reasons
+    families = {f"{name.rpartition(' ')[0]} " for name in ("status N", "record type X") if name in rows}
+    assert sorted(r for r in reasons - set(rows) if not r.startswith(tuple(families))) == []
+
+
+def literal_reasons(node: ast.AST) -> list[str]:
+    """Reasons that a piece of code gives as plain strings: `Skipped("..."`, `left_out["..."]`."""
+    found: ast.expr | None = None
+    if isinstance(node, ast.Call) and node.args:
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in ("Skipped", "skipped", "BodyError"):
+            found = node.args[0]
+    elif isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "left_out":
+        found = node.slice
+    return [found.value] if isinstance(found, ast.Constant) and isinstance(found.value, str) else []
+
+
+def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("<title>Home</title><h1>Hi</h1><p><a href=other.html>other</a> page.")
+    (site / "other.html").write_text("<title>Other</title><p>Back to <a href=/>home</a>.")
+    plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
+    facts = read_sources(plan).facts
+    rows = table_rows(document("docs/format.md"))
+    kin = open_kin(plan.out)
+    assert sorted(set(kin.arrays) - set(rows)) == []
+    assert sorted(set(facts) - set(rows)) == []
+    documented = {name for name in rows if re.fullmatch(r"[a-z]+\.[a-z_]+", name)}
+    assert sorted(documented - set(kin.arrays)) == [], "docs/format.md names arrays that no collection has"
+    for name, array in kin.arrays.items():
+        kinds = re.findall(r"`(u\d)`", rows[name][1])
+        if len(kinds) == 1 and "smallest" not in rows[name][1]:
+            assert array.dtype.str[1:] == kinds[0], f"{name} is {array.dtype.str}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(CODE_BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, fragment = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name} links to {link}, which does not exist"
+        if fragment:
+            assert fragment in anchors(target.read_text(encoding="utf-8")), f"{page.name}: no heading for {link}"
