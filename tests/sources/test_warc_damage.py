@@ -175,6 +175,17 @@ def test_header_lines_of_any_length_are_read() -> None:
     assert urls(read_bytes(RAW[0] + long + RAW[1])) == ["0", "long", "1"]
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_warc_headers_with_bare_newlines_are_read(packed: bool) -> None:
+    records = []
+    for record in RAW:
+        head, block = record.split(b"\r\n\r\n", 1)
+        records.append(head.replace(b"\r\n", b"\n") + b"\n\n" + block.removesuffix(b"\r\n\r\n") + b"\n\n")
+    items = read_bytes(b"".join(members(records) if packed else records))
+    assert urls(items) == ["0", "1", "2", "3", "4"]
+    assert not damage(items)
+
+
 def test_http_headers_with_bare_newlines_are_read() -> None:
     old = warc("http://made.test/old", http(b"<p>1996</p>").replace(b"\r\n", b"\n"))
     assert one_page(old).html == b"<p>1996</p>"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.store import FORMAT, KinError, KinWriter, open_kin
+from pagekin.store import FORMAT, KinError, KinWriter, check_files, open_kin
 from tests.store.kins import OLD, findings, write
 
 
@@ -27,8 +27,6 @@ def change_manifest(kin: Path, **changes: object) -> None:
 
 
 def test_a_whole_collection_has_no_findings_and_reports_its_progress(kin: Path) -> None:
-    from pagekin.store import check_files
-
     seen: list[int] = []
     assert not list(check_files(kin, seen.append))
     assert sum(seen) == sum(values.nbytes for values in OLD.values())
@@ -63,7 +61,7 @@ def test_a_cut_file_is_found_and_not_opened(kin: Path, kept: int) -> None:
     assert [(finding.where, finding.what) for finding in findings(kin)] == [
         (file.name, f"has {kept:,} bytes where the manifest says 144")
     ]
-    with pytest.raises(KinError, match="is damaged.*Run: pagekin check"):
+    with pytest.raises(KinError, match=r"is damaged.*Run: pagekin check"):
         open_kin(kin)
 
 
@@ -115,6 +113,19 @@ def entry(**changes: object) -> dict[str, object]:
     return {"x": {**good, **changes}}
 
 
+WRONG_FILES: list[dict[str, object]] = [
+    {"x": {}},
+    {"x": 1},
+    entry(file="../outside.npy"),
+    entry(file="/etc/passwd"),
+    entry(shape="1"),
+    entry(shape=[-1]),
+    entry(shape=[1, 1]),
+    entry(bytes="129"),
+    entry(checksum=None),
+]
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -129,19 +140,7 @@ def entry(**changes: object) -> dict[str, object]:
         b'{"format": 1, "files": [], "facts": {}}',
         b'{"format": 1, "files": {}}',
         b"[" * 100_000,
-        *(
-            json.dumps({"format": 1, "facts": {}, "files": files}).encode()
-            for files in (
-                {"x": {}},
-                {"x": 1},
-                entry(file="../outside.npy"),
-                entry(file="/etc/passwd"),
-                entry(shape="1"),
-                entry(shape=[-1]),
-                entry(bytes="129"),
-                entry(checksum=None),
-            )
-        ),
+        *(json.dumps({"format": 1, "facts": {}, "files": files}).encode() for files in WRONG_FILES),
     ],
 )
 def test_a_damaged_manifest_is_refused_and_found(kin: Path, content: bytes) -> None:

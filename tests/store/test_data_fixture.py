@@ -28,7 +28,13 @@ def outcome(tmp_path: Path, **settings: str) -> tuple[int, str]:
     (tmp_path / "test_it.py").write_text(TESTS)
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PAGEKIN_DATA")}
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--strict-markers", "."]
-    done = subprocess.run(command, cwd=tmp_path, env={**clean, **settings}, capture_output=True, text=True)
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**clean, **settings, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+    )
     return done.returncode, done.stdout
 
 

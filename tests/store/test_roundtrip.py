@@ -64,12 +64,12 @@ def test_an_array_is_made_only_once(tmp_path: Path) -> None:
 
 
 def test_facts_come_back_and_sizes_are_known(tmp_path: Path) -> None:
-    write(tmp_path / "a.kin", OLD, pages=3, skipped={"not html": 2}, title="Käse \ud83e\uddc0", by_number={1: "x"})
+    write(tmp_path / "a.kin", OLD, pages=3, skipped={"not html": 2}, title="Käse \udce9", by_number={1: "x"})
     kin = open_kin(tmp_path / "a.kin")
     assert kin.facts == {
         "pages": 3,
         "skipped": {"not html": 2},
-        "title": "Käse \ud83e\uddc0",
+        "title": "Käse \udce9",
         "by_number": {"1": "x"},
     }
     assert kin.bytes_on_disk == {"number": 4_128, "empty": 128, "text.bytes": 144}
@@ -117,7 +117,7 @@ def test_an_array_of_another_step_is_missed_with_what_to_do(tmp_path: Path) -> N
     kin = open_kin(tmp_path / "a.kin")
     assert "number" in kin
     assert "bags" not in kin
-    with pytest.raises(KinError, match="holds no 'bags'.*Read the sources again"):
+    with pytest.raises(KinError, match=r"holds no 'bags'.*Read the sources again"):
         kin["bags"]
 
 

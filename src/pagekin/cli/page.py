@@ -19,7 +19,7 @@ def page(
 ) -> None:
     """Show what was understood of a page: title, words by attribute, anchors out and in with their windows, regions."""
     corpus = open_corpus(collection)
-    about = corpus.describe(url)
+    about = corpus.describe(url, None if as_json else _SHOWN)
     if about is None:
         near = nearest_urls(corpus, url)
         hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."

@@ -74,7 +74,7 @@ def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
 
 def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
     """`decode_page` as UTF-8 bytes, without decoding where the bytes are UTF-8 already."""
-    if html.isascii() and b"\x1b" not in html:
+    if html.isascii() and b"\x1b" not in html and b"\0" not in html:
         return html, False  # every encoding we read agrees on these, but for UTF-16 and ISO-2022
     if (
         not html.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -199,8 +199,11 @@ class Corpus:
 
     # -- a page for people ------------------------------------------------------------------------------------------
 
-    def describe(self, url: str, inlinks: int = 1_000) -> dict[str, Any] | None:
-        """What was understood of a page, or of an address that is only linked to; None if it is unknown."""
+    def describe(self, url: str, inlinks: int | None = None) -> dict[str, Any] | None:
+        """What was understood of a page, or of an address that is only linked to; None if it is unknown.
+
+        At most `inlinks` anchors that lead to it are given, or all.
+        """
         number = self.url_number(url)
         if number < 0:
             return None

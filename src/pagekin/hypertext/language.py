@@ -5,7 +5,7 @@ import re
 from turbohtml.detect import detect_language
 
 _TAG = re.compile(r"[a-z]{2,3}(?=$|[-_])")
-_SAMPLE = 2_000
+_SAMPLE = 800
 _LEAST = 120  # characters: shorter texts are not judged
 
 # ISO 639-3 codes of the detector to the two-letter codes that pages declare.

@@ -103,7 +103,7 @@ class Lexer:
         lengths = np.fromiter(map(len, pages), dtype=np.int64, count=len(pages))
         ends = np.cumsum(lengths)
         # Copied into memory that is in use already: new memory would cost more than the copying.
-        buffer = memoryview(self._buffer)
+        buffer = self._buffer.data
         for page, end in zip(pages, ends.tolist(), strict=True):
             buffer[end - len(page) : end] = page
         rows = np.zeros((len(pages), slots.ROW_SIZE), dtype=np.int64)
@@ -117,8 +117,8 @@ class Lexer:
             self.hrefs.reserve(self.href_count, 2 * largest + self.limits.url_bytes + 128)
             before = done
             done = lex_pages(
-                self._buffer, ends - lengths, ends, done, self._tables, self.terms.arrays(), self.hrefs.arrays(),
-                self._state, self._out, rows.ravel(), room,
+                self._buffer, ends - lengths, ends, done, self._tables, self.terms.arrays(),
+                self.hrefs.arrays(), self._state, self._out, rows.ravel(), room,
             )  # fmt: skip
             full = int(self._state[slots.FULL])
             if full & slots.FULL_TERMS:

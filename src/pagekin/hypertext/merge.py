@@ -152,10 +152,8 @@ def _merge(
     parts: list[Part], tally: Tally, writer: KinWriter, all_captures: bool, progress: Callable[[float], None]
 ) -> dict[str, Any]:
     urls = _Strings(writer.create("url.bytes", np.uint8))
-    page_urls: set[int] = set()
     url_count = _merge_strings(parts, "urls", "url_ids", lambda url, _where: urls.add(url))
     writer.put("url.offsets", urls.offsets())
-    del page_urls
     progress(0.15)
 
     languages = sorted({language for part in parts for language in part.about["languages"]})
@@ -309,6 +307,7 @@ def _write_pages(
         create("snippet.bytes", np.uint8),
     )
     rare_counts = np.zeros(len(kept), dtype=np.int64)
+    names = kept.dtype.names or ()
     done = 0
     with (writer.work / "targets").open("wb") as targets:
         while done < len(kept):
@@ -319,21 +318,24 @@ def _write_pages(
                 block.append(parts[row["part"]].blob(row))
                 size += len(block[-1])
             ids, anchors = [], []
-            for row, blob in zip(kept[done : done + len(block)], block, strict=True):
-                part = parts[row["part"]]
-                n_tokens, n_marks, n_anchors = int(row["tokens"]), int(row["marks"]), int(row["anchors"])
-                ids.append(part.word_ids[np.frombuffer(blob, dtype="<u4", count=n_tokens)])
-                at = 4 * n_tokens
-                gaps.append(blob[at : at + n_marks])
-                kinds.append(blob[at + n_marks : at + 2 * n_marks])
-                at += 2 * n_marks
-                links = np.frombuffer(blob, dtype=ANCHOR, count=n_anchors, offset=at).copy()
+            pieces: dict[ArrayFile, list[bytes]] = {file: [] for file in (gaps, kinds, texts, titles, snippets)}
+            for row, blob in zip(kept[done : done + len(block)].tolist(), block, strict=True):
+                at = dict(zip(names, row, strict=True))
+                part = parts[at["part"]]
+                ids.append(part.word_ids[np.frombuffer(blob, dtype="<u4", count=at["tokens"])])
+                position = 4 * at["tokens"]
+                for file, length_of in ((gaps, "marks"), (kinds, "marks")):
+                    pieces[file].append(blob[position : position + at[length_of]])
+                    position += at[length_of]
+                links = np.frombuffer(blob, dtype=ANCHOR, count=at["anchors"], offset=position).copy()
                 links["target"] = target_of[part.url_ids[links["target"]]]
                 anchors.append(links)
-                at += ANCHOR.itemsize * n_anchors
-                for file, share in ((texts, "text"), (titles, "title"), (snippets, "snippet")):
-                    file.append(blob[at : at + int(row[share])])
-                    at += int(row[share])
+                position += ANCHOR.itemsize * at["anchors"]
+                for file, length_of in ((texts, "text"), (titles, "title"), (snippets, "snippet")):
+                    pieces[file].append(blob[position : position + at[length_of]])
+                    position += at[length_of]
+            for file, waiting in pieces.items():
+                file.append(b"".join(waiting))
             tokens = np.concatenate(ids)
             is_rare = tokens >= RARE
             ends = np.cumsum(kept["tokens"][done : done + len(block)], dtype=np.int64)

@@ -5,6 +5,7 @@ Parts use their own numbers for words and URLs, in sorted order; `merge` brings 
 
 import hashlib
 import json
+from bisect import insort
 from collections import Counter
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold
-from pagekin.hypertext.streams import encode_gaps, encode_marks
+from pagekin.hypertext.streams import encode_gaps
 from pagekin.hypertext.urls import Resolver, canonical
 from pagekin.sources import DAMAGE, Item, Limits, Page, Redirect, Revisit, Skipped
 from pagekin.store.ragged import pack
@@ -27,6 +28,7 @@ Array = npt.NDArray[Any]
 SNIPPET_BYTES = 200
 _BATCH_BYTES = 2 << 20
 _EXAMPLES = 20
+_LANGUAGE_BYTES = 1_200
 
 PAGE_ROW = np.dtype(
     [
@@ -80,8 +82,9 @@ class Tally:
             self.html_records += 1
         if item.reason in DAMAGE:
             self.damaged += 1
-            if len(self.examples) < _EXAMPLES:
-                self.examples.append(str(item))
+            # The first in alphabetical order, so that they do not depend on who met them first.
+            insort(self.examples, str(item))
+            del self.examples[_EXAMPLES:]
 
     def add(self, other: dict[str, Any]) -> None:
         """Add another tally's `as_dict`."""
@@ -124,7 +127,7 @@ class PartBuilder:
         self._rows: list[tuple[Any, ...]] = []
         self._words: list[Array] = []
         self._anchors: list[Array] = []
-        self._marks: list[tuple[Array, Array]] = []
+        self._marks: list[bytes] = []
         self._texts: list[bytes] = []
         self._titles: list[bytes] = []
         self._snippets: list[bytes] = []
@@ -163,17 +166,17 @@ class PartBuilder:
         if not self._waiting:
             return
         batch = self.reader.lex([html for _, _, html, _ in self._waiting])
-        rows = batch.rows
         self._words.append((batch.words & 0xFFFFFFFF).astype(np.int32))
         self.tokens += len(batch.words)
-        bases = [
-            self._base(url, int(row[slots.R_BASE])) for (_, url, _, _), row in zip(self._waiting, rows, strict=True)
-        ]
+        self.resolver.dropped += int(batch.rows[:, slots.R_DROPPED].clip(0).sum())
+        base_hrefs = batch.rows[:, slots.R_BASE].tolist()
+        bases = [self._base(url, href) for (_, url, _, _), href in zip(self._waiting, base_hrefs, strict=True)]
         self._resolve(batch, bases)
-        previous = np.zeros(slots.ROW_SIZE, dtype=np.int64)
-        text_bytes = batch.text.tobytes()
-        for (page, url, html, replaced), base, row in zip(self._waiting, bases, rows, strict=True):
-            self._add_page(page, url, html, replaced, base, row, previous, batch, text_bytes)
+        streams = _CodedStreams(batch)
+        previous = [0] * slots.ROW_SIZE
+        for number, (row, base) in enumerate(zip(batch.rows.tolist(), bases, strict=True)):
+            page, url, html, replaced = self._waiting[number]
+            self._add_page(page, url, html, replaced, base, row, previous, streams.of(number))
             previous = row
         self._waiting, self._waiting_bytes = [], 0
 
@@ -202,44 +205,56 @@ class PartBuilder:
         batch.rows[:, slots.R_ANCHORS] = np.concatenate([[0], np.cumsum(kept)])[ends]
 
     def _add_page(
-        self, page: Page, url: str, html: bytes, replaced: bool, base: str, row: Array, previous: Array,
-        batch: LexedBatch, text_bytes: bytes,
-    ) -> None:  # fmt: skip
-        words = batch.words[previous[slots.R_TOKENS] : row[slots.R_TOKENS]]
-        events = batch.events[previous[slots.R_EVENTS] : row[slots.R_EVENTS]]
-        marks = encode_marks(events >> 8, (events & 255).astype(np.uint8))
-        text = text_bytes[previous[slots.R_TEXT] : row[slots.R_TEXT]]
-        offsets, _ = encode_gaps(np.diff(words >> 32, prepend=0))
-        frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + offsets.tobytes())
-        title = text[max(0, int(row[slots.R_TITLE0])) : max(0, int(row[slots.R_TITLE1]))]
-        body = max(0, int(row[slots.R_BODY]))
-        flags = int(row[slots.R_FLAGS]) | PageFlag.CUT_BYTES * page.cut | PageFlag.REPLACED * replaced
+        self,
+        page: Page,
+        url: str,
+        html: bytes,
+        replaced: bool,
+        base: str,
+        row: list[int],
+        previous: list[int],
+        coded: tuple[bytes, bytes, bytes],
+    ) -> None:
+        marks, text, offsets = coded
+        frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + offsets)
+        title = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])]
+        body = max(0, row[slots.R_BODY])
+        flags = row[slots.R_FLAGS] | PageFlag.CUT_BYTES * page.cut | PageFlag.REPLACED * replaced
         for flag, name in _CUTS.items():
             if flags & flag:
                 self.tally.cut[name] += 1
-        lang0, lang1 = int(row[slots.R_LANG0]), int(row[slots.R_LANG1])
-        declared = html[lang0:lang1].decode("utf-8", "replace") if lang0 >= 0 else ""
-        language = declared_language(declared)
+        language = ""
+        if row[slots.R_LANG0] >= 0:
+            language = declared_language(html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
         if not language:
-            language = detected_language(text[body : body + 8000].decode("utf-8", "replace"))
-        wanted = int(row[slots.R_CANONICAL])
+            language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
         alias = None
-        if wanted >= 0:
-            alias = canonical(self.reader.href_strings()[wanted].decode("utf-8", "replace"), base)
+        if row[slots.R_CANONICAL] >= 0:
+            alias = canonical(self.reader.href_strings()[row[slots.R_CANONICAL]].decode("utf-8", "replace"), base)
         self._marks.append(marks)
         self._texts.append(frame)
         self._titles.append(" ".join(title.decode("utf-8", "replace").split()).encode())
         self._snippets.append(_snippet(text, body))
-        digest = int.from_bytes(hashlib.blake2b(page.html, digest_size=8).digest(), "little")
+        # The declared type is part of what was captured: it may decide how the same bytes read.
+        hashed = hashlib.blake2b(page.html, digest_size=8, person=_short(page.content_type))
         self._rows.append(
             (
-                self.resolver.number(url), page.date, digest, min(len(page.html), 0xFFFFFFFF),
-                self._languages.setdefault(language, len(self._languages)), flags & 255,
+                self.resolver.number(url),
+                page.date,
+                int.from_bytes(hashed.digest(), "little"),
+                min(len(page.html), 0xFFFFFFFF),
+                self._languages.setdefault(language, len(self._languages)),
+                flags & 255,
                 self.resolver.number(alias) if alias is not None and alias != url else -1,
-                len(words), len(marks[0]), int(row[slots.R_ANCHORS] - previous[slots.R_ANCHORS]), len(frame),
-                len(self._titles[-1]), len(self._snippets[-1]), 0,
+                row[slots.R_TOKENS] - previous[slots.R_TOKENS],
+                len(marks) // 2,
+                row[slots.R_ANCHORS] - previous[slots.R_ANCHORS],
+                len(frame),
+                len(self._titles[-1]),
+                len(self._snippets[-1]),
+                0,
             )
-        )  # fmt: skip
+        )
 
     @property
     def empty(self) -> bool:
@@ -252,7 +267,7 @@ class PartBuilder:
         folder.mkdir()
         words, word_map = _sorted([_folded(word) for word in self.reader.word_strings()])
         urls, url_map = _sorted([url.encode() for url in self.resolver.numbers])
-        tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype=np.uint32)
+        tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype="<u4")
         anchors = np.concatenate(self._anchors) if self._anchors else np.zeros(0, dtype=ANCHOR)
         anchors["target"] = url_map[anchors["target"]]
         rows = np.array(self._rows, dtype=PAGE_ROW)
@@ -263,20 +278,24 @@ class PartBuilder:
         anchor_ends = np.cumsum(rows["anchors"], dtype=np.int64)
         order = np.lexsort((rows["digest"], -rows["date"], rows["url"]))
         position = 0
+        sizes = rows["tokens"].tolist(), rows["anchors"].tolist()
+        starts = (token_ends - rows["tokens"]).tolist(), (anchor_ends - rows["anchors"]).tolist()
         with (folder / "blobs").open("wb") as file:
             for i in order.tolist():
                 rows["blob"][i] = position
-                for piece in (
-                    tokens[token_ends[i] - int(rows["tokens"][i]) : token_ends[i]].astype("<u4").tobytes(),
-                    self._marks[i][0].tobytes(),
-                    self._marks[i][1].tobytes(),
-                    anchors[anchor_ends[i] - int(rows["anchors"][i]) : anchor_ends[i]].tobytes(),
-                    self._texts[i],
-                    self._titles[i],
-                    self._snippets[i],
-                ):
-                    file.write(piece)
-                    position += len(piece)
+                first, link = starts[0][i], starts[1][i]
+                blob = b"".join(
+                    (
+                        tokens[first : first + sizes[0][i]].tobytes(),
+                        self._marks[i],
+                        anchors[link : link + sizes[1][i]].tobytes(),
+                        self._texts[i],
+                        self._titles[i],
+                        self._snippets[i],
+                    )
+                )
+                file.write(blob)
+                position += len(blob)
         np.save(folder / "pages.npy", rows[order])
         np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words)).astype(np.uint64))
         for name, strings in (("words", words), ("urls", urls)):
@@ -295,6 +314,51 @@ class PartBuilder:
             "longest_anchor": int(anchors["length"].max(initial=0)),
         }
         (folder / "about.json").write_text(json.dumps(about))
+
+
+class _CodedStreams:
+    """A batch's marks, texts and word offsets in their stored forms, coded for all pages at once."""
+
+    def __init__(self, batch: LexedBatch) -> None:
+        rows = batch.rows
+        self._text = batch.text.tobytes()
+        self._text_ends = [0, *rows[:, slots.R_TEXT].tolist()]
+        gaps, last = encode_gaps(_page_gaps(batch.words >> 32, rows[:, slots.R_TOKENS]))
+        self._offsets = gaps.tobytes()
+        self._offset_ends = _ends(last, rows[:, slots.R_TOKENS])
+        gaps, last = encode_gaps(_page_gaps(batch.events >> 8, rows[:, slots.R_EVENTS]))
+        kinds = np.zeros(len(gaps), dtype=np.uint8)
+        kinds[last] = batch.events & 255
+        self._gaps, self._kinds = gaps.tobytes(), kinds.tobytes()
+        self._mark_ends = _ends(last, rows[:, slots.R_EVENTS])
+
+    def of(self, page: int) -> tuple[bytes, bytes, bytes]:
+        """(marks: all gaps, then all kinds; text; word offsets) of one page."""
+        marks = slice(self._mark_ends[page], self._mark_ends[page + 1])
+        return (
+            self._gaps[marks] + self._kinds[marks],
+            self._text[self._text_ends[page] : self._text_ends[page + 1]],
+            self._offsets[self._offset_ends[page] : self._offset_ends[page + 1]],
+        )
+
+
+def _page_gaps(positions: Array, ends: Array) -> Array:
+    """Gaps between rising positions, each page's counted from zero."""
+    gaps = np.diff(positions, prepend=0)
+    starts = np.concatenate([[0], ends[:-1]])
+    starts = starts[starts < ends]  # pages that have any
+    gaps[starts] = positions[starts]
+    return gaps
+
+
+def _ends(last: Array, ends: Array) -> list[int]:
+    """Where each page's coded gaps end, from 0, given the place of each gap's last byte."""
+    return [0, *np.concatenate([[0], last + 1])[ends].tolist()]
+
+
+def _short(content_type: str) -> bytes:
+    """A Content-Type as the sixteen bytes that a hash may be personalised with."""
+    return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _folded(word: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The lexer's lookup tables, made from the definitions in `model` and from Python's own Unicode and HTML tables."""
+"""The lexer's lookup tables, made from the definitions in `model` and Python's Unicode and HTML tables."""
 
 from functools import lru_cache
 from html.entities import html5
@@ -47,7 +47,7 @@ def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
     for high in range(0x1100):
         if high >= 0x300 and high not in range(0xE00, 0xE02):
             continue  # nothing is assigned there, or it is for private use
-        if 0xD8 <= high <= 0xF8 and not high > 0xF8:
+        if 0xD8 <= high <= 0xF8:
             continue  # surrogates and private use
         block = bytes(classify(code) for code in range(high << 8, (high + 1) << 8))
         index[high] = blocks.setdefault(block, len(blocks))
@@ -75,5 +75,6 @@ def tables() -> Tables:
         references[place, 1 : 1 + len(codes)] = codes
     # Numeric references to C1 controls mean windows-1252 characters, as in browsers.
     c1 = [ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)]
-    c1_codes = np.array([byte if code == 0xFFFD else code for byte, code in enumerate(c1, 0x80)], dtype=np.int64)
-    return Tables(lower, class_index, class_blocks, tag_table.ravel(), np.concatenate([c1_codes, references.ravel()]))
+    c1 = [byte if code == 0xFFFD else code for byte, code in enumerate(c1, 0x80)]
+    all_references = np.concatenate([np.array(c1, dtype=np.int64), references.ravel()])
+    return Tables(lower, class_index, class_blocks, tag_table.ravel(), all_references)

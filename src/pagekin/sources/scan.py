@@ -173,3 +173,15 @@ def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
 def stands_alone(stream: BinaryIO, start: int, size: int) -> bool:
     """Whether the record at `start` shares its gzip member with no other."""
     return record_extent(stream, start, size).fault != "shared"
+
+
+def has_bare_newlines(stream: BinaryIO, start: int) -> bool:
+    """Whether the WARC record at `start` ends its header lines with a newline alone, against the standard."""
+    stream.seek(start)
+    head = stream.read(4096)
+    if head[:3] == GZIP_MAGIC:
+        try:
+            head = zlib.decompressobj(31).decompress(head, 64)
+        except zlib.error:
+            return False
+    return re.match(rb"\s*WARC/[\d.]+\n", head) is not None

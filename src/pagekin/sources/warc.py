@@ -17,7 +17,15 @@ from pagekin.sources.captures import Capture, capture_items, is_http_url, plain_
 from pagekin.sources.http import unix_time
 from pagekin.sources.items import Item, Page, Revisit, Skipped
 from pagekin.sources.limits import Limits
-from pagekin.sources.scan import GZIP_MAGIC, MAX_HEADER, Extent, member_pieces, next_record, record_extent
+from pagekin.sources.scan import (
+    GZIP_MAGIC,
+    MAX_HEADER,
+    Extent,
+    has_bare_newlines,
+    member_pieces,
+    next_record,
+    record_extent,
+)
 
 READ_ERRORS = (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile)
 
@@ -32,10 +40,14 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
     last_unit = end >= size
     position = start
     while position < end:
+        # Only where it is needed: quirks mode steps over garbage without a word.
+        bare_newlines = has_bare_newlines(stream, position)
         stream.seek(position)
         last, held, failure, reading = -1, list[Item](), "", False
         try:
-            for record in ArchiveIterator(stream, parse_http=False, max_header_len=MAX_HEADER):
+            for record in ArchiveIterator(
+                stream, parse_http=False, max_header_len=MAX_HEADER, quirks_mode=bare_newlines
+            ):
                 yield from held
                 held = []
                 # Offsets inside a gzip member of several records are not to be trusted, but such a file is
@@ -50,13 +62,13 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
             failure = str(error)
         extent = record_extent(stream, last, size) if 0 <= last < size else Extent(size, "unknown")
         if failure:
-            at, resume, held = _after_failure(stream, position, last, extent, reading, held)
+            at, resume = _after_failure(stream, position, last, extent, reading)
             if at >= end and not last_unit:  # the next unit begins with the damage and reports it
                 yield from held
                 yield at
                 return
         else:
-            at, resume, held = _after_end(stream, position, last, extent, size, held)
+            at, resume = _after_end(stream, position, last, extent, size)
         polluted = _is_polluted(held, extent, resume)
         if not polluted:
             yield from held
@@ -80,38 +92,34 @@ def damaged(where: str, at: int, what: str, resume: int, html: bool = False) -> 
     return Skipped("damaged record", where, at, detail=f"{what}; {after}", html=html)
 
 
-def _after_failure(
-    stream: BinaryIO, position: int, last: int, extent: Extent, reading: bool, held: list[Item]
-) -> tuple[int, int, list[Item]]:
-    """(where the damage is, where to resume, the last record's items that stand) after fastwarc gave up."""
+def _after_failure(stream: BinaryIO, position: int, last: int, extent: Extent, reading: bool) -> tuple[int, int]:
+    """(where the damage is, where to resume or -1) after fastwarc gave up."""
     if last < 0:
-        return position, next_record(stream, position + 1), []
+        return position, next_record(stream, position + 1)
     if reading or extent.fault in ("unknown", "shared", "cut"):
-        return last, next_record(stream, last + 1), held
+        return last, next_record(stream, last + 1)
     if extent.fault:  # the record before the damage is the damaged one
         stream.seek(last)
         inside = last + 1 if stream.read(3) != GZIP_MAGIC else extent.end
-        return last, next_record(stream, inside), held
-    return extent.end, next_record(stream, extent.end + 1), held
+        return last, next_record(stream, inside)
+    return extent.end, next_record(stream, extent.end + 1)
 
 
-def _after_end(
-    stream: BinaryIO, position: int, last: int, extent: Extent, size: int, held: list[Item]
-) -> tuple[int, int, list[Item]]:
-    """(where a cut record begins or -1, where to resume, the items that stand) after a quiet end."""
+def _after_end(stream: BinaryIO, position: int, last: int, extent: Extent, size: int) -> tuple[int, int]:
+    """(where a cut record begins or -1, where to resume or -1) after a quiet end."""
     if last < 0:
-        return (position if _has_content(stream, position) else -1), -1, []
+        return (position if _has_content(stream, position) else -1), -1
     stream.seek(last if last < size else position)
     gzipped = stream.read(3) == GZIP_MAGIC
     match extent.fault:
         case "":
-            return (extent.end if _has_content(stream, extent.end) else -1), -1, held
+            return (extent.end if _has_content(stream, extent.end) else -1), -1
         case "cut":
-            return last, -1 if gzipped else next_record(stream, last + 1), held
+            return last, -1 if gzipped else next_record(stream, last + 1)
         case "long" | "length":
-            return last, next_record(stream, extent.end), held
+            return last, next_record(stream, extent.end)
         case _:
-            return (-1 if _ends_whole(stream, position) else last), -1, held
+            return (-1 if _ends_whole(stream, position) else last), -1
 
 
 def _is_polluted(held: list[Item], extent: Extent, resume: int) -> bool:

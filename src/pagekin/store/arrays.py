@@ -3,15 +3,16 @@
 import contextlib
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store.folder import Array
-
+Array = npt.NDArray[Any]
 HEADER_BYTES = 128  # a .npy header of fixed size, so that it can be filled in when the length is known
+_KINDS = "biufSU"
 
 
 def smallest_uint(largest: int) -> np.dtype[Any]:
@@ -34,16 +35,32 @@ def npy_header(dtype: np.dtype[Any], length: int) -> bytes:
     return header + described.encode().ljust(HEADER_BYTES - 11) + b"\n"
 
 
+def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
+    """The array of one manifest entry, memory-mapped and read-only; ValueError if the file holds another one."""
+    # numpy would parse the header; ours is known to the byte, and a damaged one makes that parser raise anything.
+    (length,) = entry["shape"]
+    try:
+        dtype = np.dtype(entry["dtype"])
+    except TypeError:
+        raise ValueError(f"'{entry['dtype']}' is no type of numbers") from None
+    with file.open("rb") as stream:
+        if dtype.kind not in _KINDS or stream.read(HEADER_BYTES) != npy_header(dtype, length):
+            raise ValueError("it is not the array that the manifest describes")
+        if length:
+            return np.memmap(stream, dtype, "r", HEADER_BYTES, (length,))
+    nothing = np.zeros(0, dtype)  # an empty range cannot be mapped
+    nothing.flags.writeable = False
+    return nothing
+
+
 class ArrayFile:
     """A one-dimensional `.npy` file that grows by appending, with a running checksum."""
 
     def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
         self.path = path
         self.dtype = np.dtype(dtype).newbyteorder("<")
-        if self.dtype.kind not in "biufSU":
-            raise ValueError(
-                f"arrays of {self.dtype} cannot be stored: only numbers and fixed-length strings"
-            )
+        if self.dtype.kind not in _KINDS:
+            raise ValueError(f"arrays of {self.dtype} cannot be stored: only numbers and fixed-length strings")
         self.length = 0
         self._digest = payload_digest()
         self._file: IO[bytes] = path.open("wb")

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from pagekin.store.arrays import Array, load_array
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-Array = npt.NDArray[Any]
 
 
 class KinError(Exception):
@@ -68,9 +66,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
             ) from None
         raise KinError(f"{path} does not exist. Make it with: pagekin read SOURCE... --out {path}") from None
     except NotADirectoryError:
-        raise KinError(
-            f"{path} is a file; a Pagekin collection is a folder made by `pagekin read`."
-        ) from None
+        raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin read`.") from None
     except OSError as error:
         raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
     damaged = KinError(f"{path / MANIFEST} is damaged. Read the sources again into a new folder.")
@@ -100,7 +96,9 @@ def _is_entry(entry: Any) -> bool:
         and entry["file"] == Path(entry["file"]).name
         and isinstance(entry.get("bytes"), int)
         and isinstance(entry.get("shape"), list)
-        and all(isinstance(length, int) and length >= 0 for length in entry["shape"])
+        and len(entry["shape"]) == 1
+        and isinstance(entry["shape"][0], int)
+        and entry["shape"][0] >= 0
     )
 
 
@@ -109,16 +107,6 @@ def manifest_digest(manifest: Mapping[str, Any]) -> str:
     said = {key: value for key, value in manifest.items() if key != "checksum"}
     text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
-    """The array of one manifest entry, memory-mapped; ValueError if the file holds another one."""
-    # An empty range cannot be mapped.
-    array: Array = np.load(file, mmap_mode="r" if all(entry["shape"]) else None, allow_pickle=False)
-    array.flags.writeable = False
-    if list(array.shape) != entry["shape"] or array.dtype.str != entry["dtype"]:
-        raise ValueError("it is not the array that the manifest describes")
-    return array
 
 
 def _map_array(path: Path, name: str, entry: Mapping[str, Any]) -> Array:

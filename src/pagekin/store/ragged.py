@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pagekin.store.folder import Array, Kin
+from pagekin.store.arrays import Array
+from pagekin.store.folder import Kin
 
 
 class RaggedBytes:

@@ -17,8 +17,8 @@ from typing import IO, Any, Self
 
 import numpy.typing as npt
 
-from pagekin.store.arrays import ArrayFile
-from pagekin.store.folder import FORMAT, MANIFEST, Array, KinError, manifest_digest, read_manifest
+from pagekin.store.arrays import Array, ArrayFile
+from pagekin.store.folder import FORMAT, MANIFEST, KinError, manifest_digest, read_manifest
 
 LOCK = ".lock"
 _WORK = ".work-"
@@ -79,9 +79,7 @@ class KinWriter:
             if (self.path / MANIFEST).exists():
                 read_manifest(self.path)  # refuses a newer format rather than overwriting it
             elif any(self._is_foreign(entry.name) for entry in self.path.iterdir()):
-                raise KinError(
-                    f"{self.path} holds other files; name a new or an empty folder, for example site.kin."
-                )
+                raise KinError(f"{self.path} holds other files; name a new or an empty folder, for example site.kin.")
         elif self.path.exists() or self.path.is_symlink():
             raise KinError(f"{self.path} is a file; name a folder to write to, for example site.kin.")
 
@@ -145,7 +143,7 @@ class KinWriter:
         # Through JSON and back, so that the checksum is over what a reader will see (keys become strings).
         manifest["checksum"] = manifest_digest(json.loads(json.dumps(manifest)))
         fresh = self.work / MANIFEST
-        with fresh.open("w", encoding="utf-8") as file:
+        with fresh.open("w", encoding="utf-8", errors="surrogatepass") as file:
             json.dump(manifest, file, indent=1, ensure_ascii=False, sort_keys=True)
             file.write("\n")
             file.flush()

@@ -1,7 +1,7 @@
 """Compiled kernels: one file per job, plain arrays in and out.
 
-Numba caches what it compiled, but does not notice edits in files that a kernel imports. So the cache folder's name
-carries a hash of all kernel sources, and lies where this user may write.
+Numba caches what it compiled, but does not notice edits in files that a kernel imports. So the cache folder's
+name carries a hash of all kernel sources, and lies where this user may write.
 """
 
 import hashlib
@@ -32,4 +32,4 @@ def _cache_folder() -> str:
 if "NUMBA_CACHE_DIR" not in os.environ:
     import numba
 
-    numba.config.CACHE_DIR = _cache_folder()
+    numba.config.CACHE_DIR = _cache_folder()  # type: ignore[attr-defined]

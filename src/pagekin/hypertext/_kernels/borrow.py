@@ -1,8 +1,8 @@
 """Arrays as bare pointers.
 
 A compiled function counts references of every array it is given, atomically, at each call, passes it as seven
-numbers, and checks every signed index for being negative. A borrowed array has none of that: indices count from its
-start, and whoever lends it keeps it alive.
+numbers, and checks every signed index for being negative. A borrowed array has none of that: indices count
+from its start, and whoever lends it keeps it alive.
 """
 
 from typing import Any

@@ -14,7 +14,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 def name_digest(name: bytes) -> int:
-    """The digest of an element's name: as `digest_of`, but of its length first, for a name may end in zeros."""
+    """The digest of an element's name: like `digest_of`, its length first (a name may end in zeros)."""
     found = 0
     for part in (len(name), *(int.from_bytes(name[i : i + 8], "little") for i in range(0, len(name), 8))):
         found = ((found ^ part) * _FACTOR) & 0xFFFFFFFFFFFFFFFF
@@ -48,7 +48,7 @@ def head(eight, length):
 
 @njit(cache=True)
 def digest_of(data, start, length):
-    """The digest of data[start : start + length]: one to one for up to eight bytes without zeros at the end."""
+    """The digest of data[start : start + length]; it tells strings of equal length up to eight apart."""
     found = np.uint64(0)
     end = start + length
     while start + 8 <= end:
@@ -72,11 +72,12 @@ def same(data, start, other, length):
 
 @njit(cache=True)
 def intern(length, found, slots, shift, bounds, arena, count):
-    """The number of the string that lies at the arena's end; `count`, and it stays there, if it was not known.
+    """The number of the string that lies at the arena's end; `count`, and it stays there, if it is new.
 
-    `bounds` holds where each string starts, and where the last ends: there the string to look up starts. `slots` has
-    two places for each of 1 << (64 - shift) entries, at most half of them taken: digest; number + 1 | length << 32. A
-    string of up to eight bytes is known by its digest and length: one cache miss; a longer one is compared, too.
+    `bounds` holds where each string starts, and where the last ends: there the string to look up starts.
+    `slots` has two places for each of 1 << (64 - shift) entries, at most half of them taken: digest; number +
+    1 | length << 32. A string of up to eight bytes is known by its digest and length: one cache miss; a
+    longer one is compared, too.
     """
     last = (_ONE << np.uint64(64 - shift)) - _ONE
     place = found >> np.uint64(shift)

@@ -102,8 +102,10 @@ def has_word(buf, start, end, word):
 def start_page(st, ntok, ntxt):
     """Forget the page before."""
     st[s.TOK0], st[s.AN0], st[s.TXT0] = ntok, st[s.NAN], ntxt
-    for i in (s.OVERRIDE, s.LAST_ATTR, s.HEADINGS, s.ADDRESSES, s.KEYWORDS, s.SP, s.NF, s.PENDING, s.LINE,
-              s.AFTER_STOP, s.FLAGS, s.DROPPED, s.CRUMB_SPANS, s.FRAMESET, s.MUTE, s.SVG, s.PARAGRAPHS, s.TABLES):  # fmt: skip
+    for i in (
+        s.OVERRIDE, s.LAST_ATTR, s.HEADINGS, s.ADDRESSES, s.KEYWORDS, s.SP, s.NF, s.PENDING, s.LINE,
+        s.AFTER_STOP, s.FLAGS, s.DROPPED, s.CRUMB_SPANS, s.FRAMESET, s.MUTE, s.SVG, s.PARAGRAPHS, s.TABLES,
+    ):  # fmt: skip
         st[i] = 0
     for i in (s.BODY, s.TITLE0, s.TITLE1, s.LANG0, s.LANG1, s.BASE, s.CANONICAL, s.CRUMB_SP, s.AREA):
         st[i] = -1
@@ -183,7 +185,8 @@ def start_anchor(tag, buf, ntok, st, an, ev, hslots, hbounds, harena, refs):
     number = -1
     if st[s.HREF] >= 0:
         kind = _A if tag == t.A else _AREA
-        number = add_anchor(buf, st[s.HREF], st[s.HREF + 1], kind, ntok, st, an, hslots, hbounds, harena, refs)
+        start, end = st[s.HREF], st[s.HREF + 1]
+        number = add_anchor(buf, start, end, kind, ntok, st, an, hslots, hbounds, harena, refs)
         if number >= 0 and st[s.REL] >= 0 and has_word(buf, st[s.REL], st[s.REL + 1], _W_NOFOLLOW):
             an[4 * number + s.A_FLAGS] |= 1
     if tag == t.A:
@@ -238,14 +241,16 @@ def start_rare(tag, buf, pos, lim, origin, ntok, st, an, ev, hslots, hbounds, ha
 
 @njit(cache=True)
 def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, room):
-    """Read pages `first`.. of the batch until all are read or room runs short (st[FULL] tells of what); the number of the next page.
+    """Read pages `first`.. of the batch until all are read or room runs short; the number of the next page.
 
-    A page's bytes are buf[starts[i]:ends[i]], valid UTF-8, with four bytes to spare after the last. `tables` is
-    `tables.Tables`; `terms` and `hrefs` are (slots, bounds, arena) of `intern`; `out` = (words, events, anchors,
-    text): a word is number | offset in the text << 32, an event kind | position << 8, an anchor four places. `rows`
-    gets a row per page. About 5 ns a byte of documentation HTML.
+    A page's bytes are buf[starts[i]:ends[i]], valid UTF-8; 64 bytes after the last page may be read. `tables`
+    is `tables.Tables`; `terms` and `hrefs` are (slots, bounds, arena) of `intern`; `out` = (words, events,
+    anchors, text): a word is number | offset in the text << 32, an event kind | position << 8, an anchor four
+    places. `rows` gets ROW_SIZE numbers a page. If the terms or hrefs have no room for a page's new strings,
+    st[FULL] says so, and the page is to be read again. About 3 ns a byte of documentation HTML.
     """
-    most_tokens, most_events, most_anchors, most_text = len(out[0]), len(out[1]), len(out[2]) // 4, len(out[3])
+    most_tokens, most_events = len(out[0]), len(out[1])
+    most_anchors, most_text = len(out[2]) // 4, len(out[3])
     most_terms = len(terms[0]) // 4
     arena_size, harena_size = len(terms[2]), len(hrefs[2])
     tag_mask = np.uint64(len(tables[3]) // 2 - 1)
@@ -369,7 +374,8 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                 letters, word_low, word_high = wide.word_run(buf, pos)
                 n_bytes = min(wide.first_bit(~letters), lim - pos)
                 if length == 0 and not full and n_bytes < 16 and n_bytes <= max_word:
-                    # A word of up to fifteen letters: sixteen bytes are written, and what is too much is written over.
+                    # A word of up to fifteen letters: sixteen bytes are written, and what is too much is
+                    # written over.
                     wide.copy(buf, pos, txt, ntxt)
                     if n_bytes <= 8:
                         word_low = head(word_low, n_bytes)
@@ -400,7 +406,8 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     digest = np.uint64(0)
                     pos = run
                 if pos < lim:
-                    # Most words end at a space; what else of ASCII is neither markup nor a reference ends them, too.
+                    # Most words end at a space; what else of ASCII is neither markup nor a reference ends
+                    # them, too.
                     c = buf[pos]
                     if c == 32:
                         pos += 1
@@ -452,12 +459,15 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                                     break
                                 place = (place + np.uint64(1)) & tag_mask
                         else:
-                            while after < lim and not (
-                                buf[after] <= 62 and (buf[after] == 62 or buf[after] == 47 or m.is_space(buf[after]))
-                            ):
+                            while after < lim and not m.ends_name(buf[after]):
                                 after += 1
                         bits = st[s.BITS + tag]
-                        after = m.read_attributes(buf, after, lim, kind == _START and (bits & t.WANTS) != 0, st)
+                        wants = kind == _START and (bits & t.WANTS) != 0
+                        if not wants and after < lim and buf[after] == 62:
+                            st[s.CRUMBS] = 0
+                            after += 1
+                        else:
+                            after = m.read_attributes(buf, after, lim, wants, st)
                         if bits & t.BREAKS or after < 0 or (kind == _START and st[s.CRUMBS] != 0):
                             space = True
                             if in_word or pair_code != 0:
@@ -481,7 +491,9 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         tree.pop_to(tree.find(t.SVG, 0, st), ntok, st, an, ev)
                     crumbs = st[s.CRUMBS] != 0 and st[s.CRUMB_SP] < 0 and st[s.CRUMB_SPANS] == 0
                     if bits & t.RARE:
-                        pos = start_rare(tag, buf, pos, lim, starts[page], ntok, st, an, ev, hslots, hbounds, harena, refs)
+                        pos = start_rare(
+                            tag, buf, pos, lim, starts[page], ntok, st, an, ev, hslots, hbounds, harena, refs
+                        )
                     elif bits & t.PUSHED and not bits & t.FORMATTING:
                         if tag == t.SVG and buf[pos - 2] == 47:
                             continue
@@ -545,13 +557,12 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                             st[s.FRAMESET] = 1
                             st[s.MUTE] = 1
                             st[s.SAVED_TXT] = ntxt
-                    elif tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
-                        if st[s.TABLES] > 0:
-                            i = tree.find_cell(st)
-                            if i >= 0:
-                                tree.pop_to(i, ntok, st, an, ev)
-                            if tag == t.TR:
-                                tree.border(_CELL, ntok, st, ev)
+                    elif st[s.TABLES] > 0 and t.TR <= tag <= t.TFOOT:  # or <tbody>, <thead>
+                        i = tree.find_cell(st)
+                        if i >= 0:
+                            tree.pop_to(i, ntok, st, an, ev)
+                        if tag == t.TR:
+                            tree.border(_CELL, ntok, st, ev)
                     continue
                 pos += 1
             elif c == 60:
@@ -583,7 +594,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     | np.int64(buf[pos + 3] & 63)
                 )
                 pos += 4
-            # ------------------------------------------------------------------------------------ one character
+            # ---------------------------------------------------------------------------------- one character
             what = class_of(code, class_index, class_blocks)
             if what == _IGNORED:
                 continue
@@ -661,7 +672,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
             ntxt += m.encode(code, txt, ntxt)
             if second != 0:
                 ntxt += m.encode(second, txt, ntxt)
-        # ------------------------------------------------------------------------------------------ the page's end
+        # ------------------------------------------------------------------------------------- the page's end
         if st[s.FULL] != 0:
             # To be read again with larger tables; it gives the same numbers to its words then.
             room[0], room[1], st[s.NEV], st[s.NAN] = tok0, txt0, ev0, st[s.AN0]

@@ -30,6 +30,7 @@ _CONTENT, _XMLLANG, _ITEMTYPE = _packed(b"content"), _packed(b"xml:lang"), _pack
 _ARIA_LAB, _EL, _HTTP_EQU, _IV = _packed(b"aria-lab"), _packed(b"el"), _packed(b"http-equ"), _packed(b"iv")
 _PAST = np.uint64(1 << 16)  # ends a search in sixteen bytes
 _NOT_FIRST = np.uint64(0xFFFF_FFFF_FFFF_FFFE)
+_URL = np.frombuffer(b"url", dtype=np.uint8)
 _CRUMB = np.frombuffer(b"breadcrumb", dtype=np.uint8)
 _CRUMBLIST = np.frombuffer(b"breadcrumblist", dtype=np.uint8)
 
@@ -38,6 +39,12 @@ _CRUMBLIST = np.frombuffer(b"breadcrumblist", dtype=np.uint8)
 def is_space(c):
     """HTML white space."""
     return c <= 32 and (c == 32 or c == 10 or c == 9 or c == 13 or c == 12)
+
+
+@njit(cache=True)
+def ends_name(c):
+    """Whether `c` ends the name of a tag: white space, `/` or `>`."""
+    return c <= 62 and (c == 62 or c == 47 or is_space(c))
 
 
 @njit(cache=True)
@@ -53,10 +60,10 @@ def same_word(buf, start, end, word):
     """Whether buf[start:end] is `word` (in lower case), whatever its case."""
     if end - start != len(word):
         return False
-    for i in range(len(word)):
-        if lower(buf[start + i]) != word[i]:
-            return False
-    return True
+    i = 0
+    while i < len(word) and lower(buf[start + i]) == word[i]:
+        i += 1
+    return i == len(word)
 
 
 @njit(cache=True)
@@ -64,10 +71,10 @@ def holds(buf, start, end, word):
     """Whether `word` (in lower case) occurs in buf[start:end], whatever its case."""
     n = len(word)
     first = word[0]
-    for i in range(start, end - n + 1):
-        if buf[i] | 32 == first and same_word(buf, i, i + n, word):
-            return True
-    return False
+    i = start
+    while i + n <= end and not (buf[i] | 32 == first and same_word(buf, i, i + n, word)):
+        i += 1
+    return i + n <= end
 
 
 @njit(cache=True)
@@ -95,7 +102,7 @@ def after_spaces(buf, pos, end):
 @njit(cache=True)
 def holds_crumb(buf, start, end, word):
     """`holds` for a word that starts with "br"."""
-    while start < end:
+    while start + len(word) <= end:
         found = wide.br_pairs(buf, start)
         while found != 0:
             i = start + wide.first_bit(found)
@@ -151,7 +158,7 @@ def read_attributes(buf, pos, end, wanted, st):
         length = wide.first_bit((stops & _NOT_FIRST) | _PAST)
         pos += length
         if length == 16:
-            while pos < end and not (buf[pos] <= 62 and (buf[pos] == 61 or buf[pos] == 62 or buf[pos] == 47 or is_space(buf[pos]))):
+            while pos < end and buf[pos] != 61 and not ends_name(buf[pos]):
                 pos += 1
         if pos >= end:
             return -1
@@ -178,7 +185,7 @@ def read_attributes(buf, pos, end, wanted, st):
                     pos += 1
                 value_end = pos
         if length == 5:
-            if value_end - value >= 10 and head(low, 5) == _CLASS and holds_crumb(buf, value, value_end, _CRUMB):
+            if head(low, 5) == _CLASS and holds_crumb(buf, value, value_end, _CRUMB):
                 st[s.CRUMBS] = 1
         elif length == 10:
             high = head(high, 2)
@@ -199,9 +206,15 @@ def read_attributes(buf, pos, end, wanted, st):
 
 
 @njit(cache=True)
+def opens_comment(buf, pos, end):
+    """Whether a comment opens at buf[pos] == '<'."""
+    return pos + 3 < end and buf[pos + 1] == 33 and buf[pos + 2] == 45 and buf[pos + 3] == 45
+
+
+@njit(cache=True)
 def after_comment(buf, pos, end):
-    """The position after the markup declaration or comment that opens at buf[pos] == '<'; `end` if it never closes."""
-    if pos + 3 < end and buf[pos + 1] == 33 and buf[pos + 2] == 45 and buf[pos + 3] == 45:
+    """The position after the declaration or comment at buf[pos] == '<'; `end` if it never closes."""
+    if opens_comment(buf, pos, end):
         i = pos + 4
         if i < end and buf[i] == 62:
             return i + 1
@@ -280,7 +293,7 @@ def script_end(buf, pos, end, name):
                 escaped = 1
             elif escaped == 1 and opens_name(buf, pos, end, name):
                 escaped = 2
-            elif escaped == 0 and pos + 3 < end and buf[pos + 1] == 33 and buf[pos + 2] == 45 and buf[pos + 3] == 45:
+            elif escaped == 0 and opens_comment(buf, pos, end):
                 escaped = 1
                 pos += 2
                 continue
@@ -346,9 +359,9 @@ def find_reference(digest, mask, refs):
 def reference(buf, pos, end, in_attribute, refs):
     """(first code, second code or 0, position after) of the character reference at buf[pos] == '&'.
 
-    First code -1: it is none, and the ampersand stands for itself. `refs` begins with the 32 codes that numeric
-    references to C1 controls mean; then come REFERENCES places of three: FNV-1a of a name (with the semicolon where it
-    is required; 0 = empty) and its two codes.
+    First code -1: it is none, and the ampersand stands for itself. `refs` begins with the 32 codes that
+    numeric references to C1 controls mean; then come REFERENCES places of three: FNV-1a of a name (with the
+    semicolon where it is required; 0 = empty) and its two codes.
     """
     i = pos + 1
     if i >= end:
@@ -429,7 +442,7 @@ def encode(code, out, at):
 
 @njit(cache=True)
 def address(buf, pos, end, most, out, at, refs):
-    """Write the link address in the attribute value buf[pos:end] to out[at:]; its length, or -1 if over `most` bytes.
+    """Write the link address in the value buf[pos:end] to out[at:]; its length, or -1 if over `most` bytes.
 
     References are decoded, the fragment and the white space around the address left out.
     """
@@ -471,19 +484,17 @@ def refresh_target(buf, pos, end):
     """(start, end) of the address in a refresh declaration's content; start -1 if there is none."""
     while pos < end and is_space(buf[pos]):
         pos += 1
-    digits = pos
     while pos < end and (48 <= buf[pos] <= 57 or buf[pos] == 46):
         pos += 1
     while pos < end and is_space(buf[pos]):
         pos += 1
     if pos < end and (buf[pos] == 59 or buf[pos] == 44):
         pos += 1
-    elif pos == end or digits == pos:
-        if pos == end:
-            return -1, -1
+    elif pos == end:
+        return -1, -1
     while pos < end and is_space(buf[pos]):
         pos += 1
-    if pos + 3 <= end and lower(buf[pos]) == 117 and lower(buf[pos + 1]) == 114 and lower(buf[pos + 2]) == 108:
+    if pos + 3 <= end and same_word(buf, pos, pos + 3, _URL):
         i = pos + 3
         while i < end and is_space(buf[i]):
             i += 1

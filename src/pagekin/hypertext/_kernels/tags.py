@@ -58,13 +58,12 @@ _WANTS = frozenset("a area img image input meta link base frame iframe html".spl
 _BREAKOUT = frozenset(
     "b body br center dd div dl dt em h1 h2 h3 h4 h5 h6 hr img li listing menu meta ol p pre strong table ul".split()
 )
-_RARE = frozenset(
-    "script style template iframe noembed frame html base link hr body option optgroup".split()
-)
+_RARE = frozenset("script style template iframe noembed frame html base link hr body option optgroup".split())
 _PUSHED = (_SPECIAL - {"hr"}) | {"a", "b", "em", "strong", "dfn", "svg", "legend", "dialog"}
 
 
 def _bits(name: str) -> int:
+    """What the element of that name does."""
     return (
         SPECIAL * (name in _SPECIAL)
         | SCOPE * (name in _SCOPE)

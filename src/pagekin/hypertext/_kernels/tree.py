@@ -1,8 +1,8 @@
-"""The stack of open elements and the list of active formatting elements, as far as words and anchors depend on them.
+"""The stack of open elements and the list of formatting elements, as far as words and anchors depend on them.
 
-This follows the WHATWG tree construction: implied end tags, scopes, the adoption agency (an element is taken out from
-between others instead of being cloned) and reconstruction of formatting. Elements that change nothing for a word,
-`<i>` or `<span>` say, are never pushed.
+This follows the WHATWG tree construction: implied end tags, scopes, the adoption agency (an element is taken
+out from between others instead of being cloned) and reconstruction of formatting. Elements that change
+nothing for a word, `<i>` or `<span>` say, are never pushed.
 """
 
 from numba import njit
@@ -181,7 +181,7 @@ def pop_to(depth, ntok, st, an, ev):
 
 @njit(cache=True)
 def find(tag, stop, st):
-    """The depth of the innermost open `tag` that no element with a bit of `stop` encloses from inside; or -1."""
+    """The depth of the innermost open `tag` with no element with a bit of `stop` inside it; or -1."""
     i = st[s.SP] - 1
     while i >= 0:
         if element(i, st) == tag:
@@ -312,7 +312,8 @@ def open_block(tag, ntok, st, an, ev):
             if element(i, st) == tag or (tag != t.LI and (element(i, st) == t.DD or element(i, st) == t.DT)):
                 pop_to(i, ntok, st, an, ev)
                 break
-            if st[s.BITS + element(i, st)] & t.SPECIAL and element(i, st) != t.ADDRESS and element(i, st) != t.DIV and element(i, st) != t.P:
+            inner = element(i, st)
+            if st[s.BITS + inner] & t.SPECIAL and inner != t.ADDRESS and inner != t.DIV and inner != t.P:
                 break
             i -= 1
     elif tag == t.TD or tag == t.TH or tag == t.CAPTION:

@@ -1,7 +1,7 @@
 """Sixteen bytes at a time: what a processor's vector instructions do, on borrowed byte arrays.
 
-Each function reads data[at : at + 16], whatever lies there: the caller sees to it that this is memory of the array. A
-"mask" has bit i set where byte i has the property in question.
+Each function reads data[at : at + 16], whatever lies there: the caller sees to it that this is memory of the
+array. A "mask" has bit i set where byte i has the property in question.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,7 +60,7 @@ def _lowered(builder: Any, value: Any) -> Any:
 
 
 def _run(ranges: Ranges) -> Callable[..., Any]:
-    """The generator of a function to (mask of bytes in `ranges`, the lower-case bytes as two little-endian numbers)."""
+    """The generator of a function to (mask of bytes in `ranges`, the bytes in lower case as two numbers)."""
 
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         value = _load(builder, args[0], args[1])
