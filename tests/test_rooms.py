@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pagekin
 
-ORDER = (
-    "store net sources hypertext bags similarity text evaluation clusters labels routers engines web cli".split()
-)
+ORDER = "store net sources hypertext bags similarity text evaluation clusters labels routers engines web cli".split()
 ROOT = Path(pagekin.__file__).parent
 
 

@@ -53,7 +53,7 @@ def test_info_counts_for_programs_and_people(collection: Path) -> None:
     assert about["skipped"] == {"empty page": 1, "not html": 1}
     assert about["format"] == 1
     shown = pagekin("info", collection).stdout
-    assert "2 (from 2 HTML records)" in shown
+    assert "2 (from 3 HTML records)" in shown
     assert "bytes a word" in shown
 
 

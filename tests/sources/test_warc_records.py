@@ -142,8 +142,8 @@ def test_other_versions_of_warc_are_read(version: bytes) -> None:
     ],
 )  # fmt: skip
 def test_dates_of_archives_are_understood(stamp: str, expected: tuple[int, ...]) -> None:
-    year, month, day, *time = expected
-    assert unix_time(stamp) == datetime(year, month, day, *time, tzinfo=UTC).timestamp()
+    year, month, day, hour, minute, second = (*expected, 0, 0, 0)[:6]
+    assert unix_time(stamp) == datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
 
 
 @pytest.mark.parametrize(

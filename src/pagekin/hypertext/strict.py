@@ -5,6 +5,7 @@ vouch for the other.
 """
 
 import re
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from pagekin.hypertext.model import (
 from pagekin.sources import Limits
 
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?(?:'([^']*)'?|"([^"]*)"?|(.*))""", re.I | re.S)
+_NOFRAMES = re.compile(r"<noframes(?=[\s/>])", re.I)
 _PLAIN = Attribute.TEXT
 
 
@@ -72,9 +74,9 @@ class _StrictReader:
 
     # -- the tree ---------------------------------------------------------------------------------------------------
 
-    def walk(self, root: Any) -> None:
+    def walk(self, root: Any, attributes: int = int(_PLAIN)) -> None:
         """Visit all nodes below `root` in document order, without recursion: pages may nest 100,000 deep."""
-        context = (int(_PLAIN), False)
+        context = (attributes, False)
         pending: list[tuple[Any, tuple[int, bool], bool]] = [(n, context, False) for n in reversed(root.children)]
         while pending:
             node, context, leaving = pending.pop()
@@ -101,7 +103,7 @@ class _StrictReader:
             return None
         if not foreign:
             self._note_head(node, tag)
-        if tag == "noframes":
+        if tag == "noframes" and not foreign:
             self._reread(node, attributes)
             return None
         if tag in HEADINGS:
@@ -128,6 +130,7 @@ class _StrictReader:
                     self.page.title_start = self._text_bytes
         if _is_crumbs(node) and not self._in_crumbs:
             self._in_crumbs = True
+            self._break()
             self._border(Boundary.CRUMBS_START)
             self._crumbs_position = (node.source_line, node.source_col, tag)
         self._links(node, tag)
@@ -164,15 +167,18 @@ class _StrictReader:
                 self._title_done = True
         if self._in_crumbs and self._crumbs_position == (node.source_line, node.source_col, tag):
             self._in_crumbs = False
+            self._break()
             self._border(Boundary.CRUMBS_END)
 
     def _reread(self, node: Element, attributes: int) -> None:
         """Frameless content is markup to us, but raw text to a browser that knows frames."""
         raw = "".join(getattr(child, "data", "") or "" for child in node.children)
+        # One inside another would be read again at each level: <object> does to words what <noframes> does.
+        raw = _NOFRAMES.sub("<object", raw)
         self._fragment += 1
         for child in parse_fragment(raw).children:
             holder = _Holder([child])
-            self.walk(holder)
+            self.walk(holder, attributes)
         self._flush()
 
     # -- what tags say ----------------------------------------------------------------------------------------------
@@ -182,10 +188,10 @@ class _StrictReader:
         if tag == "html":
             page.language = _text(attrs.get("lang")) or _text(attrs.get("xml:lang"))
         elif tag == "base" and page.base is None and "href" in attrs:
-            page.base = _text(attrs["href"])
+            page.base = self._address(_text(attrs["href"]))
         elif tag == "link" and page.canonical is None:
             if "canonical" in _text(attrs.get("rel")).lower().split() and attrs.get("href"):
-                page.canonical = _text(attrs["href"])
+                page.canonical = self._address(_text(attrs["href"]))
         elif tag == "meta":
             name = _text(attrs.get("name")).strip().lower()
             content = _text(attrs.get("content"))
@@ -237,10 +243,8 @@ class _StrictReader:
 
     def _anchor(self, href: str, kind: AnchorKind, nofollow: bool) -> int:
         """A new anchor that starts here; -1 if it cannot be kept."""
-        self._flush()
-        # An address ends at the fragment; white space around it and line ends inside it do not count.
-        address = href.strip("\t\n\f\r \x00\x0b").partition("#")[0]
-        if len(address.encode("utf-8", "replace")) > self.limits.url_bytes:
+        address = self._address(href)
+        if address is None:
             self.page.dropped_links += 1
             return -1
         if len(self.page.anchors) >= self.limits.anchors:
@@ -249,6 +253,11 @@ class _StrictReader:
         here = len(self.page.words)
         self.page.anchors.append(Anchor(address, here, here, kind, nofollow))
         return len(self.page.anchors) - 1
+
+    def _address(self, href: str) -> str | None:
+        """The address in an attribute: up to the fragment, without white space around it; None if it is too long."""
+        address = href.strip("\t\n\f\r \x00\x0b").partition("#")[0]
+        return None if len(address.encode("utf-8", "replace")) > self.limits.url_bytes else address
 
     def _alt(self, alt: object) -> None:
         self._break()
@@ -406,6 +415,7 @@ class StrictLexer:
         self.limits = limits
         self._words: dict[bytes, int] = {}
         self._hrefs: dict[bytes, int] = {}
+        self._href_list: list[bytes] = []
 
     def word_strings(self) -> list[bytes]:
         """All words so far, by number."""
@@ -413,7 +423,9 @@ class StrictLexer:
 
     def href_strings(self) -> list[bytes]:
         """All link addresses so far, by number."""
-        return list(self._hrefs)
+        # Asked for page by page: only the new ones are added each time.
+        self._href_list += islice(self._hrefs, len(self._href_list), None)
+        return self._href_list
 
     def lex(self, pages: list[bytes]) -> LexedBatch:
         """Read pages of valid UTF-8."""
@@ -444,7 +456,7 @@ class StrictLexer:
             row[slots.R_LANG0], row[slots.R_LANG1] = _place(html, page.language)
             for slot, href in ((slots.R_BASE, page.base), (slots.R_CANONICAL, page.canonical)):
                 if href is not None:
-                    row[slot] = self._number(self._hrefs, href.strip("\t\n\f\r \x00\x0b").partition("#")[0])
+                    row[slot] = self._number(self._hrefs, href)
             row[slots.R_FLAGS] = page.flags
             row[slots.R_BODY] = page.body_start
             row[slots.R_DROPPED] = page.dropped_links

@@ -135,9 +135,7 @@ def _links_home(categories: dict[str, list[Site]], has_people: bool) -> Made:
     mirrored = [site for sites in categories.values() for site in sites if site.key == MIRRORED]
     if mirrored:
         out.heading(2, "Mirrors")
-        out.items(
-            f"{out.link(f'http://{MIRROR_HOST}/', MIRROR_HOST)} mirrors {out.text(s.title)}" for s in mirrored
-        )
+        out.items(f"{out.link(f'http://{MIRROR_HOST}/', MIRROR_HOST)} mirrors {out.text(s.title)}" for s in mirrored)
     if has_people:
         out.heading(2, "People")
         rings_link = out.link(RINGS_URL, "Webrings")
@@ -158,8 +156,7 @@ def _category_page(category: str, sites: list[Site], facts: Facts, links: LinkMa
             out.heading(3, topic)
             best = links.popular(site, pages, 3)
             out.items(
-                f"{out.link(page_url(site, page), page.name)} - {out.text(_annotation(page.facts))}"
-                for page in best
+                f"{out.link(page_url(site, page), page.name)} - {out.text(_annotation(page.facts))}" for page in best
             )
         fans = [person for person in facts.people if _mentions(person, site.key) >= 3]
         if fans:

@@ -80,9 +80,7 @@ class SoupWriter(Writer):
             rows = "\n".join(f"<TR><TD><B>{name}</B><TD>{value}" for name, value in pairs)
             self.add(f"<TABLE BORDER=1>\n{rows}\n</TABLE>")
         else:
-            self.add(
-                "<DL>\n" + "\n".join(f"<DT><B>{name}</B><DD>{value}" for name, value in pairs) + "\n</DL>"
-            )
+            self.add("<DL>\n" + "\n".join(f"<DT><B>{name}</B><DD>{value}" for name, value in pairs) + "\n</DL>")
 
     def image(self, path: str, alt: str) -> None:
         """A picture at the right-hand side."""
@@ -199,9 +197,7 @@ class FramedWriter(Writer):
         return page.encode(self.charset, "xmlcharrefreplace")
 
 
-_HTML4 = (
-    '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Frameset//EN" "http://www.w3.org/TR/html4/frameset.dtd">\n'
-)
+_HTML4 = '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Frameset//EN" "http://www.w3.org/TR/html4/frameset.dtd">\n'
 _HTML4_META = '<meta http-equiv="Content-Type" content="text/html; charset=utf-8">\n'
 
 

@@ -179,17 +179,14 @@ class SiteMaker:
         for letter, pages in letters.items():
             out.heading(2, letter, anchor=letter)
             out.items(
-                f"{out.link(page_url(self.site, page), page.name)} ({out.text(page.topic.lower())})"
-                for page in pages
+                f"{out.link(page_url(self.site, page), page.name)} ({out.text(page.topic.lower())})" for page in pages
             )
         return Made(self.index_url, out.finish(), self.guides)
 
     def page(self, page: FactPage) -> Made:
         """The page about one thing."""
         url = page_url(self.site, page)
-        keywords = (
-            (page.name, page.topic, self.site.directory.partition("/")[2]) if choice(url, 3) == 0 else ()
-        )
+        keywords = (page.name, page.topic, self.site.directory.partition("/")[2]) if choice(url, 3) == 0 else ()
         out = self.writer(url, f"{page.name} - {self.site.title}", page.topic, keywords)
         self.body(out, page, page.paragraphs)
         if page.slug in self.printed:
@@ -236,7 +233,5 @@ class SiteMaker:
         out = PlainWriter(Head(url, f"{page.name} - {self.site.title} (print version)", owner))
         closing = " ".join([*sentences(page.paragraphs[-1])[:-1], item.closing])
         self.body(out, page, (*page.paragraphs[:-1], closing))
-        out.para(
-            out.text("The page itself: ") + out.link(page_url(self.site, page), page_url(self.site, page))
-        )
+        out.para(out.text("The page itself: ") + out.link(page_url(self.site, page), page_url(self.site, page)))
         return Made(url, out.finish(), f"/{self.site.directory}/{page.topic}")

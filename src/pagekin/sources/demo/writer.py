@@ -66,8 +66,7 @@ class Writer:
     def inline(self, pieces: Inline) -> str:
         """Running text with links."""
         return "".join(
-            self.text(piece) if isinstance(piece, str) else self.link(piece.target.url, piece.words)
-            for piece in pieces
+            self.text(piece) if isinstance(piece, str) else self.link(piece.target.url, piece.words) for piece in pieces
         )
 
     # blocks; those which take `inner` or rows expect markup that the inline methods made
@@ -113,9 +112,7 @@ class Writer:
 
     def image(self, path: str, alt: str) -> None:
         """A picture."""
-        self.add(
-            f'<figure><img src={self.quoted(path)} alt={self.quoted(alt)} width="320" height="240"></figure>'
-        )
+        self.add(f'<figure><img src={self.quoted(path)} alt={self.quoted(alt)} width="320" height="240"></figure>')
 
     # the whole page
 
