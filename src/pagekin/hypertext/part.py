@@ -141,16 +141,16 @@ class PartBuilder:
         if isinstance(item, Skipped):
             self.tally.note(item)
             return
-        url = canonical(item.url)
+        url = self._url(item.url)
         if url is None:
             self.tally.note(Skipped("bad url", url=item.url, html=isinstance(item, Page)))
             return
         if isinstance(item, Redirect):
-            target = canonical(item.target, url)
+            target = self._url(item.target, url)
             if target is not None and target != url:
                 self._redirects.append((self.resolver.number(url), self.resolver.number(target), item.date))
         elif isinstance(item, Revisit):
-            original = canonical(item.original)
+            original = self._url(item.original)
             if original is not None:
                 self._revisits.append((self.resolver.number(url), self.resolver.number(original), item.date))
         else:
@@ -160,6 +160,10 @@ class PartBuilder:
             self._waiting_bytes += len(html)
             if self._waiting_bytes >= _BATCH_BYTES:
                 self.flush()
+
+    def _url(self, url: str, base: str | None = None) -> str | None:
+        """`canonical`, for addresses that are not too long: all links of a page may repeat its own."""
+        return canonical(url, base) if len(url) <= self.limits.url_bytes else None
 
     def flush(self) -> None:
         """Read the pages that wait."""

@@ -159,8 +159,6 @@ def end_tag(tag, bits, ntok, ntxt, in_word, st, an, ev):
             tree.end_formatting(tag, False, ntok + 1 if in_word else ntok, st, an, ev)
             return
         tree.close_block(tag, ntok, st, an, ev)
-        if tag == t.NOFRAMES and st[s.MUTE] != 0:
-            st[s.SAVED_TXT] = ntxt
     elif tag == t.TITLE:
         if st[s.OVERRIDE] == _TITLE:
             st[s.LINE] = 1
@@ -480,6 +478,8 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         pos = lim  # the input ends inside a tag: it is no tag
                         continue
                     pos = after
+                    if st[s.MUTE] == 0:
+                        st[s.SAVED_TXT] = ntxt  # where the text ends if this tag, in whatever way, mutes the page
                     if kind == _END:
                         end_tag(tag, bits, ntok, ntxt, in_word, st, an, ev)
                         continue
@@ -556,7 +556,6 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         if st[s.FRAMESET_OK] != 0 and st[s.FRAMESET] == 0:
                             st[s.FRAMESET] = 1
                             st[s.MUTE] = 1
-                            st[s.SAVED_TXT] = ntxt
                     elif st[s.TABLES] > 0 and t.TR <= tag <= t.TFOOT:  # or <tbody>, <thead>
                         i = tree.find_cell(st)
                         if i >= 0:
@@ -677,11 +676,11 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
             # To be read again with larger tables; it gives the same numbers to its words then.
             room[0], room[1], st[s.NEV], st[s.NAN] = tok0, txt0, ev0, st[s.AN0]
             return page
+        if st[s.MUTE] != 0:
+            ntxt = st[s.SAVED_TXT]
         tree.pop_to(0, ntok, st, an, ev)
         if st[s.CRUMB_SPANS] > 0:
             tree.border(_CRUMBS_END, ntok, st, ev)
-        if st[s.MUTE] != 0:
-            ntxt = st[s.SAVED_TXT]
         if st[s.TITLE0] >= 0 and st[s.TITLE1] < 0:
             st[s.TITLE1] = ntxt - txt0
         for i in range(st[s.AN0], st[s.NAN]):
