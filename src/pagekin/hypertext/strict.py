@@ -95,6 +95,7 @@ class _StrictReader:
     def _enter(self, node: Element, context: tuple[int, bool]) -> tuple[int, bool] | None:
         """Act on a start tag; the context inside, or None if the content is no text."""
         attributes, in_svg = context
+        in_text = bool(attributes & Attribute.TEXT)  # a drawing's title may hold markup, but its words are ALT alone
         tag = node.tag.lower()
         foreign = node.namespace is not Namespace.HTML
         if tag in BREAKING:
@@ -108,7 +109,7 @@ class _StrictReader:
             return None
         if tag in HEADINGS:
             self._border(Boundary.HEADING)
-            attributes |= Attribute.HEADER
+            attributes |= Attribute.HEADER * in_text
         elif tag in CELLS:
             self._border(Boundary.CELL)
         elif tag in ITEMS:
@@ -118,9 +119,9 @@ class _StrictReader:
         elif tag == "br":
             self._border(Boundary.BREAK)
         if tag in KEYWORD_TAGS:
-            attributes |= Attribute.KEYWORD
+            attributes |= Attribute.KEYWORD * in_text
         elif tag == "address":
-            attributes |= Attribute.ADDRESS
+            attributes |= Attribute.ADDRESS * in_text
         elif tag == "title":
             attributes = int(Attribute.ALT if foreign or in_svg else Attribute.TITLE)
             if attributes == Attribute.TITLE:

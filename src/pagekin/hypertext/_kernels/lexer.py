@@ -466,7 +466,13 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                             after += 1
                         else:
                             after = m.read_attributes(buf, after, lim, wants, st)
-                        if bits & t.BREAKS or after < 0 or (kind == _START and st[s.CRUMBS] != 0):
+                        if (
+                            bits & t.BREAKS
+                            or after < 0
+                            or (kind == _START and st[s.CRUMBS] != 0)
+                            or (kind == _END and tag == t.SPAN and st[s.CRUMB_SPANS] == 1)
+                            or (kind == _START and tag == t.META and meta_tag(buf, st) == 1)
+                        ):
                             space = True
                             if in_word or pair_code != 0:
                                 flush = True
