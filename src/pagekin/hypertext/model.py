@@ -147,7 +147,7 @@ _SPECIAL = {
     **dict.fromkeys(map(ord, ".!?\u2026"), CharClass.STOP),
     **dict.fromkeys(map(ord, "\"')]}\u2019\u201d\u00bb"), CharClass.CLOSER),
     **dict.fromkeys(map(ord, "\u3002\uff01\uff1f\uff61"), CharClass.FULL_STOP),
-    **dict.fromkeys((0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), CharClass.IGNORED),
+    **dict.fromkeys((0, 0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), CharClass.IGNORED),
 }
 
 
@@ -160,7 +160,7 @@ def classify(code: int) -> CharClass:
         if any(low <= code <= high for low, high in UNSPACED):
             return CharClass.PAIR
         return CharClass.WORD if char.isalnum() else CharClass.MARK
-    return CharClass.SPACE if char.isspace() or code == 0 else CharClass.OTHER
+    return CharClass.SPACE if char.isspace() else CharClass.OTHER
 
 
 @lru_cache(maxsize=1 << 17)

@@ -507,7 +507,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                             st[s.MUTE] = 0
                             ntxt = st[s.SAVED_TXT]
                         tree.open_block(tag, ntok, st, an, ev)
-                        if crumbs:
+                        if crumbs and st[s.SP] > 0 and tree.element(st[s.SP] - 1, st) == tag:
                             tree.border(_CRUMBS_START, ntok, st, ev)
                             st[s.CRUMB_SP] = st[s.SP] - 1
                         if tag == t.XMP or tag == t.PLAINTEXT:
@@ -559,7 +559,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     elif tag == t.TEXTAREA:
                         mode, raw_tag = _RCDATA, tag
                     elif tag == t.FRAMESET:
-                        if st[s.FRAMESET_OK] != 0 and st[s.FRAMESET] == 0:
+                        if st[s.FRAMESET_OK] != 0 and st[s.FRAMESET] == 0 and not in_word and pair_code == 0:
                             st[s.FRAMESET] = 1
                             st[s.MUTE] = 1
                     elif st[s.TABLES] > 0 and t.TR <= tag <= t.TFOOT:  # or <tbody>, <thead>
