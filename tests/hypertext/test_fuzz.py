@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from tests.hypertext.invariants import PageRead, difference, read_all
 
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.lexer import Lexer
 from pagekin.hypertext.strict import StrictLexer
 from pagekin.sources import Limits, Page, plan_units, read_unit
+from tests.hypertext.invariants import PageRead, difference, read_all
 
 LIMITS = Limits()
 TIGHT = Limits(tokens=100, anchors=10, nesting=16, url_bytes=100, word_bytes=16)
@@ -24,12 +24,13 @@ fuzzed = settings(derandomize=True, database=None, deadline=None, max_examples=1
 
 WORDS = (
     "word Two 3rd x2 naïve STRASSE straße İstanbul ﬁne Ωμέγα москва שלום عربي العَرَبِيَّة हिन्दी e\u0301te\u0301 "
-    "o\u0308\u0323 \u0301lone 日本語 中 ภาษาไทย ກຂ 한국어 \u1112\u1161\u11ab ﾊﾝｶｸ か\u3099 日x日 a中b 😀 👩\u200d🚀 soft\u00adhyphen "
-    "zero\u200dwidth \u202ertl\u202c 𝔘𝔫𝔦 𠀀𠀁 rock'n'roll U.S.A. end. Really? (Yes!) 終わり。 ．．． — \u00a0 \ufeff ² Ⅷ"
+    "o\u0308\u0323 \u0301lone 日本語 中 ภาษาไทย ກຂ 한국어 \u1112\u1161\u11ab ﾊﾝｶｸ か\u3099 日x日 a中b 😀 👩\u200d🚀 "
+    "soft\u00adhyphen zero\u200dwidth \u202ertl\u202c 𝔘𝔫𝔦 𠀀𠀁 rock'n'roll U.S.A. end. Really? (Yes!) "
+    "終わり。 ．．． — \u00a0 \ufeff ² Ⅷ"
 ).split(" ")
 REFERENCES = (
-    "&amp; &lt;b&gt; &eacute; &eacute &copy &copyright &notit; &notin; &not in; &AMP &nGt; &NotEqualTilde; &fjlig; &nosuch; &; & &# "
-    "&#x; &#65; &#65 &#x42; &#X43 &#0; &#128; &#x9f; &#xD800; &#x110000; &#99999999999999; &#x4e2d;&#x6587; &#xAD; &shy; "
+    "&amp; &lt;b&gt; &eacute; &eacute &copy &copyright &notit; &notin; &not in; &AMP &nGt; &NotEqualTilde; &fjlig; &nosuch; "
+    "&; & &# &#x; &#65; &#65 &#x42; &#X43 &#0; &#128; &#x9f; &#xD800; &#x110000; &#99999999999999; &#x4e2d;&#x6587; &#xAD; &shy; "
     "&zwnj; &nbsp; &hellip; &#768; &Zfr;"
 ).split(" ")
 VALUES = [
@@ -60,15 +61,16 @@ NAMES = (
     "href alt class id rel name src title content lang type data-x HREF Alt aria-label itemtype style onclick".split()
 )
 TAGS = (
-    "a b i em strong font span sub sup u nobr code tt big small s strike div p h1 h3 ul ol li dl dt dd table tr td th tbody thead "
-    "tfoot caption colgroup col form button select option optgroup input textarea label fieldset legend pre blockquote center "
-    "address article section nav main header footer details summary figure figcaption hr br img area map iframe frame frameset "
-    "noframes noscript object applet marquee embed script style template title head body html base link meta svg math g text "
+    "a b i em strong font span sub sup u nobr code tt big small s strike div p h1 h3 ul ol li dl dt dd table tr td th tbody "
+    "thead tfoot caption colgroup col form button select option optgroup input textarea label fieldset legend pre blockquote "
+    "center address article section nav main header footer details summary figure figcaption hr br img area map iframe frame "
+    "frameset noframes noscript object applet marquee embed script style template title head body html base link meta svg math g text "
     "desc foreignObject mi annotation-xml ruby rt rp xmp listing plaintext noembed dir menu dfn wbr x-custom image"
 ).split()
 PIECES = [
     *WORDS, *REFERENCES, *[f"<{tag}>" for tag in TAGS if tag != "plaintext"], *[f"</{tag}>" for tag in TAGS],
-    *["<a href=page.html>", '<a href="/x" rel=nofollow>', "<b>", "</b>", "<p>", "</p>", "<td>", "<table><tr><td>", "</table>"] * 3,
+    *["<a href=page.html>", '<a href="/x" rel=nofollow>', "<b>", "</b>", "<p>", "</p>", "<td>", "</table>"] * 3,
+    *["<table><tr><td>"] * 3,
     *["<li>", "</li>", "<ul>", "</ul>", "</a>", "<br>", "<div>", "</div>", " ", "\n", ". "] * 3,
     "<!-- comment -->", "<!-- <b> -- > -->", "<!-->", "<!--->", "<!-- a --!>", "<!doctype html>", "<!bogus>", "<?php echo 1 ?>",
     "</>", "</ x>", "<>", "< b>", "<3", "<![CDATA[ data ]]>", "<svg><![CDATA[ data ]]></svg>", "<svg><title>named</title></svg>",
@@ -214,9 +216,9 @@ simple = some.one_of(
     some.sampled_from(
         [
             "<hr>", "<select><option>one</option><option>two</option></select>", "<template><p>hidden</p></template>",
-            "<svg><title>a drawing</title><text>drawn</text></svg>", "<iframe src='f.html'>no frames</iframe>", "<style>p{}</style>",
-            "<xmp><b>as it is &amp;</b></xmp>", "<script><!-- <script>x</script> --></script>", "<map><area href=r alt='a spot'></map>",
-            "<object><p>instead</p></object>", "<button>press</button>",
+            "<svg><title>a drawing</title><text>drawn</text></svg>", "<iframe src='f.html'>no frames</iframe>",
+            "<style>p{}</style>", "<xmp><b>as it is &amp;</b></xmp>", "<script><!-- <script>x</script> --></script>",
+            "<map><area href=r alt='a spot'></map>", "<object><p>instead</p></object>", "<button>press</button>",
         ]
     ),
 )  # fmt: skip
@@ -264,9 +266,10 @@ def share_apart(pages: Iterable[bytes]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "most"), [(ORDINARY, 0.02), (PIECES, 0.10)], ids=["ordinary soup", "soup with all rarities"]
+    ("pieces", "most"), [(ORDINARY, 0.02), (PIECES, 0.07)], ids=["ordinary soup", "soup with all rarities"]
 )
 def test_on_tag_soup_the_readers_differ_in_few_words(pieces: list[str], most: float) -> None:
+    # Eight seeds gave 0.8 to 1.5 % (this one the most) and 2.8 to 5.0 %.
     chance = random.Random(2002)
     assert share_apart(spaced(chance.choices(pieces, k=80)) for _ in range(1000)) <= most
 

@@ -51,7 +51,7 @@ def stored(reader: Any, html: bytes, tmp_path: Path, limits: Limits = LIMITS, co
 # -- deep ---------------------------------------------------------------------------------------------------------------
 
 DEEP = {
-    **{tag: (f"<{tag}>", f"</{tag}>") for tag in ("div", "b", "table", "ul", "font", "span", "h1", "svg", "object", "dl", "noframes")},
+    **{tag: (f"<{tag}>", f"</{tag}>") for tag in "div b table ul font span h1 svg object dl noframes".split()},
     "a": ("<a href=x>", "</a>"),
     "cells": ("<table><tr><td>", "</table>"),
     "items": ("<ul><li>", "</ul>"),
@@ -263,9 +263,10 @@ def test_odd_addresses_of_pages_are_pages_or_counted(reader: Any, url: str, tmp_
 @both
 def test_odd_link_addresses_are_resolved_or_dropped(reader: Any, tmp_path: Path) -> None:
     hrefs = [
-        "\ud800".encode("utf-8", "surrogatepass").decode("utf-8", "replace"), "&#xD800;", "http://[", "//", "///x", "http:", "http:x", "https:",
-        "\\\\x\\y", "?", "?&amp;", "%", "%zz", "javascript:void(0)", "JAVA\tSCRIPT:x", "data:,x", "mailto:x@y", "http://\u3002/", "http://xn--/",
-        "http://a b/", ":", "x:", "..", "../../../..", "./.", "a/../b", "http://1.2.3.4.5/", "http://0x7f.1/", "//\0/", "\x01http://x/", "ü",
+        "\ufffd", "&#xD800;", "http://[", "//", "///x", "http:", "http:x",
+        "https:", "\\\\x\\y", "?", "?&amp;", "%", "%zz", "javascript:void(0)", "JAVA\tSCRIPT:x", "data:,x", "mailto:x@y", "http://\u3002/",
+        "http://xn--/", "http://a b/", ":", "x:", "..", "../../../..", "./.", "a/../b",
+        "http://1.2.3.4.5/", "http://0x7f.1/", "//\0/", "\x01http://x/", "ü",
     ]  # fmt: skip
     html = "".join(f"<a href='{href}'>x</a> " for href in hrefs).encode()
     page = answered(reader, html, tmp_path)
@@ -400,7 +401,8 @@ def test_python_codecs_that_are_no_encodings_are_never_used() -> None:
 @both
 @pytest.mark.parametrize(
     "damage",
-    [b"\xff" * MIB, b"\xc3" * MIB, b"\xed\xa0\x80" * (MIB // 4), b"\xf4\x90\x80\x80" * 1000, b"\xc0\x80" * 1000, b"\x80 " * (MIB // 2), b"\x1b$B" * (MIB // 4)],
+    [b"\xff" * MIB, b"\xc3" * MIB, b"\xed\xa0\x80" * (MIB // 4), b"\xf4\x90\x80\x80" * 1000, b"\xc0\x80" * 1000,
+     b"\x80 " * (MIB // 2), b"\x1b$B" * (MIB // 4)],
     ids=["ff", "cut characters", "surrogates", "beyond unicode", "overlong", "continuations", "escapes"],
 )  # fmt: skip
 @pytest.mark.parametrize("label", ["utf-8", "iso-2022-jp", "windows-874", ""])

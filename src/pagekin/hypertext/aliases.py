@@ -44,7 +44,7 @@ def choose_pages(
     first = np.ones(len(rows), dtype=bool)
     first[1:] = rows["url"][1:] != rows["url"][:-1]
     newest = np.flatnonzero(first)
-    page_of = {int(url): int(place) for url, place in zip(rows["url"][newest].tolist(), newest.tolist(), strict=True)}
+    page_of = _Places(rows["url"][newest], newest)
     alias: dict[int, int] = {}
     alias.update(
         (url, target)
@@ -70,17 +70,32 @@ def choose_pages(
     return Choice(np.flatnonzero(chosen), target_of, renamed, target_of[renamed].astype(np.int64), +left_out)
 
 
+class _Places:
+    """Where the newest capture of each URL stands among the rows: a dictionary in two arrays."""
+
+    def __init__(self, urls: Array, places: Array) -> None:
+        self.urls = urls
+        self.places = places
+
+    def __contains__(self, url: int) -> bool:
+        place = int(np.searchsorted(self.urls, url))
+        return place < len(self.urls) and int(self.urls[place]) == url
+
+    def __getitem__(self, url: int) -> int:
+        return int(self.places[np.searchsorted(self.urls, url)])
+
+
 def _follow_canonicals(
     rows: Array,
-    page_of: dict[int, int],
+    page_of: "_Places",
     alias: dict[int, int],
     left_out: Counter[str],
     title: Callable[[int], bytes],
 ) -> None:
     claims: dict[int, list[int]] = defaultdict(list)
-    for url, place in page_of.items():
-        wanted = int(rows["canonical"][place])
-        if wanted >= 0 and wanted != url:
+    claiming = page_of.places[rows["canonical"][page_of.places] >= 0]
+    for url, wanted in zip(rows["url"][claiming].tolist(), rows["canonical"][claiming].tolist(), strict=True):
+        if wanted != url:
             claims[_end_of(wanted, alias)].append(url)
     for wanted in sorted(claims):
         claimants = sorted(claims[wanted])

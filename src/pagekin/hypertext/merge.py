@@ -7,6 +7,7 @@ block after another. Nothing here depends on how the pages were divided into par
 import heapq
 import json
 import os
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -198,10 +199,11 @@ def _merge(
 
 def _all_rows(parts: list[Part], languages: list[str]) -> Array:
     """All pages of all parts, with URL and language numbers that hold across parts, and where to find each."""
-    row = np.dtype([*PAGE_ROW.descr, ("part", "<u4")])
-    tables = []
+    rows = np.zeros(sum(len(part.pages) for part in parts), dtype=[*PAGE_ROW.descr, ("part", "<u4")])
+    start = 0
     for number, part in enumerate(parts):
-        table = np.zeros(len(part.pages), dtype=row)
+        table = rows[start : start + len(part.pages)]
+        start += len(part.pages)
         for name in PAGE_ROW.names or ():
             table[name] = part.pages[name]
         table["part"] = number
@@ -210,8 +212,7 @@ def _all_rows(parts: list[Part], languages: list[str]) -> Array:
         table["canonical"][aliased] = part.url_ids[part.pages["canonical"][aliased]]
         local = np.array([languages.index(language) for language in part.about["languages"]], dtype=np.uint16)
         table["language"] = local[part.pages["language"]]
-        tables.append(table)
-    rows = np.concatenate(tables) if tables else np.zeros(0, dtype=row)
+        part.pages = part.pages[:0].copy()  # all that follows goes by the table of all pages
     return rows[np.lexsort((rows["digest"], -rows["date"], rows["url"]))]
 
 
@@ -242,7 +243,7 @@ def _pairs(parts: list[Part], name: str) -> Array:
 def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter) -> int:
     """Write the term table, ranked by frequency then word; parts' `word_ids` become ranks. The number of terms."""
     lexical = writer.work / "words.lexical"
-    bounds = [0]
+    bounds = array("q", [0])
     with lexical.open("wb") as file:
 
         def take(word: bytes, _where: list[tuple[int, int]]) -> None:
@@ -267,8 +268,9 @@ def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter)
         part.word_ids = rank[part.word_ids]
     data = lexical.read_bytes()
     terms = _Strings(writer.create("term.bytes", np.uint8))
-    for lexical_id in order.tolist():
-        terms.add(data[bounds[lexical_id] : bounds[lexical_id + 1]])
+    for start in range(0, len(order), _CHUNK):
+        for lexical_id in order[start : start + _CHUNK].tolist():
+            terms.add(data[bounds[lexical_id] : bounds[lexical_id + 1]])
     writer.put("term.offsets", terms.offsets())
     writer.put("term.count", counts[order].astype(smallest_uint(int(counts.max(initial=0)))))
     writer.put("term.order", rank[counts > 0])
@@ -367,18 +369,22 @@ def _write_pages(
 def _write_hosts(parts: list[Part], kept: Array, writer: KinWriter) -> int:
     """Write the hosts of pages; their number."""
     wanted = np.unique(kept["url"])
-    hosts: dict[int, str] = {}
+    found: dict[str, int] = {}
+    host_of_url = np.zeros(len(wanted), dtype=np.int64)
     for number, part in enumerate(parts):
-        ours = np.isin(part.url_ids, wanted)
+        place = np.searchsorted(wanted, part.url_ids)
+        ours = np.append(wanted, 0)[place] == part.url_ids if len(wanted) else np.zeros(len(place), dtype=bool)
         for string, _, local in _stream(part, number, "urls"):
             if ours[local]:
-                hosts[int(part.url_ids[local])] = host_of(string.decode("utf-8", "replace"))
-    names = sorted(set(hosts.values()))
-    place = {name: i for i, name in enumerate(names)}
+                host = host_of(string.decode("utf-8", "replace"))
+                host_of_url[place[local]] = found.setdefault(host, len(found))
+    names = sorted(found)
+    rank = np.zeros(len(names), dtype=np.int64)
+    rank[[found[name] for name in names]] = np.arange(len(names))
     data, offsets = pack([name.encode() for name in names])
     writer.put("host.bytes", data)
     writer.put("host.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
-    numbers = np.fromiter((place[hosts[url]] for url in kept["url"].tolist()), dtype=np.int64, count=len(kept))
+    numbers = rank[host_of_url[np.searchsorted(wanted, kept["url"])]] if len(kept) else np.zeros(0, dtype=np.int64)
     writer.put("page.host", numbers.astype(smallest_uint(len(names))))
     return len(names)
 

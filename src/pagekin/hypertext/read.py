@@ -17,7 +17,7 @@ from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.sources import Limits, SourceError, Unit, plan_units, read_unit
 from pagekin.store import KinWriter
 
-PART_TOKENS = 6_000_000
+PART_TOKENS = 3_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
 PARSERS = ("fast", "strict")
 

@@ -5,7 +5,6 @@ vouch for the other.
 """
 
 import re
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -424,8 +423,9 @@ class StrictLexer:
 
     def href_strings(self) -> list[bytes]:
         """All link addresses so far, by number."""
-        # Asked for page by page: only the new ones are added each time.
-        self._href_list += islice(self._hrefs, len(self._href_list), None)
+        # Asked for page by page: a list is made again only when there are new ones.
+        if len(self._href_list) != len(self._hrefs):
+            self._href_list = list(self._hrefs)
         return self._href_list
 
     def lex(self, pages: list[bytes]) -> LexedBatch:
