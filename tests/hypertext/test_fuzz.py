@@ -64,8 +64,8 @@ TAGS = (
     "a b i em strong font span sub sup u nobr code tt big small s strike div p h1 h3 ul ol li dl dt dd table tr td th tbody "
     "thead tfoot caption colgroup col form button select option optgroup input textarea label fieldset legend pre blockquote "
     "center address article section nav main header footer details summary figure figcaption hr br img area map iframe frame "
-    "frameset noframes noscript object applet marquee embed script style template title head body html base link meta svg math g text "
-    "desc foreignObject mi annotation-xml ruby rt rp xmp listing plaintext noembed dir menu dfn wbr x-custom image"
+    "frameset noframes noscript object applet marquee embed script style template title head body html base link meta svg math "
+    "g text desc foreignObject mi annotation-xml ruby rt rp xmp listing plaintext noembed dir menu dfn wbr x-custom image"
 ).split()
 PIECES = [
     *WORDS, *REFERENCES, *[f"<{tag}>" for tag in TAGS if tag != "plaintext"], *[f"</{tag}>" for tag in TAGS],
@@ -232,7 +232,7 @@ well_formed = some.builds(
 )  # fmt: skip
 
 
-@settings(fuzzed, max_examples=400)
+@settings(fuzzed, max_examples=300)
 @given(well_formed)
 def test_on_well_formed_pages_both_readers_find_the_same(html: bytes) -> None:
     fast, strict = read_twice(html)

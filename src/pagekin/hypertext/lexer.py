@@ -68,7 +68,7 @@ class Lexer:
         self._state[slots.MAX_ANCHORS] = limits.anchors
         self._state[slots.MAX_URL] = limits.url_bytes
         self._state[slots.MAX_WORD] = limits.word_bytes
-        self._state[slots.NESTING] = limits.nesting
+        self._state[slots.NESTING] = min(limits.nesting, slots.NESTING_MOST)
         self._state[slots.BITS : slots.BITS + len(tags.BITS)] = tags.BITS
         self._href_list: list[bytes] = []
         self._allocate(batch_bytes)

@@ -11,7 +11,7 @@ from pagekin.hypertext._kernels.borrow import borrow
 from pagekin.hypertext._kernels.intern import digest_of, head, intern, mix, slot_shift
 
 _OTHER, _SPACE, _WORD, _MARK, _PAIR, _STOP, _CLOSER, _IGNORED, _FULL_STOP = range(9)
-_DATA, _RCDATA, _RAW, _VALUE = range(4)
+_DATA, _RCDATA, _RAW, _VALUE, _CDATA = range(5)
 _TITLE, _KEYWORD, _ALT, _TEXT = 1, 4, 16, 32
 _A, _AREA, _FRAME, _IFRAME, _REFRESH = range(5)
 _NO_TAG, _START, _END, _SKIPPED = range(4)  # the number of characters before the name, too
@@ -338,7 +338,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                 if in_word or pair_code != 0:
                     flush = True
                     continue
-                if mode != _VALUE:
+                if mode != _VALUE and mode != _CDATA:
                     break
                 # The end of an attribute's value: back to the markup around it.
                 pos, lim, mode = outer_pos, outer_lim, outer_mode
@@ -410,7 +410,7 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     if c == 32:
                         pos += 1
                         flush = space = True
-                    elif c != 60 and c != 38 and c < 128:
+                    elif c != 60 and c != 38 and c < 128 and c != 0:
                         flush = True
                 continue
             if c <= 32 and not in_word and pair_code == 0 and st[s.AFTER_STOP] == 0 and m.is_space(c):
@@ -433,7 +433,9 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                         kind = _END if 97 <= n <= 122 or 65 <= n <= 90 else _SKIPPED
                     if kind == _SKIPPED:
                         if n == 33 and st[s.SVG] > 0 and pos + 9 <= lim and buf[pos + 2] == 91:
-                            pos = m.after_cdata(buf, pos, lim)
+                            # A CDATA section of foreign content is text as it stands.
+                            outer_pos, outer_lim, outer_mode = m.after_cdata(buf, pos + 9, lim), lim, mode
+                            pos, lim, mode = pos + 9, max(pos + 9, outer_pos - 3), _CDATA
                         else:
                             pos = m.after_comment(buf, pos, lim)
                         continue
@@ -572,14 +574,18 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                 pos += 1
             elif c == 60:
                 if (
-                    (raw_tag == t.TITLE and m.ends_raw(buf, pos, lim, _N_TITLE))
-                    or (raw_tag == t.TEXTAREA and m.ends_raw(buf, pos, lim, _N_TEXTAREA))
-                    or (raw_tag == t.XMP and m.ends_raw(buf, pos, lim, _N_XMP))
-                ) and mode != _VALUE:
+                    (
+                        (raw_tag == t.TITLE and m.ends_raw(buf, pos, lim, _N_TITLE))
+                        or (raw_tag == t.TEXTAREA and m.ends_raw(buf, pos, lim, _N_TEXTAREA))
+                        or (raw_tag == t.XMP and m.ends_raw(buf, pos, lim, _N_XMP))
+                    )
+                    and mode != _VALUE
+                    and mode != _CDATA
+                ):
                     mode = _DATA
                     continue
                 pos += 1
-            elif c == 38 and mode != _RAW:
+            elif c == 38 and mode != _RAW and mode != _CDATA:
                 code, second, pos = m.reference(buf, pos, lim, mode == _VALUE, refs)
                 if code < 0:
                     code = np.int64(38)
@@ -646,6 +652,8 @@ def lex_pages(buf, starts, ends, first, tables, terms, hrefs, st, out, rows, roo
                     st[s.AFTER_STOP] = 0
                     tree.border(_SENTENCE, ntok, st, ev)
                 continue
+            if st[s.OVERRIDE] == 0:
+                st[s.FRAMESET_OK] = 0  # after any text a frameset is none
             if space or st[s.LINE] != 0:
                 if ntxt > txt0:
                     txt[ntxt] = 10 if st[s.LINE] != 0 else 32

@@ -236,7 +236,7 @@ def after_comment(buf, pos, end):
 
 @njit(cache=True)
 def after_cdata(buf, pos, end):
-    """The position after the CDATA section that opens at buf[pos]; it holds no text of the page."""
+    """The position after the "]]>" that ends the CDATA section whose content starts at `pos`; or `end`."""
     while pos + 2 < end and not (buf[pos] == 93 and buf[pos + 1] == 93 and buf[pos + 2] == 62):
         pos += 1
     return min(pos + 3, end)
