@@ -25,7 +25,7 @@ from pagekin.store import ArrayFile, KinWriter, smallest_uint
 from pagekin.store.ragged import pack
 
 Array = npt.NDArray[Any]
-_CHUNK = 4_096
+_CHUNK = 1_024
 _BLOCK_BYTES = 8 << 20
 _INVERT_AT_ONCE = 1 << 20
 
@@ -167,6 +167,7 @@ def _merge(
     writer.put("alias.target", chosen.alias_target.astype(np.uint32))
 
     term_count = _merge_words(parts, rows, chosen.pages, writer)
+    del rows, titles
     progress(0.35)
     facts = _write_pages(parts, kept, chosen.target_of, url_count, writer, lambda share: progress(0.35 + 0.5 * share))
     links = _invert(kept, url_count, writer)

@@ -14,11 +14,13 @@ from typing import Any
 from pagekin import __version__
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
-from pagekin.sources import Limits, SourceError, Unit, plan_units, read_unit
+from pagekin.sources import Limits, Page, SourceError, Unit, plan_units, read_unit
 from pagekin.store import KinWriter
 
 PART_TOKENS = 3_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
+HUGE_PAGE = 3 << 20
+"""A page of this many bytes starts a new part: its own need and a part's do not add up."""
 PARSERS = ("fast", "strict")
 
 
@@ -159,6 +161,8 @@ class _PartWriter:
             if isinstance(item, int):
                 stop = item
                 continue
+            if isinstance(item, Page) and len(item.html) >= HUGE_PAGE and self._builder.tokens >= PART_TOKENS // 8:
+                self.finish()
             self._builder.take(item)
             if self._builder.tokens >= PART_TOKENS:
                 self.finish()
