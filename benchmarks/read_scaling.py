@@ -37,7 +37,7 @@ def watch(process: subprocess.Popen[str], peaks: dict[int, int], done: threading
 
 def read(archive: Path, workers: int, folder: Path) -> dict[str, Any]:
     """Read an archive once; the summary, with peak memory per process."""
-    command = [sys.executable, "-c", "from pagekin.cli import main; main()", "read", str(archive), "--json"]
+    command = [sys.executable, "-m", "pagekin", "read", str(archive), "--json"]
     command += ["--out", str(folder / f"{archive.name}-{workers}.kin"), "--workers", str(workers)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peaks: dict[int, int] = {}

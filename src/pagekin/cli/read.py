@@ -13,7 +13,7 @@ def read(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."
+            metavar="SOURCE", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")],

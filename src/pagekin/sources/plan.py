@@ -85,6 +85,8 @@ def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str)
     for base in filter(None, [default_base, *bases.values()]):
         if not base.lower().startswith(("http://", "https://")):
             raise SourceError(f"--base-url takes an address such as https://www.example.org/, not '{base}'.")
+    if default_base and not folders:
+        raise SourceError("--base-url is the address of a folder's root, and no folder is among the sources.")
     if len(folders) > 1:
         for folder in folders:
             if folder not in bases:
