@@ -92,6 +92,7 @@ def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: Non
             "limits": asdict(plan.limits),
             "sources": sorted({unit.where for unit in units}),
             "pagekin": __version__,
+            "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
         }
         if plan.strict and facts["damaged"]:
             examples = "\n  ".join(facts["damaged_examples"])
