@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.aliases import choose_pages
+from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, PAGE_ROW, Tally
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.urls import host_of
@@ -152,9 +153,8 @@ def merge_parts(
 def _merge(
     parts: list[Part], tally: Tally, writer: KinWriter, all_captures: bool, progress: Callable[[float], None]
 ) -> dict[str, Any]:
-    urls = _Strings(writer.create("url.bytes", np.uint8))
-    url_count = _merge_strings(parts, "urls", "url_ids", lambda url, _where: urls.add(url))
-    writer.put("url.offsets", urls.offsets())
+    url_count = _merge_urls(parts, writer)
+    give_back_memory()
     progress(0.15)
 
     languages = sorted({language for part in parts for language in part.about["languages"]})
@@ -168,8 +168,12 @@ def _merge(
 
     term_count = _merge_words(parts, rows, chosen.pages, writer)
     del rows, titles
+    give_back_memory()
     progress(0.35)
     facts = _write_pages(parts, kept, chosen.target_of, url_count, writer, lambda share: progress(0.35 + 0.5 * share))
+    for part in parts:  # their numbers have done their work
+        part.word_ids = part.url_ids = np.zeros(0, dtype=np.uint32)
+    give_back_memory()
     links = _invert(kept, url_count, writer)
     progress(1.0)
     page_languages: dict[str, int] = {}
@@ -196,6 +200,14 @@ def _merge(
         "language_codes": languages,
         "all_captures": all_captures,
     }
+
+
+def _merge_urls(parts: list[Part], writer: KinWriter) -> int:
+    """Write the table of addresses, sorted; parts' `url_ids` become places in it. The number of addresses."""
+    urls = _Strings(writer.create("url.bytes", np.uint8))
+    count = _merge_strings(parts, "urls", "url_ids", lambda url, _where: urls.add(url))
+    writer.put("url.offsets", urls.offsets())
+    return count
 
 
 def _all_rows(parts: list[Part], languages: list[str]) -> Array:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
+from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.sources import Limits, Page, SourceError, Unit, plan_units, read_unit
 from pagekin.store import KinWriter
 
-PART_TOKENS = 3_000_000
+PART_TOKENS = 2_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
 HUGE_PAGE = 3 << 20
 """A page of this many bytes starts a new part: its own need and a part's do not add up."""
@@ -174,6 +175,8 @@ class _PartWriter:
         path = self.folder / f"{self.name}-{len(self.written)}"
         self._builder.write(path)
         self.written.append(path)
+        del self._builder
+        give_back_memory()
         self._builder = self._fresh()
 
 
