@@ -12,9 +12,7 @@ from pagekin.cli.app import BAD_INPUT, OUR_FAULT, USAGE, app, fail, human_bytes,
 def read(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."
-        ),
+        typer.Argument(metavar="SOURCE", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")],
     base_url: Annotated[
