@@ -1,4 +1,9 @@
-"""Corpus and strategy in, weighted bags out (related-pages-2002, section 3).
+"""From the corpus to weighted bags: what represents a page, by a strategy.
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+`Strategy` is one value with every choice; `make_bags` turns the corpus's streams into bags by compiled kernels;
+`Bags` reads them. Only making bags imports the compiler.
 """
+
+from pagekin.bags.strategy import PRESETS, Strategy, StrategyError, choose, from_dict, load, preset, settings_table
+
+__all__ = ["PRESETS", "Strategy", "StrategyError", "choose", "from_dict", "load", "preset", "settings_table"]

@@ -8,6 +8,7 @@ imports the compiler unless pages are read by the fast lexer.
 from pagekin.hypertext.check import check_corpus
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag, fold
+from pagekin.hypertext.sites import site_of, sites_of_urls
 from pagekin.hypertext.urls import canonical
 
 __all__ = [
@@ -19,4 +20,6 @@ __all__ = [
     "canonical",
     "check_corpus",
     "fold",
+    "site_of",
+    "sites_of_urls",
 ]

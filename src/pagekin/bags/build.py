@@ -1,0 +1,336 @@
+"""Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.strategy import Strategy
+from pagekin.bags.weights import (
+    distance_weights,
+    frequency_weights,
+    nmdf_parameters,
+    normalised,
+    scaled_frequencies,
+)
+from pagekin.bags.words import Vocabulary, link_hash, vocabulary
+from pagekin.hypertext import Boundary, Corpus, sites_of_urls
+from pagekin.store import KinWriter, smallest_uint
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+
+SYNTACTIC_ENDS = (
+    Boundary.PARAGRAPH, Boundary.CELL, Boundary.ITEM, Boundary.BREAK, Boundary.HEADING, Boundary.LIST_END,
+    Boundary.TABLE_END,
+)  # fmt: skip
+"""Borders of paragraphs, cells and items; headings and the ends of lists and tables are borders of paragraphs too."""
+TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
+DYNAMIC_SIZE = 32
+"""Syntactic and topical windows end here at the latest."""
+BATCH_WORDS = 1 << 21
+BATCH_WORK = 1 << 22
+
+
+@dataclass
+class _Kept:
+    """What is left of the pages under a strategy, in temporary files."""
+
+    words: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+    titles: npt.NDArray[np.int32]
+    spans: npt.NDArray[np.int32]
+    left: float
+    right: float
+
+
+def make_bags(
+    corpus: Corpus,
+    strategy: Strategy,
+    writer: KinWriter,
+    progress: Progress = lambda _stage, _share: None,
+    not_citing: Array | None = None,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Write the `bag.*` and `bagterm.*` arrays of all URLs with a page or a link to them; give the facts about them.
+
+    Links on the pages numbered in `not_citing` are left out.
+    """
+    words = vocabulary(corpus, strategy, lambda share: progress("words", share))
+    citing = _citing(corpus, not_citing)
+    kept = _keep(corpus, strategy, words, writer.work, progress, threads)
+    raw = _merge(corpus, strategy, words, kept, citing, writer, progress, threads)
+    facts = _weigh(corpus, strategy, words, raw, writer, progress)
+    facts["window_words"] = {"left": round(kept.left, 2), "right": round(kept.right, 2)}
+    facts["not_citing"] = 0 if not_citing is None else len(not_citing)
+    for name in _TEMPORARY:
+        (writer.work / name).unlink(missing_ok=True)
+    return facts
+
+
+_TEMPORARY = ("kept.words", "kept.spans", "raw.terms", "raw.weights", "raw.origins")
+
+
+def _citing(corpus: Corpus, not_citing: Array | None) -> npt.NDArray[np.bool_]:
+    """Which pages' links count: of several captures of a URL only the newest, and none that is left out."""
+    urls = np.asarray(corpus.kin["page.url"])
+    citing = np.ones(len(urls), dtype=np.bool_)
+    citing[1:] = urls[1:] != urls[:-1]
+    if not_citing is not None:
+        citing[not_citing] = False
+    return citing
+
+
+def _temporary(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
+    """A writable array in a temporary file: the system may move it out of memory."""
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    return np.memmap(path, dtype, "w+", shape=shape).view(np.ndarray)
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, jobs: Iterator[Callable[[], Any]], ahead: int
+) -> Iterator[Any]:
+    """The jobs' results in the jobs' order, with at most `ahead` of them under way."""
+    waiting: list[Future[Any]] = []
+    for job in jobs:
+        waiting.append(pool.submit(job))
+        if len(waiting) >= ahead:
+            yield waiting.pop(0).result()
+    for future in waiting:
+        yield future.result()
+
+
+def _cuts(offsets: Array, step: int) -> list[tuple[int, int]]:
+    """Ranges of neighbours whose shares, as given by `offsets`, add up to about `step`."""
+    cuts = [0]
+    while cuts[-1] < len(offsets) - 1:
+        end = int(np.searchsorted(offsets, int(offsets[cuts[-1]]) + step, side="right")) - 1
+        cuts.append(min(max(end, cuts[-1] + 1), len(offsets) - 1))
+    return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+
+def _keep(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int
+) -> _Kept:
+    """Every page's kept words, and every anchor's window."""
+    from pagekin.bags._kernels.keep import keep_words
+
+    kin = corpus.kin
+    tokens, rares, marks, anchors = (
+        np.asarray(kin[f"page.{name}"], dtype=np.int64) for name in ("tokens", "rare", "marks", "anchors")
+    )
+    pages = len(corpus)
+    kind = strategy.window.kind
+    ends = np.zeros(64, dtype=np.bool_)
+    ends[[int(b) for b in {"basic": (), "syntactic": SYNTACTIC_ENDS, "topical": TOPICAL_ENDS}[kind]]] = True
+    size = strategy.window.size if kind == "basic" else min(strategy.window.size, DYNAMIC_SIZE)
+    spans = _temporary(folder / "kept.spans", np.int32, (int(anchors[-1]), 4))
+    offsets = np.zeros(pages + 1, dtype=np.int64)
+    titles = np.zeros(pages, dtype=np.int32)
+
+    def batch(first: int, last: int) -> Array:
+        part = slice(first, last + 1)
+        length = int(tokens[last] - tokens[first])
+        longest = int(np.max(np.diff(tokens[part]))) + 1
+        most_marks = int(np.max(np.diff(marks[part]))) + 1
+        a = slice(int(anchors[first]), int(anchors[last]))
+        out = np.empty(length, dtype=np.int32)
+        page_ends = np.empty(last - first, dtype=np.int64)
+        n = keep_words(
+            np.array(kin["stream.words"][tokens[first] : tokens[last]]),
+            np.array(kin["stream.rare"][rares[first] : rares[last]], dtype=np.uint32),
+            np.array(kin["mark.gap"][marks[first] : marks[last]]),
+            np.array(kin["mark.kind"][marks[first] : marks[last]]),
+            tokens[part] - tokens[first], rares[part] - rares[first], marks[part] - marks[first],
+            anchors[part] - anchors[first],
+            np.array(kin["anchor.start"][a], dtype=np.int64), np.array(kin["anchor.length"][a], dtype=np.int64),
+            words.stem_of, ends, size, out, page_ends, titles[first:last], spans[a],
+            np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32), np.empty(most_marks, dtype=np.int64),
+        )  # fmt: skip
+        offsets[first + 1 : last + 1] = page_ends
+        return out[:n]
+
+    ranges = _cuts(tokens, BATCH_WORDS)
+    total = 0
+    with ThreadPoolExecutor(threads) as pool, (folder / "kept.words").open("wb") as file:
+        jobs = (lambda r=r: batch(*r) for r in ranges)
+        for (first, last), kept in zip(ranges, _in_order(pool, jobs, threads + 1), strict=True):
+            offsets[first + 1 : last + 1] += total
+            total += len(kept)
+            file.write(kept.data)
+            progress("windows", last / pages)
+    kept_words = np.memmap(folder / "kept.words", np.int32, "r+", shape=(total,)).view(np.ndarray) if total else offsets[:0].astype(np.int32)
+    widths = _mean_widths(spans)
+    return _Kept(kept_words, offsets, titles, spans, *widths)
+
+
+def _mean_widths(spans: Array) -> tuple[float, float]:
+    """Mean number of kept words to the left and to the right of an anchor (section 3.1)."""
+    left = right = 0
+    for start in range(0, len(spans), 1 << 20):
+        part = spans[start : start + (1 << 20)]
+        left += int(np.sum(part[:, 1] - part[:, 0], dtype=np.int64))
+        right += int(np.sum(part[:, 3] - part[:, 2], dtype=np.int64))
+    count = max(len(spans), 1)
+    return left / count, right / count
+
+
+@dataclass
+class _Raw:
+    """Merged bags before weighting: summed occurrence weights, in temporary files."""
+
+    urls: npt.NDArray[np.uint32]
+    offsets: npt.NDArray[np.int64]
+    inlinks: npt.NDArray[np.uint32]
+    df: npt.NDArray[np.int64]
+    folder: Path
+
+
+def _merge(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: _Kept, citing: Array, writer: KinWriter,
+    progress: Progress, threads: int,
+) -> _Raw:  # fmt: skip
+    """Fragments sorted and collapsed to one bag per URL; the corpus's inverted anchors have done the sorting."""
+    from pagekin.bags._kernels.merge import merge_bags
+
+    kin = corpus.kin
+    urls, pages, stems = len(corpus.urls), len(corpus), len(words.shown)
+    inlinks = np.asarray(kin["inlink.offsets"], dtype=np.int64)
+    page_url = np.asarray(kin["page.url"], dtype=np.int64)
+    page_host = np.asarray(kin["page.host"], dtype=np.int64)
+    page_of_url = np.full(urls, -1, dtype=np.int64)
+    page_of_url[page_url[::-1]] = np.arange(pages - 1, -1, -1)  # the first of several captures, the newest, wins
+    url_site = np.zeros(urls, dtype=np.int64)
+    if not strategy.anchors.within_site:
+        url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
+    page_site = url_site[page_url]
+    anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), np.diff(np.asarray(kin["page.anchors"], dtype=np.int64)))
+    near = distance_weights(strategy) if strategy.anchors.scale else np.zeros(0)
+    if strategy.window.kind != "basic":
+        near = near[: DYNAMIC_SIZE + 1]
+    title = strategy.title.scale * (distance_weights(strategy)[0] if strategy.anchors.scale else 1.0)
+    terms = stems + (pages if strategy.links.scale else 0)
+    most = int(np.max(np.diff(inlinks), initial=1))
+    table = 1 << (2 * most).bit_length()
+
+    # What a URL costs: the words of its page and of its links' windows.
+    cost = np.zeros(urls + 1, dtype=np.int64)
+    has_page = page_of_url >= 0
+    cost[1:][has_page] = np.diff(kept.offsets)[page_of_url[has_page]]
+    cost[1:] += np.diff(inlinks) * (2 * strategy.window.size + 4) + 8
+    np.cumsum(cost, out=cost)
+    ranges = _cuts(cost, BATCH_WORK)
+    scratch: list[tuple[Array, ...]] = [
+        (
+            np.zeros(terms), np.zeros(terms, dtype=np.uint8), np.empty(terms, dtype=np.int64),
+            np.zeros(table, dtype=np.uint64), np.empty(most + 1, dtype=np.int64),
+        )
+        for _ in range(threads)
+    ]  # fmt: skip
+
+    def batch(first: int, last: int) -> list[tuple[Array, Array, Array, Array, Array]]:
+        room = scratch.pop()
+        capacity = min(int(cost[last] - cost[first]), 2 * BATCH_WORK)
+        pieces = []
+        while first < last:
+            part = np.array(kin["inlink.anchors"][inlinks[first] : inlinks[last]], dtype=np.int64)
+            out = (np.empty(capacity, np.int64), np.empty(capacity, np.float32), np.empty(capacity, np.uint8))
+            ends, citations = np.zeros(last - first, np.int64), np.zeros(last - first, np.uint32)
+            done, n = merge_bags(
+                first, last, inlinks[first : last + 1] - inlinks[first], part, page_of_url[first:last],
+                url_site[first:last], page_url, page_host, page_site, citing, anchor_page, kept.spans, kept.words,
+                kept.offsets, kept.titles, stems, strategy.content.scale, float(title), strategy.links.scale,
+                near * strategy.anchors.scale, strategy.anchors.repeat == "once", strategy.anchors.within_site,
+                *room, *out, ends, citations,
+            )  # fmt: skip
+            if done == first:
+                capacity *= 2  # one bag alone needs more
+                continue
+            pieces.append((out[0][:n], out[1][:n], out[2][:n], ends[: done - first], citations[: done - first]))
+            first = done
+        scratch.append(room)
+        return pieces
+
+    df = np.zeros(terms, dtype=np.int64)
+    sizes, citations_of = [], []
+    folder = writer.work
+    with (
+        ThreadPoolExecutor(threads) as pool,
+        (folder / "raw.terms").open("wb") as terms_file,
+        (folder / "raw.weights").open("wb") as weights_file,
+        (folder / "raw.origins").open("wb") as origins_file,
+    ):
+        jobs = (lambda r=r: batch(*r) for r in ranges)
+        for (_first, last), pieces in zip(ranges, _in_order(pool, jobs, threads + 1), strict=True):
+            for numbers, weights, origins, ends, citations in pieces:
+                df += np.bincount(numbers, minlength=terms)
+                terms_file.write(numbers.astype(np.uint32).data)
+                weights_file.write(weights.data)
+                origins_file.write(origins.data)
+                sizes.append(np.diff(ends, prepend=0))
+                citations_of.append(citations)
+            progress("merging", last / urls)
+    size = np.concatenate([np.zeros(0, np.int64), *sizes])
+    has_bag = size > 0
+    offsets = np.zeros(int(np.count_nonzero(has_bag)) + 1, dtype=np.int64)
+    np.cumsum(size[has_bag], out=offsets[1:])
+    inlink_counts = np.concatenate([np.zeros(0, np.uint32), *citations_of])[has_bag]
+    return _Raw(np.flatnonzero(has_bag).astype(np.uint32), offsets, inlink_counts, df, folder)
+
+
+def _weigh(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: _Raw, writer: KinWriter, progress: Progress
+) -> dict[str, Any]:
+    """Frequency weights and normalisation to sum 1; terms that no bag holds are left out of the numbering."""
+    bags, total = len(raw.urls), int(raw.offsets[-1])
+    in_use = raw.df > 0
+    number = np.cumsum(in_use) - 1
+    factors = frequency_weights(raw.df, bags, strategy)
+    stems = len(words.shown)
+    stored = {
+        "terms": writer.create("bag.terms", np.uint32),
+        "weights": writer.create("bag.weights", np.float32),
+        "from": writer.create("bag.from", np.uint8),
+    }
+    files = {
+        name: np.memmap(raw.folder / f"raw.{name}", kind, "r", shape=(total,)) if total else np.zeros(0, kind)
+        for name, kind in (("terms", np.uint32), ("weights", np.float32), ("origins", np.uint8))
+    }
+    for first, last in _cuts(raw.offsets, BATCH_WORK) if bags else []:
+        part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
+        terms = np.asarray(files["terms"][part])
+        weights = scaled_frequencies(np.asarray(files["weights"][part]), strategy) * factors[terms]
+        stored["terms"].append(number[terms].astype(np.uint32))
+        stored["weights"].append(normalised(weights, raw.offsets[first : last + 1] - part.start))
+        stored["from"].append(np.asarray(files["origins"][part]))
+        progress("weighing", last / bags)
+    used = np.flatnonzero(in_use)
+    of_words, of_links = used[used < stems], used[used >= stems] - stems
+    page_url = np.asarray(corpus.kin["page.url"])
+    link_urls = page_url[of_links]
+    hashes = np.concatenate(
+        [words.hashes[of_words], np.array([link_hash(corpus.urls[int(u)]) for u in link_urls], dtype=np.uint64)]
+    )
+    writer.put("bag.url", raw.urls.astype(smallest_uint(len(corpus.urls))))
+    writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
+    writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
+    writer.put("bagterm.hash", hashes)
+    writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
+    writer.put("bagterm.df", raw.df[in_use].astype(np.uint32))
+    writer.put("bagterm.shown", np.concatenate([words.shown[of_words], link_urls.astype(np.uint32)]))
+    facts: dict[str, Any] = {
+        "bags": bags,
+        "bag_entries": total,
+        "bag_words": len(of_words),
+        "bag_links": len(of_links),
+        "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
+    }
+    if strategy.weight.frequency == "nmdf":
+        mu, sigma = nmdf_parameters(strategy, bags)
+        facts["nmdf"] = {"mu": mu, "sigma": sigma}
+    return facts

@@ -1,0 +1,288 @@
+"""How a page is represented: every choice of section 3 of the 2002 paper, as one value."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+
+class StrategyError(ValueError):
+    """A setting that is unknown, not allowed, or at odds with another; the message lists what is allowed."""
+
+
+def _one_of(default: str, help_text: str, *allowed: str) -> Any:
+    return field(default=default, metadata={"allowed": (default, *allowed), "help": help_text})
+
+
+def _number(default: float | None, help_text: str, low: float, high: float) -> Any:
+    return field(default=default, metadata={"low": low, "high": high, "help": help_text})
+
+
+def _switch(default: bool, help_text: str) -> Any:
+    return field(default=default, metadata={"help": help_text})
+
+
+@dataclass(frozen=True)
+class Content:
+    """The page's own running text and alt texts."""
+
+    scale: float = _number(1.0, "weight of a word of the page's own text; 0 leaves the text out", 0, 1000)
+
+
+@dataclass(frozen=True)
+class Title:
+    """The page's title, counted once."""
+
+    scale: float = _number(1.0, "weight of a word of the title; 0 leaves the title out", 0, 1000)
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """The words of the links that lead to the page, and the words around them."""
+
+    scale: float = _number(1.0, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
+    repeat: str = _one_of(
+        "once", "links that count: one per citing host and link text, or every one of them", "every"
+    )
+    within_site: bool = _switch(True, "whether links (and citing pages) of the page's own site count")
+
+
+@dataclass(frozen=True)
+class Links:
+    """The pages that link to the page, each as a term of its own."""
+
+    scale: float = _number(0.0, "weight of a citing page; 0 leaves citing pages out", 0, 1000)
+
+
+@dataclass(frozen=True)
+class Window:
+    """How far the words around a link reach."""
+
+    kind: str = _one_of("basic", "where a window ends besides its size", "syntactic", "topical")
+    size: int = _number(32, "kept words on each side of the link, at most", 0, 1000)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """How occurrences become weights."""
+
+    distance: str = _one_of("log", "weight by distance from the link: log2(32 / (1 + d)), or none", "none")
+    frequency: str = _one_of("sqrt", "weight by the number df of bags that hold the term", "none", "log", "nmdf")
+    mu: float | None = _number(
+        None, "centre of nmdf, as ln df; without it ln 100 + ln(bags / 51,469)", -50, 50
+    )
+    sigma: float | None = _number(None, "width of nmdf, in units of ln df; without it ln 10", 0.01, 50)
+    tf: str = _one_of("raw", "scaling of a term's summed weight in a bag: raw, 1 + log2 above 1, or root", "log", "sqrt")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How bags are signed and found again (section 6)."""
+
+    maker: str = _one_of("darts", "signatures of real weights (darts), or of integer counts as in 2002 (paper)", "paper")
+    m: int = _number(192, "values per signature", 8, 4096)
+    seed: int = _number(1, "seed of all hash functions", 0, 2**31 - 1)
+    alpha: float = _number(0.0, "answers have a similarity above this, unless a query says otherwise", 0, 1)
+    min_inlinks: int = _number(
+        0, "pages with fewer links from other pages can be asked about but are no answers", 0, 1_000_000
+    )
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One representation of pages, and the index made of it. Equal strategies make equal indexes."""
+
+    name: str = "default"
+    words: str = _one_of(
+        "mixed", "words that count: with a letter (mixed), any, or their letters alone as in 2002 (letters)", "all", "letters"
+    )
+    stemming: str = _one_of(
+        "stem", "stem words, use stems for the stop list alone (stopstem), or do not (nostem)", "stopstem", "nostem"
+    )
+    metric: str = _one_of("jaccard", "similarity of two bags; an index needs jaccard", "cosine")
+    content: Content = field(default_factory=Content)
+    title: Title = field(default_factory=Title)
+    anchors: Anchors = field(default_factory=Anchors)
+    links: Links = field(default_factory=Links)
+    window: Window = field(default_factory=Window)
+    weight: Weight = field(default_factory=Weight)
+    signature: Signature = field(default_factory=Signature)
+
+    def __post_init__(self) -> None:
+        if not (self.content.scale or self.title.scale or self.anchors.scale or self.links.scale):
+            raise StrategyError(
+                "the strategy leaves everything out: content.scale, title.scale, anchors.scale and links.scale are all 0"
+            )
+        if self.weight.frequency != "nmdf" and (self.weight.mu is not None or self.weight.sigma is not None):
+            raise StrategyError(
+                f"weight.mu and weight.sigma belong to weight.frequency = 'nmdf', which is '{self.weight.frequency}'"
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The strategy as plain values, nested as in TOML, with nothing that is unset."""
+        return {
+            name: {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
+            for name, value in asdict(self).items()
+        }
+
+    def as_toml(self) -> str:
+        """The strategy as a TOML file."""
+        plain = self.as_dict()
+        lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items() if not isinstance(value, dict)]
+        for name, table in plain.items():
+            if isinstance(table, dict):
+                lines += ["", f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+        return "\n".join(lines) + "\n"
+
+    def digest(self) -> str:
+        """A short name that is the same for equal settings, whatever the strategy is called."""
+        plain = {key: value for key, value in self.as_dict().items() if key != "name"}
+        return hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def with_settings(self, settings: Mapping[str, Any]) -> "Strategy":
+        """The strategy with some settings, given by dotted name, changed."""
+        changed: dict[str, Any] = {}
+        known = {name: (table, item) for name, table, item in _settings()}
+        for name, value in settings.items():
+            if name == "name":
+                changed["name"] = str(value)
+                continue
+            if name not in known:
+                raise StrategyError(f"there is no setting '{name}'. Settings are {', '.join(known)}")
+            table, item = known[name]
+            checked = _checked(name, item, value)
+            if table:
+                changed[table] = replace(changed.get(table, getattr(self, table)), **{item.name: checked})
+            else:
+                changed[item.name] = checked
+        return replace(self, **changed)
+
+
+def _settings() -> list[tuple[str, str, Any]]:
+    """(dotted name, table or '', dataclass field) of every setting."""
+    found: list[tuple[str, str, Any]] = []
+    for item in fields(Strategy):
+        inner = item.default_factory() if callable(item.default_factory) else None
+        if is_dataclass(inner):
+            found += [(f"{item.name}.{part.name}", item.name, part) for part in fields(inner)]
+        elif item.name != "name":
+            found.append((item.name, "", item))
+    return found
+
+
+def settings_table() -> list[tuple[str, str, str, str]]:
+    """(name, default, what is allowed, what it does) of every setting, for help texts and docs."""
+    return [
+        (name, "unset" if item.default is None else json.dumps(item.default).strip('"'), _allowed(item),
+         item.metadata["help"])
+        for name, _table, item in _settings()
+    ]  # fmt: skip
+
+
+def _allowed(item: Any) -> str:
+    if "allowed" in item.metadata:
+        return ", ".join(item.metadata["allowed"])
+    if isinstance(item.default, bool):
+        return "true, false"
+    return f"{item.metadata['low']:,g} to {item.metadata['high']:,.0f}"
+
+
+def _checked(name: str, item: Any, value: Any) -> Any:
+    """`value`, perhaps written as text, as the type that the setting has."""
+    wrong = StrategyError(f"{name} is one of: {_allowed(item)}; not {value!r}")
+    if isinstance(item.default, bool):
+        if isinstance(value, str):
+            value = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(value.lower())
+        if not isinstance(value, bool):
+            raise wrong
+        return value
+    if "allowed" in item.metadata:
+        if value not in item.metadata["allowed"]:
+            raise wrong
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise wrong
+    try:
+        number = float(value)
+    except ValueError:
+        raise wrong from None
+    if not item.metadata["low"] <= number <= item.metadata["high"]:  # also refuses nan
+        raise wrong
+    if isinstance(item.default, int):
+        if number != int(number):
+            raise wrong
+        return int(number)
+    return number
+
+
+HAVELIWALA2002 = Strategy(
+    name="haveliwala2002",
+    words="letters",
+    stemming="stem",
+    anchors=Anchors(repeat="every"),
+    weight=Weight(frequency="nmdf"),
+    signature=Signature(maker="paper", m=80, alpha=0.15),
+)
+"""Size-32 windows, distance weights, NMDF, stems, content included (section 7): what the paper ran at scale."""
+
+PRESETS = {"default": Strategy(), "haveliwala2002": HAVELIWALA2002}
+
+
+def preset(name: str) -> Strategy:
+    """The strategy of this name."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise StrategyError(f"there is no preset '{name}'. Presets are {', '.join(PRESETS)}") from None
+
+
+def from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strategy:
+    """The strategy that nested plain values describe; what they do not say is as in `base`, or as by default."""
+    flat: dict[str, Any] = {}
+    tables = {table for _name, table, _item in _settings() if table}
+    for name, value in plain.items():
+        if isinstance(value, Mapping):
+            if name not in tables:
+                raise StrategyError(f"there is no table [{name}]. Tables are {', '.join(sorted(tables))}")
+            flat |= {f"{name}.{key}": item for key, item in value.items()}
+        elif name != "preset":
+            flat[name] = value
+    start = base or (preset(str(plain["preset"])) if "preset" in plain else Strategy(name="unnamed"))
+    return start.with_settings(flat)
+
+
+def load(path: str | Path) -> Strategy:
+    """The strategy in a TOML file; a `preset` in it says where to start from."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StrategyError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StrategyError(f"{file} is no TOML file: it is not UTF-8 text") from None
+    try:
+        plain = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StrategyError(f"{file} is no TOML file: {error}") from None
+    try:
+        strategy = from_dict(plain)
+    except StrategyError as error:
+        raise StrategyError(f"{file}: {error}") from None
+    return strategy if "name" in plain else replace(strategy, name=file.stem)
+
+
+def choose(preset_name: str = "", file: str = "", settings: Iterable[str] = ()) -> Strategy:
+    """The strategy of a command line: a preset or a file, and then NAME=VALUE settings."""
+    if preset_name and file:
+        raise StrategyError("give a preset or a strategy file, not both; a file can start from a preset by preset = 'NAME'")
+    strategy = load(file) if file else preset(preset_name or "default")
+    changes: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise StrategyError(f"a setting is written NAME=VALUE, for example window.size=16; not '{setting}'")
+        changes[name.strip()] = value.strip()
+    return strategy.with_settings(changes)

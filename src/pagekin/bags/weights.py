@@ -1,0 +1,70 @@
+"""Term weights: distance from the link, document frequency, term frequency (sections 3.3 and 5.2)."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.strategy import Strategy
+
+Array = npt.NDArray[Any]
+_VANISHED = 1e-30
+PAPER_BAGS = 51_469
+"""The URLs of the paper's sample that some page of its crawl links to (section 5)."""
+
+
+def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
+    """The weight of a window word by its distance from the link, 0 for the link's own words."""
+    distance = np.arange(strategy.window.size + 1, dtype=np.float64)
+    if strategy.weight.distance == "none":
+        return np.ones_like(distance)
+    return np.maximum(0.0, np.log2(32.0 / (1.0 + distance)))
+
+
+def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
+    """(μ, σ) of the log-scale Gaussian for a collection of this many bags.
+
+    The paper does not give them. Its Figure 8 runs from df 1 to 10,000: we take the middle, 100, as the centre for the
+    paper's number of bags, and move it in proportion.
+    """
+    mu, sigma = strategy.weight.mu, strategy.weight.sigma
+    if mu is None:
+        mu = math.log(100) + math.log(max(bags, 1) / PAPER_BAGS)
+    return mu, math.log(10) if sigma is None else sigma
+
+
+def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:
+    """The factor of each term by the number of bags that hold it (Figures 7 and 8)."""
+    found = np.maximum(df.astype(np.float64), 1.0)
+    if strategy.weight.frequency == "log":
+        return np.asarray(1.0 / (1.0 + np.log2(found)))
+    if strategy.weight.frequency == "sqrt":
+        return np.asarray(1.0 / np.sqrt(found))
+    if strategy.weight.frequency == "nmdf":
+        mu, sigma = nmdf_parameters(strategy, bags)
+        return np.asarray(np.exp(-0.5 * ((np.log(found) - mu) / sigma) ** 2))
+    return np.ones_like(found)
+
+
+def scaled_frequencies(tf: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
+    """Summed occurrence weights, scaled: as they are, by root, or 1 + log2 above 1."""
+    counts = tf.astype(np.float64)
+    if strategy.weight.tf == "sqrt":
+        return np.asarray(np.sqrt(counts))
+    if strategy.weight.tf == "log":
+        return np.asarray(np.where(counts > 1, 1.0 + np.log2(np.maximum(counts, 1.0)), counts))
+    return counts
+
+
+def normalised(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
+    """Each bag's weights divided by their sum: bag i is weights[offsets[i]:offsets[i + 1]], none is empty.
+
+    Where all weights of a bag vanish (terms far from the centre of nmdf), its terms count alike.
+    """
+    if len(weights) == 0:
+        return np.zeros(0, dtype=np.float32)
+    sizes = np.diff(offsets)
+    sums = np.repeat(np.add.reduceat(weights, offsets[:-1]), sizes)
+    shares = np.where(sums > _VANISHED, weights, 1.0) / np.where(sums > _VANISHED, sums, np.repeat(sizes, sizes))
+    return shares.astype(np.float32)

@@ -1,0 +1,95 @@
+"""Which words go into bags, and in which form: per-term tables made from the strategy (sections 3.1 and 3.2)."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.stopwords import STOP_WORDS
+from pagekin.bags.strategy import Strategy
+from pagekin.hypertext import Corpus
+
+DROPPED = -1
+
+
+@cache
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("porter")
+
+
+def _stems(words: Sequence[str]) -> list[str]:
+    """Porter stems; a word with other than ASCII characters is its own stem: the rules are for English."""
+    made: list[str] = _stemmer().stemWords(list(words))
+    return [stem if word.isascii() else word for word, stem in zip(words, made, strict=True)]
+
+
+def bag_forms(words: Sequence[str], strategy: Strategy) -> list[str]:
+    """The form in which each (folded) word goes into a bag, '' if it does not."""
+    if strategy.words == "letters":
+        words = ["".join(filter(str.isalpha, word)) for word in words]
+    elif strategy.words == "mixed":
+        words = [word if not word.isdigit() and any(map(str.isalpha, word)) else "" for word in words]
+    if strategy.stemming == "nostem":
+        return ["" if word in STOP_WORDS else word for word in words]
+    stop = _stopped_stems()
+    stems = _stems(words)
+    if strategy.stemming == "stopstem":
+        return ["" if stem in stop else word for word, stem in zip(words, stems, strict=True)]
+    return ["" if stem in stop else stem for stem in stems]
+
+
+@cache
+def _stopped_stems() -> frozenset[str]:
+    return frozenset(_stems(sorted(STOP_WORDS)))
+
+
+def word_hash(form: str) -> int:
+    """The 64-bit hash of a word in its bag form: the same on every machine and in every collection."""
+    return int.from_bytes(hashlib.blake2b(b"w" + form.encode(), digest_size=8).digest(), "little")
+
+
+def link_hash(url: str | bytes) -> int:
+    """The 64-bit hash of a citing page as a term."""
+    data = url.encode() if isinstance(url, str) else url
+    return int.from_bytes(hashlib.blake2b(b"l" + data, digest_size=8).digest(), "little")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The bag's words of one collection under one strategy."""
+
+    stem_of: npt.NDArray[np.int32]
+    """For each term of the corpus its bag word, or DROPPED."""
+    shown: npt.NDArray[np.uint32]
+    """For each bag word the corpus's most common term that stands behind it (Figure 14, footnote 15)."""
+    hashes: npt.NDArray[np.uint64]
+
+
+def vocabulary(corpus: Corpus, strategy: Strategy, progress: Callable[[float], None] = lambda _s: None) -> Vocabulary:
+    """The table of the corpus's terms. Bag words are numbered by the frequency of their most common form."""
+    stem_of = np.full(len(corpus.terms), DROPPED, dtype=np.int32)
+    numbers: dict[str, int] = {}
+    shown: list[int] = []
+    step = 1 << 16
+    data, offsets = corpus.terms.data, corpus.terms.offsets
+    for start in range(0, len(stem_of), step):
+        bounds = np.asarray(offsets[start : start + step + 1], dtype=np.int64)
+        block = data[bounds[0] : bounds[-1]].tobytes()
+        ends = (bounds - bounds[0]).tolist()
+        words = [block[ends[i] : ends[i + 1]].decode("utf-8", "replace") for i in range(len(ends) - 1)]
+        for place, form in enumerate(bag_forms(words, strategy), start):
+            if form:
+                # Terms are ranked by frequency: the first of a stem is its most common form.
+                number = numbers.setdefault(form, len(shown))
+                if number == len(shown):
+                    shown.append(place)
+                stem_of[place] = number
+        progress(min(1.0, (start + step) / len(stem_of)))
+    hashes = np.fromiter(map(word_hash, numbers), dtype=np.uint64, count=len(numbers))
+    return Vocabulary(stem_of, np.array(shown, dtype=np.uint32), hashes)

@@ -1,0 +1,67 @@
+"""Sites: which hosts are under one owner, by the Public Suffix List.
+
+A site is a registrable domain: the public suffix under which names are handed out (`edu`, `co.uk`, `github.io`) and
+one label more. Suffixes that companies opened to their customers count like those of the registries, so that
+`alice.github.io` and `bob.github.io` are two sites. The list comes with an installed package and is never fetched.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext.urls import host_of
+from pagekin.store import RaggedBytes
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+_URLS_AT_ONCE = 1 << 16
+_SHORTEST_ORIGIN = len("http://h")
+
+
+@functools.cache
+def _suffixes() -> "PublicSuffixList":
+    """The Public Suffix List, read at the first question: most commands never ask."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def site_of(host: str) -> str:
+    """The site of a host, without port: its registrable domain, or the host itself where it has none.
+
+    IP addresses, single labels and public suffixes have none. Empty labels, as in `www..example.org` or after a last
+    dot, are passed over.
+    """
+    host = host.lower()
+    if host.startswith("["):
+        return host[: host.find("]") + 1] or host
+    labels = [label for label in host.partition(":")[0].split(".") if label]
+    name = ".".join(labels)
+    # The URL standard takes every host that ends in a number for an IPv4 address.
+    if len(labels) < 2 or labels[-1].isdecimal():
+        return name or host
+    return _suffixes().privatesuffix(name) or name
+
+
+def _origins(urls: RaggedBytes) -> Iterator[bytes]:
+    """Each URL up to its path, as in `http://user@host:81`."""
+    for first in range(0, len(urls), _URLS_AT_ONCE):
+        offsets = urls.offsets[first : first + _URLS_AT_ONCE + 1].astype(np.int64)
+        block = urls.data[offsets[0] : offsets[-1]].tobytes()
+        for start in (offsets[:-1] - offsets[0]).tolist():
+            # A canonical URL has a path and a host, so no slash of "https://" is met from there on.
+            yield block[start : block.index(b"/", start + _SHORTEST_ORIGIN)]
+
+
+def sites_of_urls(urls: RaggedBytes) -> tuple[npt.NDArray[np.uint32], list[str]]:
+    """(the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
+    origins: dict[bytes, int] = {}
+    numbers = np.fromiter((origins.setdefault(origin, len(origins)) for origin in _origins(urls)), np.uint32, len(urls))
+    sites = [site_of(host_of(origin.decode("utf-8", "replace"))) for origin in origins]
+    names = sorted(set(sites))
+    ranks = {name: rank for rank, name in enumerate(names)}
+    return np.array([ranks[site] for site in sites], dtype=np.uint32)[numbers], names
