@@ -9,8 +9,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from pagekin.cli import check, demo, info, page, read  # noqa: F401  (each adds its verb)
-from pagekin.cli.app import app
+from pagekin.cli.app import app, load_verbs
 
 WIDTH = 96
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
@@ -26,18 +25,13 @@ the [README](../README.md#exit-codes).
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    # Without markup the help is plain text; with it, it is drawn as boxes as wide as the terminal.
-    markup, app.rich_markup_mode = app.rich_markup_mode, None
-    try:
-        program: Any = get_command(app)
-    finally:
-        app.rich_markup_mode = markup
-    # Verbs come in the order of their import, which is not ours to choose when something else imported them.
-    program.commands = dict(sorted(program.commands.items()))
+    load_verbs()
+    program: Any = get_command(app)
     size = {"terminal_width": WIDTH, "max_content_width": WIDTH, "resilient_parsing": True, "color": False}
     top = program.make_context("pagekin", [], **size)
     sections = [INTRODUCTION, _section("pagekin", program.get_help(top))]
-    for name, command in program.commands.items():
+    for name in program.list_commands(top):
+        command = program.commands[name]
         context = command.make_context(name, [], parent=top, **size)
         sections.append(_section(f"pagekin {name}", command.get_help(context)))
     return "\n".join(sections)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from pagekin.cli.app import VERBS
 
 
 def pagekin(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
@@ -160,15 +163,31 @@ def test_json_is_all_there_is_on_standard_output(site: Path, tmp_path: Path) -> 
     assert json.loads(done.stdout)["pages"] == 2
 
 
-def test_showing_starts_without_the_compiler(collection: Path) -> None:
+def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -> None:
     code = (
         "import sys; sys.argv = ['pagekin', 'info', sys.argv[1]]\n"
         "from pagekin.cli import main\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "assert 'numba' not in sys.modules and 'scipy' not in sys.modules"
+        "slow = {'numba', 'scipy', 'rich', 'pydantic', 'importlib.metadata', 'pagekin.cli.read'} & set(sys.modules)\n"
+        "assert not slow, slow"
     )
     done = subprocess.run([sys.executable, "-c", code, str(collection)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_help_names_every_verb_in_the_order_of_the_table() -> None:
+    done = pagekin("--help")
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"^  (\w+)  +(.+)$", done.stdout.partition("Commands:")[2], re.MULTILINE)
+    assert [name for name, _ in shown] == list(VERBS)
+    assert not [text for _, text in shown if text.endswith("...")], "a verb's first sentence is too long for the list"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_found_by_its_name_alone(verb: str) -> None:
+    done = pagekin(verb, "--help")
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^Usage: .* {verb} ", done.stdout)
 
 
 def test_the_demo_reads_and_shows_itself(tmp_path: Path) -> None:

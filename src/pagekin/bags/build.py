@@ -1,7 +1,7 @@
 """Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
     distance_weights,
@@ -92,28 +93,6 @@ def _temporary(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
     return np.memmap(path, dtype, "w+", shape=shape).view(np.ndarray)
 
 
-def _in_order(
-    pool: ThreadPoolExecutor, jobs: Iterator[Callable[[], Any]], ahead: int
-) -> Iterator[Any]:
-    """The jobs' results in the jobs' order, with at most `ahead` of them under way."""
-    waiting: list[Future[Any]] = []
-    for job in jobs:
-        waiting.append(pool.submit(job))
-        if len(waiting) >= ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
-
-
-def _cuts(offsets: Array, step: int) -> list[tuple[int, int]]:
-    """Ranges of neighbours whose shares, as given by `offsets`, add up to about `step`."""
-    cuts = [0]
-    while cuts[-1] < len(offsets) - 1:
-        end = int(np.searchsorted(offsets, int(offsets[cuts[-1]]) + step, side="right")) - 1
-        cuts.append(min(max(end, cuts[-1] + 1), len(offsets) - 1))
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
-
-
 def _keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int
 ) -> _Kept:
@@ -155,18 +134,19 @@ def _keep(
         offsets[first + 1 : last + 1] = page_ends
         return out[:n]
 
-    ranges = _cuts(tokens, BATCH_WORDS)
+    parts = ranges(tokens, BATCH_WORDS)
     total = 0
     with ThreadPoolExecutor(threads) as pool, (folder / "kept.words").open("wb") as file:
-        jobs = (lambda r=r: batch(*r) for r in ranges)
-        for (first, last), kept in zip(ranges, _in_order(pool, jobs, threads + 1), strict=True):
+        jobs = (lambda r=r: batch(*r) for r in parts)
+        for (first, last), kept in zip(parts, in_order(pool, jobs, threads + 1), strict=True):
             offsets[first + 1 : last + 1] += total
             total += len(kept)
             file.write(kept.data)
             progress("windows", last / pages)
-    kept_words = np.memmap(folder / "kept.words", np.int32, "r+", shape=(total,)).view(np.ndarray) if total else offsets[:0].astype(np.int32)
-    widths = _mean_widths(spans)
-    return _Kept(kept_words, offsets, titles, spans, *widths)
+    kept_words: Array = np.zeros(0, dtype=np.int32)
+    if total:
+        kept_words = np.memmap(folder / "kept.words", np.int32, "r+", shape=(total,)).view(np.ndarray)
+    return _Kept(kept_words, offsets, titles, spans, *_mean_widths(spans))
 
 
 def _mean_widths(spans: Array) -> tuple[float, float]:
@@ -224,7 +204,7 @@ def _merge(
     cost[1:][has_page] = np.diff(kept.offsets)[page_of_url[has_page]]
     cost[1:] += np.diff(inlinks) * (2 * strategy.window.size + 4) + 8
     np.cumsum(cost, out=cost)
-    ranges = _cuts(cost, BATCH_WORK)
+    parts = ranges(cost, BATCH_WORK)
     scratch: list[tuple[Array, ...]] = [
         (
             np.zeros(terms), np.zeros(terms, dtype=np.uint8), np.empty(terms, dtype=np.int64),
@@ -265,8 +245,8 @@ def _merge(
         (folder / "raw.weights").open("wb") as weights_file,
         (folder / "raw.origins").open("wb") as origins_file,
     ):
-        jobs = (lambda r=r: batch(*r) for r in ranges)
-        for (_first, last), pieces in zip(ranges, _in_order(pool, jobs, threads + 1), strict=True):
+        jobs = (lambda r=r: batch(*r) for r in parts)
+        for (_first, last), pieces in zip(parts, in_order(pool, jobs, threads + 1), strict=True):
             for numbers, weights, origins, ends, citations in pieces:
                 df += np.bincount(numbers, minlength=terms)
                 terms_file.write(numbers.astype(np.uint32).data)
@@ -301,7 +281,7 @@ def _weigh(
         name: np.memmap(raw.folder / f"raw.{name}", kind, "r", shape=(total,)) if total else np.zeros(0, kind)
         for name, kind in (("terms", np.uint32), ("weights", np.float32), ("origins", np.uint8))
     }
-    for first, last in _cuts(raw.offsets, BATCH_WORK) if bags else []:
+    for first, last in ranges(raw.offsets, BATCH_WORK) if bags else []:
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = np.asarray(files["terms"][part])
         weights = scaled_frequencies(np.asarray(files["weights"][part]), strategy) * factors[terms]

@@ -10,8 +10,6 @@ from pagekin.bags.strategy import Strategy
 
 Array = npt.NDArray[Any]
 _VANISHED = 1e-30
-PAPER_BAGS = 51_469
-"""The URLs of the paper's sample that some page of its crawl links to (section 5)."""
 
 
 def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
@@ -23,14 +21,10 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
 
 
 def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
-    """(μ, σ) of the log-scale Gaussian for a collection of this many bags.
-
-    The paper does not give them. Its Figure 8 runs from df 1 to 10,000: we take the middle, 100, as the centre for the
-    paper's number of bags, and move it in proportion.
-    """
+    """(μ, σ) of the log-scale Gaussian (Figure 8) for a collection of this many bags."""
     mu, sigma = strategy.weight.mu, strategy.weight.sigma
     if mu is None:
-        mu = math.log(100) + math.log(max(bags, 1) / PAPER_BAGS)
+        mu = math.log(max(strategy.weight.centre * bags, 1e-9))
     return mu, math.log(10) if sigma is None else sigma
 
 

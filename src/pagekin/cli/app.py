@@ -5,9 +5,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from pagekin import __version__
 
@@ -16,7 +18,42 @@ HELP = """Pagekin finds a web page's kin: related pages, clusters and search for
 
 Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
 
-app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+# Every verb and the module that adds it to `app`, in the order of the help. Modules import what is heavy inside the
+# verb's function: `pagekin --help` loads them all.
+VERBS = {
+    "build": "pagekin.cli.build",
+    "related": "pagekin.cli.related",
+    "bag": "pagekin.cli.bag",
+    "duplicates": "pagekin.cli.duplicates",
+    "neighbours": "pagekin.cli.neighbours",
+    "index": "pagekin.cli.index",
+    "check": "pagekin.cli.check",
+    "demo": "pagekin.cli.demo",
+    "info": "pagekin.cli.info",
+    "page": "pagekin.cli.page",
+    "read": "pagekin.cli.read",
+}
+
+
+class _InOrder(TyperGroup):
+    """The verbs in the order of the table: some modules load others, so the order of loading is no order."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the loaded verbs."""
+        return [name for name in VERBS if name in self.commands]
+
+
+# Without markup the help is plain text: the boxes of rich would cost as much time again as all the rest of it.
+app = typer.Typer(
+    cls=_InOrder, help=HELP, no_args_is_help=True, add_completion=False,
+    pretty_exceptions_enable=False, rich_markup_mode=None,
+)  # fmt: skip
+
+
+def load_verbs(asked: str = "") -> None:
+    """Add the verb `asked` to `app`, or all of them when it is none of ours: help and mistakes need every name."""
+    for module in [VERBS[asked]] if asked in VERBS else VERBS.values():
+        import_module(module)
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
@@ -87,6 +124,17 @@ def open_corpus(path: str) -> Any:
         fail(str(error))
 
 
+def open_index(path: str) -> Any:
+    """The indexed collection at `path`, or an end with a clear message."""
+    from pagekin.similarity import RelatedIndex
+    from pagekin.store import KinError
+
+    try:
+        return RelatedIndex.open(path)
+    except KinError as error:
+        fail(str(error))
+
+
 def _version(value: bool) -> None:
     if value:
         say(f"pagekin {__version__}")
@@ -104,9 +152,9 @@ def _options(
 
 def main() -> None:
     """Run the command; whatever goes wrong, end with a sentence and the right exit code."""
-    from pagekin.cli import check, demo, info, page, read  # noqa: F401  (each adds its verb)
-
     try:
+        # No option before the verb takes a value, so a verb in the first place is the verb.
+        load_verbs(*sys.argv[1:2])
         app()
     except KeyboardInterrupt:
         say("pagekin: stopped; nothing half-done was kept.", err=True)

@@ -14,7 +14,7 @@ def info(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what a collection holds: pages, words, anchors, links, hosts, skipped records, sizes."""
+    """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
     text = sum(sizes.get(name, 0) for name in _TEXT)

@@ -1,6 +1,5 @@
 """`pagekin page`: what was understood of one page."""
 
-import difflib
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -17,31 +16,17 @@ def page(
     url: Annotated[str, typer.Argument(metavar="URL")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, everything in full.")] = False,
 ) -> None:
-    """Show what was understood of a page: title, words by attribute, anchors out and in with their windows, regions."""
+    """Show what was understood of a page. Title, words by attribute, anchors out and in with their windows, regions."""
     corpus = open_corpus(collection)
     about = corpus.describe(url, None if as_json else _SHOWN)
     if about is None:
-        near = nearest_urls(corpus, url)
-        hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."
-        fail(f"{url} is not in {collection}. {hint}")
+        from pagekin.hypertext.nearest import is_not_in
+
+        fail(is_not_in(corpus, url))
     if as_json:
         print_json(about)
     else:
         print_page(about)
-
-
-def nearest_urls(corpus: Any, url: str, count: int = 3) -> list[str]:
-    """Known addresses that look like `url`: its neighbours in sorted order and the same path under another scheme."""
-    from pagekin.hypertext import canonical
-
-    wanted = canonical(url) or canonical(f"http://{url}") or url
-    candidates: set[str] = set()
-    rest = wanted.partition("://")[2] or wanted
-    for scheme in ("http://", "https://"):
-        for spelling in (rest, rest.removeprefix("www."), "www." + rest, rest.rstrip("/"), rest + "/"):
-            place = corpus.urls.nearest((scheme + spelling).encode())
-            candidates |= {corpus.url(i) for i in range(max(0, place - 3), min(len(corpus.urls), place + 4))}
-    return difflib.get_close_matches(wanted, sorted(candidates), count, 0.5)
 
 
 def print_page(about: dict[str, Any]) -> None:

@@ -1,4 +1,8 @@
-"""The same build on this machine or on a cluster.
+"""From a build plan to a collection: read, index, commit, on this machine.
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+`build_collection` reads sources and indexes them in one commit; `index_collection` indexes what has been read.
 """
+
+from pagekin.engines.local import BuildReport, build_collection, index_collection
+
+__all__ = ["BuildReport", "build_collection", "index_collection"]

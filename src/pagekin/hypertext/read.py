@@ -68,43 +68,51 @@ Progress = Callable[[str, float], None]
 
 def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
     """Read all sources into the collection `plan.out`, all or nothing."""
+    with KinWriter(plan.out, "pagekin read") as writer:
+        report = read_into(writer, plan, progress)
+        started = time.perf_counter()
+        writer.commit(report.facts)
+        report.merging += time.perf_counter() - started
+    return report
+
+
+def read_into(writer: KinWriter, plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
+    """Write the corpus of all sources by `writer`, which commits it; the report's facts are those to commit."""
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")
     whole: set[str] = set()
     units = plan_units(plan.sources, plan.base_urls, plan.base_url)
-    with KinWriter(plan.out, "pagekin read") as writer:
-        while True:
-            parts_folder = writer.work / "parts"
-            parts_folder.mkdir()
-            report = ReadReport({})
-            run = _read_here if plan.workers <= 1 or len(units) <= 1 else _read_in_processes
-            folders, stops = run(plan, units, parts_folder, report, progress)
-            wrong = _misplaced(units, stops)
-            if not wrong:
-                break
-            # A record start that was none: it lay inside another record. Read that file in one piece.
-            whole |= wrong
-            units = _unsplit(units, whole)
-            shutil.rmtree(parts_folder)
-        started = time.perf_counter()
-        facts = merge_parts(folders, writer, plan.all_captures, lambda share: progress("merging", share))
-        facts |= {
-            "parser": plan.parser,
-            "limits": asdict(plan.limits),
-            "sources": sorted({unit.where for unit in units}),
-            "pagekin": __version__,
-            "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
-        }
-        if plan.strict and facts["damaged"]:
-            examples = "\n  ".join(facts["damaged_examples"])
-            raise DamagedInputError(f"{facts['damaged']:,} damaged records, and --strict was given:\n  {examples}")
-        if facts["damaged"] and not facts["html_records"]:
-            examples = "\n  ".join(facts["damaged_examples"])
-            raise DamagedInputError(f"No page could be read:\n  {examples}")
+    while True:
+        parts_folder = writer.work / "parts"
+        parts_folder.mkdir()
+        report = ReadReport({})
+        run = _read_here if plan.workers <= 1 or len(units) <= 1 else _read_in_processes
+        folders, stops = run(plan, units, parts_folder, report, progress)
+        wrong = _misplaced(units, stops)
+        if not wrong:
+            break
+        # A record start that was none: it lay inside another record. Read that file in one piece.
+        whole |= wrong
+        units = _unsplit(units, whole)
         shutil.rmtree(parts_folder)
-        writer.commit(facts)
-        report.facts = facts
-        report.merging = time.perf_counter() - started
+    started = time.perf_counter()
+    facts = merge_parts(folders, writer, plan.all_captures, lambda share: progress("merging", share))
+    facts |= {
+        "parser": plan.parser,
+        "limits": asdict(plan.limits),
+        "sources": sorted({unit.where for unit in units}),
+        "pagekin": __version__,
+        "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
+    }
+    if plan.strict and facts["damaged"]:
+        examples = "\n  ".join(facts["damaged_examples"])
+        raise DamagedInputError(f"{facts['damaged']:,} damaged records, and --strict was given:\n  {examples}")
+    if facts["damaged"] and not facts["html_records"]:
+        examples = "\n  ".join(facts["damaged_examples"])
+        raise DamagedInputError(f"No page could be read:\n  {examples}")
+    shutil.rmtree(parts_folder)
+    report.facts = facts
+    report.merging = time.perf_counter() - started
     return report
 
 

@@ -1,4 +1,9 @@
-"""Exact Jaccard, signatures H, inverted index I, related pages and explanations (2002, sections 4 and 6).
+"""From bags to related pages: exact similarities, signatures, their index, answers with reasons.
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+`make_index` writes H and I of section 6.2; `RelatedIndex` answers from them. Questions need numpy alone; only signing
+and comparing many bags at once imports the compiler.
 """
+
+from pagekin.similarity.related import Answer, Query, RelatedError, RelatedIndex, Result
+
+__all__ = ["Answer", "Query", "RelatedError", "RelatedIndex", "Result"]

@@ -30,7 +30,7 @@ LOGARITHM = (
     0.026069587276651873, -0.017405023404535314, 0.01000928961639147,
 )  # fmt: skip
 """ln(1.5 + y) for |y| <= 1/2 as a polynomial, to 3e-7: gaps need not be nearer to exponential than that."""
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _NAME = np.uint64(0xD6E8FEB86659FD93)
@@ -56,7 +56,7 @@ class Darts:
 
     def __init__(self, m: int, seed: int) -> None:
         self.m = m
-        self._seeds = mix64(np.arange(1, LAYERS + 1, dtype=np.uint64) * _GOLDEN + np.uint64(seed) * _NAME)
+        self._seeds = mix64(np.arange(1, LAYERS + 1, dtype=np.uint64) * GOLDEN + np.uint64(seed) * _NAME)
         self._reaches = np.array([_rounded(m * (math.log(m) + 1.5)), *[2.0 * m] * (LAYERS - 1)])
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
@@ -77,7 +77,7 @@ class Darts:
         level = np.zeros(len(hashes))
         with np.errstate(over="ignore"):
             while len(state):
-                state = state + _GOLDEN
+                state = state + GOLDEN
                 z = mix64(state)
                 gap = ((z >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.float64) + 0.5
                 bits = gap.view(np.uint64)

@@ -83,6 +83,13 @@ class ArrayFile:
         self._file.write(data)
         self.length += count
 
+    def mapped(self) -> Array:
+        """What was appended so far, memory-mapped."""
+        self._file.flush()
+        if not self.length:
+            return np.zeros(0, self.dtype)
+        return np.memmap(self.path, self.dtype, "r", HEADER_BYTES, (self.length,))
+
     def close(self) -> dict[str, Any]:
         """Finish the header, bring everything to the disk, and give the file's manifest entry."""
         header = npy_header(self.dtype, self.length)

@@ -18,7 +18,7 @@ from typing import IO, Any, Self
 import numpy.typing as npt
 
 from pagekin.store.arrays import Array, ArrayFile
-from pagekin.store.folder import FORMAT, MANIFEST, KinError, manifest_digest, read_manifest
+from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, read_manifest
 
 LOCK = ".lock"
 _WORK = ".work-"
@@ -130,6 +130,12 @@ class KinWriter:
     def put(self, name: str, values: Array) -> None:
         """Store `values` whole as the array called `name`."""
         self.create(name, values.dtype).append(values)
+
+    def view(self, facts: Mapping[str, Any], base: Kin | None = None) -> Kin:
+        """What was written so far as if it were committed, with the arrays of `base` besides."""
+        arrays = dict(base.arrays) if base else {}
+        arrays |= {name: array.mapped() for name, array in self._open.items()}
+        return Kin(self.path, {"format": FORMAT, "facts": facts, "files": {}}, arrays)
 
     def commit(self, facts: Mapping[str, Any], keep: Mapping[str, Any] | None = None) -> None:
         """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain."""

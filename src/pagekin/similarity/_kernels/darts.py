@@ -27,7 +27,7 @@ def _double(_typing: Any, bits: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
-_GOLDEN = uint64(0x9E3779B97F4A7C15)
+GOLDEN = uint64(0x9E3779B97F4A7C15)
 _FIRST = uint64(0xBF58476D1CE4E5B9)
 _SECOND = uint64(0x94D049BB133111EB)
 _NAME = uint64(0xD6E8FEB86659FD93)
@@ -41,11 +41,17 @@ _EMPTY = uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
+def mix64(value):
+    """A bijection of 64-bit numbers that leaves no pattern; `similarity.darts` has it for numpy."""
+    z = (value ^ (value >> uint64(30))) * _FIRST
+    z = (z ^ (z >> uint64(27))) * _SECOND
+    return z ^ (z >> uint64(31))
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _dart(counter):
     """(dart, gap to it) of a counter."""
-    z = (counter ^ (counter >> uint64(30))) * _FIRST
-    z = (z ^ (z >> uint64(27))) * _SECOND
-    z ^= z >> uint64(31)
+    z = mix64(counter)
     bits = _bits(float64((z >> uint64(16)) & uint64(0xFFFFFF)) + 0.5)
     y = _double((bits & uint64(0xFFFFFFFFFFFFF)) | uint64(0x3FF0000000000000)) - 1.5
     log = _C7 * y + _C6
@@ -62,7 +68,7 @@ def _dart(counter):
 def _round(state, level, limit, dart, hit, active):
     """The next dart of each of the first `active` terms: no branch and no table, so done eight terms at a time."""
     for i in range(active):
-        counter = state[i] + _GOLDEN
+        counter = state[i] + GOLDEN
         z, gap = _dart(counter)
         level[i] += gap
         state[i] = counter
@@ -74,7 +80,7 @@ def _round(state, level, limit, dart, hit, active):
 def _block(counter, dart, gap):
     """The next eight darts of one term."""
     for i in range(_BLOCK):
-        dart[i], gap[i] = _dart(counter + uint64(i + 1) * _GOLDEN)
+        dart[i], gap[i] = _dart(counter + uint64(i + 1) * GOLDEN)
 
 
 @njit(cache=True, nogil=True)
@@ -108,7 +114,7 @@ def throw(terms, weights, first, last, hashes, seed, reach, limit, level, state,
         height, counter = level[i], state[i]
         while True:
             _block(counter, dart, gap)
-            counter += uint64(_BLOCK) * _GOLDEN
+            counter += uint64(_BLOCK) * GOLDEN
             for k in range(_BLOCK):
                 height += gap[k]
                 if height > limit[i]:

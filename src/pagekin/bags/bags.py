@@ -1,0 +1,77 @@
+"""Reading bags: the weighted terms of every URL of a collection."""
+
+from enum import IntFlag
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Corpus
+from pagekin.store import Kin
+
+Array = npt.NDArray[Any]
+
+
+class Origin(IntFlag):
+    """Where a bag has a term from."""
+
+    CONTENT = 1
+    ANCHORS = 2
+    TITLE = 4
+    LINKS = 8
+
+    def names(self) -> list[str]:
+        """The origins, named as in a strategy."""
+        return [str(flag.name).lower() for flag in Origin if flag & self]
+
+
+class Bags:
+    """The bags of a collection, by document number: documents are the URLs that have a bag, in order."""
+
+    def __init__(self, kin: Kin) -> None:
+        self._kin = kin
+        self.urls: Array = np.asarray(kin["bag.url"])
+        self.offsets: Array = np.asarray(kin["bag.offsets"])
+        self.terms: Array = np.asarray(kin["bag.terms"])
+        self.weights: Array = np.asarray(kin["bag.weights"])
+        self.hashes: Array = np.asarray(kin["bagterm.hash"])
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def document(self, url: int) -> int:
+        """The document of a URL number, or -1 if it has no bag."""
+        place = int(np.searchsorted(self.urls, url))
+        return place if place < len(self.urls) and int(self.urls[place]) == url else -1
+
+    def span(self, document: int) -> slice:
+        """The place of a document's bag in `terms` and `weights`."""
+        return slice(int(self.offsets[document]), int(self.offsets[document + 1]))
+
+    def bag(self, document: int) -> tuple[Array, Array]:
+        """(terms, weights) of a document; the weights sum to 1."""
+        part = self.span(document)
+        return self.terms[part], self.weights[part]
+
+    def origins(self, document: int) -> Array:
+        """`Origin` flags of each of the document's terms."""
+        return np.asarray(self._kin["bag.from"][self.span(document)])
+
+    def df(self, terms: Array) -> Array:
+        """The number of bags that hold each term."""
+        return np.asarray(self._kin["bagterm.df"][terms])
+
+    def find(self, hashes: Array) -> npt.NDArray[np.int64]:
+        """The term with each hash, -1 where no bag holds it."""
+        order = self._kin["bagterm.order"]
+        if not len(order):
+            return np.full(len(hashes), -1, dtype=np.int64)
+        place = np.searchsorted(self.hashes, hashes, sorter=order)
+        terms = np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.int64)
+        return np.where(self.hashes[terms] == hashes, terms, -1)
+
+    def shown(self, corpus: Corpus, term: int) -> str:
+        """A term for people: the most common word behind a stem, or the URL of a citing page."""
+        number = int(self._kin["bagterm.shown"][term])
+        is_word = term < int(self._kin.facts["index"]["bag_words"])
+        return corpus.word(number) if is_word else corpus.url(number)

@@ -1,0 +1,93 @@
+"""`pagekin build`: sources to an indexed collection."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, human_bytes, print_json, progress_bar, say
+from pagekin.cli.read import (
+    AllCaptures, BaseUrls, Limit, Parser, Sources, Strict, Workers, make_plan, print_summary, report_worker, seconds,
+)  # fmt: skip
+
+Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help="A strategy by name: default, haveliwala2002.")]
+StrategyFile = Annotated[str, typer.Option("--strategy", metavar="FILE", help="A strategy from a TOML file.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16."),
+]
+
+
+@app.command()
+def build(
+    sources: Sources,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")],
+    preset: Preset = "",
+    strategy: StrategyFile = "",
+    settings: Settings = None,
+    base_url: BaseUrls = None,
+    all_captures: AllCaptures = False,
+    strict: Strict = False,
+    parser: Parser = "fast",
+    workers: Workers = 0,
+    limit: Limit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+) -> None:
+    """Read web archives or folders of HTML and index them."""
+    from pagekin.bags import StrategyError
+    from pagekin.engines import build_collection
+    from pagekin.hypertext.read import WorkerError
+    from pagekin.sources import SourceError
+    from pagekin.store import KinError
+
+    chosen = choose_strategy(preset, strategy, settings)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
+    try:
+        with progress_bar(quiet or as_json) as tell:
+            report = build_collection(plan, chosen, tell)
+    except (SourceError, KinError) as error:
+        fail(str(error), BAD_INPUT)
+    except StrategyError as error:
+        fail(str(error), USAGE)
+    except WorkerError as error:
+        report_worker(error)
+    if as_json:
+        print_json({**report.facts, "seconds": {**seconds(report.read), **rounded(report.seconds)}})
+    elif not quiet:
+        print_summary(report.read, out)
+        print_index(report, out)
+
+
+def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
+    """The strategy of the command line, or an end that says what is wrong with it."""
+    from pagekin.bags import StrategyError, choose
+
+    try:
+        return choose(preset, file, settings or [])
+    except StrategyError as error:
+        fail(str(error), USAGE)
+
+
+def rounded(times: dict[str, float]) -> dict[str, float]:
+    """Times for people."""
+    return {name: round(value, 2) for name, value in times.items()}
+
+
+def print_index(report: Any, out: Path) -> None:
+    """What was indexed, for people."""
+    facts = report.facts["index"]
+    signature = facts["strategy"]["signature"]
+    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(("bag", "signature", "list")))
+    say(
+        f"indexed {facts['bags']:,} addresses by '{facts['strategy']['name']}': "
+        f"{facts['bag_entries'] / max(facts['bags'], 1):,.0f} terms each, windows of {facts['window_words']['left']:.1f} "
+        f"and {facts['window_words']['right']:.1f} words, {signature['m']} values per signature ({signature['maker']}), "
+        f"{human_bytes(size)}"
+    )
+    say("took " + ", ".join(f"{name} {time:.1f} s" for name, time in report.seconds.items()))
+    if facts["without_words"]:
+        say(f"{facts['without_words']:,} pages have no word that counts, and so no related pages")
+    if report.replaced and report.replaced != facts["strategy"]["name"]:
+        say(f"It replaces the index made by '{report.replaced}'.")
+    say(f"Ask it:  pagekin related {out} URL --explain")

@@ -1,0 +1,64 @@
+"""`pagekin index`: a collection that has been read, indexed by another strategy."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, print_json, progress_bar, say
+from pagekin.cli.build import Preset, Settings, StrategyFile, choose_strategy, print_index, rounded
+
+
+@app.command()
+def index(
+    collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
+    preset: Preset = "",
+    strategy: StrategyFile = "",
+    settings: Settings = None,
+    not_citing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PREFIX", help="Ignore links on pages whose URL begins so, e.g. a directory's own."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    show: Annotated[bool, typer.Option("--show", help="Print the strategy as TOML, and do nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+) -> None:
+    """Index a collection again, by another strategy; no HTML is read."""
+    chosen = choose_strategy(preset, strategy, settings)
+    if show:
+        say(chosen.as_toml().rstrip())
+        return
+    from pagekin.bags import StrategyError
+    from pagekin.engines import index_collection
+    from pagekin.store import KinError
+
+    prefixes = tuple(not_citing or [])
+    try:
+        with progress_bar(quiet or as_json) as tell:
+            report = index_collection(
+                collection, chosen, tell, workers, (lambda corpus: _pages_under(corpus, prefixes)) if prefixes else None
+            )
+    except StrategyError as error:
+        fail(str(error), USAGE)
+    except KinError as error:
+        fail(str(error), BAD_INPUT)
+    if as_json:
+        print_json({**report.facts["index"], "seconds": rounded(report.seconds)})
+    elif not quiet:
+        print_index(report, collection)
+
+
+def _pages_under(corpus: Any, prefixes: tuple[str, ...]) -> Any:
+    """The pages whose URL begins with one of `prefixes`; an end if there is none for some of them."""
+    import numpy as np
+
+    found: set[int] = set()
+    for prefix in prefixes:
+        low = corpus.urls.nearest(prefix.encode())
+        high = corpus.urls.nearest(prefix.encode() + b"\xff")
+        pages = np.searchsorted(corpus.kin["page.url"], [low, high])
+        if pages[0] == pages[1]:
+            fail(f"--not-citing: no page of {corpus.kin.path} has a URL that begins with {prefix}")
+        found |= set(range(int(pages[0]), int(pages[1])))
+    return np.array(sorted(found), dtype=np.int64)

@@ -1,0 +1,136 @@
+"""`pagekin related`: which pages are related to these, and why."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import USAGE, app, fail, open_index, print_json, say
+
+
+@app.command()
+def related(
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Pages; several are asked about together.")
+    ] = None,
+    html: Annotated[
+        str, typer.Option(metavar="FILE|-", help="Ask about this HTML, which need not be in the collection.")
+    ] = "",
+    k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
+    min_similarity: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Only pages more similar than this (default: the index's α).")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare with every page, not only the likeliest.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Signatures alone, as in the paper's Figure 11; with error bars.")
+    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why: shared terms and citing pages.")] = False,
+    other_sites: Annotated[bool, typer.Option("--other-sites", help="Only pages of other registrable domains.")] = False,
+    same_site: Annotated[bool, typer.Option("--same-site", help="Only pages of the same registrable domain.")] = False,
+    captured: Annotated[bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")] = False,
+    unfold: Annotated[bool, typer.Option("--unfold", help="Show near-duplicates as results of their own.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the pages related to a page, and why."""
+    if bool(urls) == bool(html):
+        fail("name the pages to ask about, or give a file by --html (- is standard input)", USAGE)
+    if exact and estimate:
+        fail("--exact compares bags and --estimate signatures; give one of them", USAGE)
+    if other_sites and same_site:
+        fail("--other-sites and --same-site exclude each other; give one of them", USAGE)
+    index = open_index(collection)
+    from pagekin.similarity import RelatedError
+
+    try:
+        query = index.query_of_html(_read(html), html if html != "-" else "the page") if html else index.query_of(urls)
+        answer = index.answer(
+            query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, fold=not unfold,
+            sites="other" if other_sites else "same" if same_site else "all", captured_only=captured,
+        )  # fmt: skip
+    except RelatedError as error:
+        fail(str(error))
+    if as_json:
+        print_json(answer_as_dict(index, query, answer, explain))
+    else:
+        print_answer(index, query, answer)
+
+
+def _read(name: str) -> bytes:
+    """The bytes of a file, or of standard input for '-'."""
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        fail(f"--html: {name} cannot be read: {error.strerror}.")
+
+
+def answer_as_dict(index: Any, query: Any, answer: Any, explain: bool) -> dict[str, Any]:
+    """An answer for programs."""
+    results = []
+    for result in answer.results:
+        one: dict[str, Any] = {
+            "url": result.url,
+            "title": result.title,
+            "similarity": round(result.similarity, 6),
+            "error": round(result.error, 6),
+            "captured": result.captured,
+            "copies": list(result.copies),
+        }
+        if explain:
+            one["terms"] = [
+                {
+                    "term": shared.term, "share": round(shared.share, 6), "contribution": round(shared.contribution, 6),
+                    "from": list(shared.origins), "query_from": list(shared.query_origins),
+                }
+                for shared in result.terms
+            ]  # fmt: skip
+            one["citations"] = [
+                {"source": cited.source, "text": cited.text, "left": cited.left, "right": cited.right,
+                 "cites_both": cited.cites_both}
+                for cited in result.citations
+            ]  # fmt: skip
+        results.append(one)
+    urls = [index.urls[document] for document in query.documents]
+    return {
+        "query": {
+            "urls": urls,
+            "titles": [index.title(document) for document in query.documents],
+            "html": "" if urls else query.name,
+            "copies": answer.copies,
+            "strategy": index.strategy.name,
+            "method": "estimate" if answer.estimated else "exact" if answer.exact else "re-ranked",
+        },
+        "results": results,
+    }
+
+
+def print_answer(index: Any, query: Any, answer: Any) -> None:
+    """An answer for people."""
+    for document in query.documents:
+        say(f"{index.title(document) or '(no title)'}\n{index.urls[document]}")
+    if not query.documents:
+        say(query.name)
+    if answer.copies:
+        say(f"near copies: {', '.join(answer.copies[:3])}{_more(len(answer.copies) - 3)}")
+    say()
+    if not answer.results:
+        say("No page is related to it as asked.")
+    for result in answer.results:
+        error = f" ±{result.error:.3f}" if result.error else ""
+        seen = "" if result.captured else "  (known only by links to it)"
+        say(f"{result.similarity:.3f}{error}  {result.title or '(no title)'}{seen}")
+        indent = " " * (7 + len(error))
+        say(f"{indent}{result.url}")
+        if result.copies:
+            say(f"{indent}also: {', '.join(result.copies[:3])}{_more(len(result.copies) - 3)}")
+        if result.terms:
+            shared = ", ".join(f"{t.term} {t.share:.0%} ({'+'.join(t.origins)})" for t in result.terms[:6])
+            say(f"{indent}shares: {shared}")
+        for cited in result.citations:
+            both = " (links to both)" if cited.cites_both else ""
+            say(f"{indent}cited by {cited.source}{both}: {cited.left} [{cited.text}] {cited.right}".rstrip())
+
+
+def _more(count: int) -> str:
+    return f" and {count:,} more" if count > 0 else ""

@@ -1,0 +1,49 @@
+"""Known addresses that look like an unknown one."""
+
+import difflib
+
+import numpy as np
+
+from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext.urls import canonical
+
+_SEARCHED = 256 << 20
+_ENOUGH = 64
+
+
+def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
+    """Known addresses that look like `url`: neighbours in sorted order, the same path elsewhere, the same last name."""
+    wanted = canonical(url) or canonical(f"http://{url}") or url
+    candidates: set[str] = set(_with_name(corpus, wanted.rstrip("/").rpartition("/")[2]))
+    rest = wanted.partition("://")[2] or wanted
+    for scheme in ("http://", "https://"):
+        for spelling in (rest, rest.removeprefix("www."), "www." + rest, rest.rstrip("/"), rest + "/"):
+            place = corpus.urls.nearest((scheme + spelling).encode())
+            candidates |= {corpus.url(i) for i in range(max(0, place - 3), min(len(corpus.urls), place + 4))}
+    folded: dict[str, list[str]] = {}
+    for candidate in sorted(candidates):
+        folded.setdefault(candidate.lower(), []).append(candidate)
+    close = difflib.get_close_matches(wanted.lower(), folded, count, 0.5)
+    return [candidate for name in close for candidate in folded[name]][:count]
+
+
+def _with_name(corpus: Corpus, name: str) -> list[str]:
+    """Some addresses that hold `name`, in capitals or not; a very large table is searched in part."""
+    if len(name) < 3:
+        return []
+    table = corpus.urls.data[:_SEARCHED].tobytes().lower()
+    needle = name.lower().encode()
+    found: list[str] = []
+    at = table.find(needle)
+    while at >= 0 and len(found) < _ENOUGH:
+        number = int(np.searchsorted(corpus.urls.offsets, at, side="right")) - 1
+        found.append(corpus.url(number))
+        at = table.find(needle, int(corpus.urls.offsets[number + 1]))
+    return found
+
+
+def is_not_in(corpus: Corpus, url: str) -> str:
+    """A sentence that says that `url` is unknown, with what may have been meant."""
+    near = nearest_urls(corpus, url)
+    hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."
+    return f"{url} is not in {corpus.kin.path}. {hint}"

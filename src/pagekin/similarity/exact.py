@@ -1,0 +1,71 @@
+"""Exact similarities of bags: weighted Jaccard (section 4) and, for comparison, cosine."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.bags import Bags
+
+Array = npt.NDArray[Any]
+_BLOCK = 1 << 22
+
+
+def jaccard(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
+    """Σ min / Σ max of two bags, each given as (terms, weights)."""
+    _, mine, theirs = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
+    shared = float(np.sum(np.minimum(a[1][mine], b[1][theirs]), dtype=np.float64))
+    both = float(np.sum(a[1], dtype=np.float64)) + float(np.sum(b[1], dtype=np.float64))
+    return shared / (both - shared) if both > 0 else 0.0
+
+
+def cosine(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
+    """The cosine of the angle between two bags, each given as (terms, weights)."""
+    _, mine, theirs = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
+    product = float(np.dot(a[1][mine].astype(np.float64), b[1][theirs].astype(np.float64)))
+    norms = np.linalg.norm(a[1].astype(np.float64)) * np.linalg.norm(b[1].astype(np.float64))
+    return float(product / norms) if norms > 0 else 0.0
+
+
+class ExactSimilarity:
+    """The similarity of one bag to many, by a table of the bag's weights over all terms.
+
+    The table is made once and cleaned after each use: it is as long as the vocabulary, a bag is not. So one object
+    serves one query at a time.
+    """
+
+    def __init__(self, bags: Bags) -> None:
+        self._bags = bags
+        self._table = np.zeros(len(bags.hashes), dtype=np.float32)
+
+    def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
+        """The Jaccard similarity of a bag to each of `documents`; `total` is the sum of its weights, unknown terms' too."""
+        found = np.zeros(len(documents))
+        self._table[terms] = weights
+        try:
+            starts = self._bags.offsets[documents].astype(np.int64)
+            ends = self._bags.offsets[documents + 1].astype(np.int64)
+            read = np.cumsum(ends - starts)
+            first = 0
+            while first < len(documents):
+                before = int(read[first - 1]) if first else 0
+                last = max(first + 1, int(np.searchsorted(read, before + _BLOCK, side="right")))
+                found[first:last] = self._block(starts[first:last], ends[first:last], total)
+                first = last
+        finally:
+            self._table[terms] = 0
+        return found
+
+    def _block(self, starts: Array, ends: Array, total: float) -> npt.NDArray[np.float64]:
+        if len(starts) > 1 and bool(np.all(starts[1:] == ends[:-1])):
+            part = slice(int(starts[0]), int(ends[-1]))
+            terms, weights = self._bags.terms[part], self._bags.weights[part]
+        else:
+            spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+            terms = np.concatenate([self._bags.terms[a:b] for a, b in spans])
+            weights = np.concatenate([self._bags.weights[a:b] for a, b in spans])
+        places = np.zeros(len(starts), dtype=np.int64)
+        np.cumsum((ends - starts)[:-1], out=places[1:])
+        shared = np.add.reduceat(np.minimum(self._table[terms], weights), places, dtype=np.float64)
+        sums = np.add.reduceat(weights, places, dtype=np.float64)
+        return np.asarray(shared / (total + sums - shared))

@@ -1,0 +1,103 @@
+"""Why two pages are related: the terms they share and the pages that cite them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.bags import Bags, Origin
+from pagekin.hypertext import Corpus
+
+Array = npt.NDArray[Any]
+TERMS = 10
+CITATIONS = 3
+_LOOKED_AT = 64
+_AROUND = 8
+
+
+@dataclass(frozen=True)
+class SharedTerm:
+    """A term that both bags hold."""
+
+    term: str
+    share: float
+    """Its part of what is shared; over all shared terms the parts sum to 1."""
+    contribution: float
+    """What it adds to the similarity; over all shared terms the sum is the similarity."""
+    origins: tuple[str, ...]
+    """Where the related page has it from: content, anchors, title, links."""
+    query_origins: tuple[str, ...]
+    """Where the page that was asked about has it from."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A link to the related page, with the words around it."""
+
+    source: str
+    text: str
+    left: str
+    right: str
+    cites_both: bool
+    """Whether the same page links to the page that was asked about, too."""
+
+
+def shared_terms(
+    corpus: Corpus, bags: Bags, query: tuple[Array, Array, Array], total: float, document: int, count: int = TERMS
+) -> tuple[SharedTerm, ...]:
+    """The terms that a query, (terms, weights, origins), shares with a document, those that count most first."""
+    terms, weights = bags.bag(document)
+    common, mine, theirs = np.intersect1d(query[0], terms, return_indices=True)
+    least = np.minimum(query[1][mine], weights[theirs]).astype(np.float64)
+    shared = float(np.sum(least))
+    union = total + float(np.sum(weights, dtype=np.float64)) - shared
+    order = np.lexsort((common, -least))[:count]
+    origins = bags.origins(document)
+    return tuple(
+        SharedTerm(
+            bags.shown(corpus, int(common[i])),
+            float(least[i]) / shared,
+            float(least[i]) / union,
+            tuple(Origin(int(origins[theirs[i]])).names()),
+            tuple(Origin(int(query[2][mine[i]])).names()),
+        )
+        for i in order.tolist()
+        if shared > 0
+    )
+
+
+def citations(
+    corpus: Corpus, url: int, also: list[int], shared: set[str], count: int = CITATIONS
+) -> tuple[Citation, ...]:
+    """Links to a URL with the words around them: from pages that cite one of `also` too, then by shared words.
+
+    Of many links the first few are looked at, one per citing page and text.
+    """
+    citing_both = set().union(*({_page(corpus, a) for a in _some(corpus.anchors_in(other))} for other in also))
+    best: dict[tuple[str, str], tuple[tuple[int, int], Citation]] = {}
+    anchors = corpus.anchors_in(url)
+    both = [a for a in anchors.tolist() if _page(corpus, a) in citing_both][:_LOOKED_AT] if citing_both else []
+    chosen = list(dict.fromkeys([*both, *_some(anchors)]))
+    for anchor, view in zip(chosen, corpus.view_anchors(chosen), strict=True):
+        if view.source == view.target:
+            continue
+        words = [*view.left, *view.text, *view.right]
+        also_cites = _page(corpus, anchor) in citing_both
+        rank = (int(also_cites), len(shared.intersection(words)))
+        key = (view.source, " ".join(view.text))
+        if key not in best or rank > best[key][0]:
+            best[key] = (rank, Citation(view.source, " ".join(view.text), " ".join(view.left[-_AROUND:]),
+                                        " ".join(view.right[:_AROUND]), also_cites))  # fmt: skip
+    ranked = sorted(best.values(), key=lambda pair: (-pair[0][0], -pair[0][1], pair[1].source))
+    return tuple(citation for _rank, citation in ranked[:count])
+
+
+def _some(anchors: Array) -> list[int]:
+    """At most _LOOKED_AT anchors, spread over all."""
+    step = max(1, len(anchors) // _LOOKED_AT)
+    return [int(a) for a in anchors[::step][:_LOOKED_AT].tolist()]
+
+
+def _page(corpus: Corpus, anchor: int) -> int:
+    return corpus.page_of_anchor(anchor)

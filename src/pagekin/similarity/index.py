@@ -1,0 +1,87 @@
+"""Writing the index: every bag's signature (H) and, per position, the documents in order of their value (I)."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy
+from pagekin.bags.batches import in_order, ranges
+from pagekin.similarity.makers import Maker, make_maker
+from pagekin.store import Kin, KinWriter, smallest_uint
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+_BATCH_ENTRIES = 1 << 20
+_BATCH_POSITIONS = 16
+
+
+def make_index(
+    kin: Kin, strategy: Strategy, writer: KinWriter, progress: Progress = lambda _s, _p: None, threads: int = 1
+) -> dict[str, Any]:
+    """Write the `signature.rows` and `list.*` arrays for the bags of `kin`; give the facts about them.
+
+    `signature.rows` is the paper's H: m values for each document in order. `list.docs` is I: for each position the
+    documents in order of their value there; `list.keys` are the distinct values of all positions in order,
+    `list.starts` where each one's documents begin, `list.positions` where each position's keys begin.
+    """
+    maker = make_maker(strategy.signature)
+    rows = _sign(kin, maker, writer, progress, threads)
+    answers = np.flatnonzero(np.asarray(kin["bag.inlinks"]) >= strategy.signature.min_inlinks).astype(np.uint64)
+    docs = writer.create("list.docs", np.uint32)
+    keys = writer.create("list.keys", np.uint32)
+    starts = writer.create("list.starts", smallest_uint(len(answers) * maker.m))
+    positions = [0]
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = (lambda j=j: _lists(rows, answers, j, min(j + _BATCH_POSITIONS, maker.m))
+                for j in range(0, maker.m, _BATCH_POSITIONS))  # fmt: skip
+        for block in in_order(pool, jobs, threads):
+            for ordered, values, begins in block:
+                starts.append(begins + docs.length)
+                docs.append(ordered)
+                keys.append(values)
+                positions.append(keys.length)
+            progress("lists", (len(positions) - 1) / maker.m)
+    starts.append(np.array([docs.length], dtype=np.int64))
+    writer.put("list.positions", np.array(positions, dtype=np.int64))
+    return {"answers": len(answers), "lists": positions[-1]}
+
+
+def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads: int) -> Array:
+    """Every bag's signature, (documents, m), also written as `signature.rows`."""
+    offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
+    hashes = np.array(kin["bagterm.hash"])
+    stored = writer.create("signature.rows", np.uint32)
+    parts = ranges(offsets, _BATCH_ENTRIES)
+
+    def sign(first: int, last: int) -> Array:
+        part = slice(int(offsets[first]), int(offsets[last]))
+        return maker.sign_bags(
+            np.array(kin["bag.terms"][part]), np.array(kin["bag.weights"][part]),
+            offsets[first : last + 1] - part.start, hashes,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = (lambda r=r: sign(*r) for r in parts)
+        for (_first, last), rows in zip(parts, in_order(pool, jobs, threads + 1), strict=True):
+            stored.append(rows.reshape(-1))
+            progress("signing", last / (len(offsets) - 1))
+    return stored.mapped().reshape(-1, maker.m)
+
+
+def _lists(rows: Array, answers: Array, first: int, last: int) -> list[tuple[Array, Array, Array]]:
+    """(documents by value, distinct values, where each value's documents begin) of some positions."""
+    columns = np.ascontiguousarray(rows[:, first:last].T)
+    return list(_invert(columns, answers))
+
+
+def _invert(columns: Array, answers: Array) -> Iterator[tuple[Array, Array, Array]]:
+    for column in columns:
+        pairs = column[answers].astype(np.uint64) << np.uint64(32) | answers
+        pairs.sort()
+        values = (pairs >> np.uint64(32)).astype(np.uint32)
+        fresh = np.ones(len(values), dtype=np.bool_)
+        fresh[1:] = values[1:] != values[:-1]
+        yield (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32), values[fresh], np.flatnonzero(fresh)

@@ -1,0 +1,411 @@
+"""Related pages: the one object that a collection is asked through."""
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy, StrategyError, from_dict
+from pagekin.bags.bags import Bags, Origin
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.nearest import is_not_in
+from pagekin.similarity.exact import ExactSimilarity
+from pagekin.similarity.explain import Citation, SharedTerm, citations, shared_terms
+from pagekin.similarity.lists import SignatureIndex
+from pagekin.similarity.makers import make_maker
+from pagekin.store import KinError, open_kin
+
+Array = npt.NDArray[Any]
+NEAR_COPY = 0.8
+"""Pages whose signatures agree in this share of positions are near-duplicates, shown as one."""
+DEPTH = 400
+"""Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
+ENTRIES = 8_000
+"""Entries of the lists that are read for candidates, at most."""
+_Z = 1.96
+
+
+class RelatedError(Exception):
+    """A question that cannot be answered; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is looked for: a bag, and the documents that are not to be answers."""
+
+    terms: Array
+    """The bag's terms that the collection knows."""
+    weights: Array
+    total: float
+    """The sum of all the bag's weights, unknown terms' too."""
+    signature: npt.NDArray[np.uint32]
+    documents: tuple[int, ...] = ()
+    origins: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """`Origin` flags of `terms`."""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One related page."""
+
+    url: str
+    title: str
+    similarity: float
+    error: float
+    """Half the width of the 95 % interval of an estimate; 0 when the similarity is exact."""
+    captured: bool
+    """Whether the page itself was read; otherwise it is known by the links to it."""
+    copies: tuple[str, ...] = ()
+    """Near-duplicates and aliases, folded under this result."""
+    terms: tuple[SharedTerm, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Related pages and what is to be known about how they were found."""
+
+    results: list[Result]
+    copies: list[str]
+    """Near-duplicates of the page that was asked about."""
+    exact: bool
+    """Whether every page was compared, not only the likeliest."""
+    estimated: bool
+
+
+class UrlList(Sequence[str]):
+    """The URLs of all documents, read when asked for."""
+
+    def __init__(self, corpus: Corpus, bags: Bags) -> None:
+        self._corpus, self._bags = corpus, bags
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        if place < 0:
+            place += len(self)
+        if not 0 <= place < len(self):
+            raise IndexError(f"there are {len(self):,} URLs, none numbered {place}")
+        return self._corpus.url(int(self._bags.urls[place]))
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, url: object) -> bool:
+        return isinstance(url, str) and self._bags.document(self._corpus.url_number(url)) >= 0
+
+
+class RelatedIndex:
+    """A collection with an index, open for questions. Not for several threads at once."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        facts = corpus.facts.get("index")
+        path = corpus.kin.path
+        if not facts:
+            raise KinError(f"{path} has been read but not indexed. Make the index with: pagekin index {path}")
+        try:
+            self.strategy: Strategy = from_dict(facts["strategy"])
+        except StrategyError as error:
+            raise KinError(
+                f"{path} was indexed by a strategy that this Pagekin does not know ({error}). "
+                f"Index it again: pagekin index {path}"
+            ) from None
+        self.facts = facts
+        self.bags = Bags(corpus.kin)
+        self.index = SignatureIndex(corpus.kin, self.strategy.signature.m)
+        self.maker = make_maker(self.strategy.signature)
+        self._exact: ExactSimilarity | None = None
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "RelatedIndex":
+        """The index of the collection at `path`."""
+        return cls(Corpus(open_kin(path)))
+
+    @property
+    def urls(self) -> UrlList:
+        """All URLs that can be asked about."""
+        return UrlList(self.corpus, self.bags)
+
+    def __len__(self) -> int:
+        return len(self.bags)
+
+    # -- questions --------------------------------------------------------------------------------------------------
+
+    def document(self, url: str) -> int:
+        """The document of a URL in any spelling; RelatedError if it cannot be asked about."""
+        number = self.corpus.url_number(url)
+        if number < 0:
+            raise RelatedError(is_not_in(self.corpus, url))
+        document = self.bags.document(number)
+        if document < 0:
+            raise RelatedError(
+                f"{url} is in {self.corpus.kin.path}, but there is nothing to compare it by: neither it nor a link to it "
+                "has a word that counts."
+            )
+        return document
+
+    def query_of(self, urls: Sequence[str]) -> Query:
+        """The query that one or several pages of the collection make: the mean of their bags."""
+        documents = tuple(dict.fromkeys(self.document(url) for url in urls))
+        if not documents:
+            raise RelatedError("no page was named")
+        if len(documents) == 1:
+            terms, weights = self.bags.bag(documents[0])
+            origins = self.bags.origins(documents[0])
+            signature = self.index.rows[documents[0]]
+        else:
+            terms, weights, origins = self._mean(documents)
+            signature = self.maker.sign(self.bags.hashes[terms], weights)
+        total = float(np.sum(weights, dtype=np.float64))
+        return Query(terms, weights, total, signature, documents, origins, " ".join(urls))
+
+    def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array]:
+        """(terms, weights, origins) of the mean of several bags."""
+        parts = [self.bags.bag(document) for document in documents]
+        terms, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+        weights = np.bincount(place, np.concatenate([part[1] for part in parts]), len(terms)) / len(documents)
+        origins = np.zeros(len(terms), np.uint8)
+        np.bitwise_or.at(origins, place, np.concatenate([self.bags.origins(document) for document in documents]))
+        return terms, weights.astype(np.float32), origins
+
+    def query_of_html(self, html: bytes, name: str = "the page") -> Query:
+        """The query that a page outside the collection makes, by its own words."""
+        from pagekin.bags.page import page_bag
+        from pagekin.hypertext.charset import decode_page
+        from pagekin.hypertext.strict import read_strictly
+        from pagekin.sources import Limits
+
+        page = read_strictly(decode_page(html, "")[0], Limits())
+        hashes, weights, origins = page_bag(page.words, page.attributes, self.strategy, self.bags)
+        if not len(hashes):
+            raise RelatedError(f"{name} has no word that counts, so nothing can be related to it.")
+        terms = self.bags.find(hashes)
+        known = terms >= 0
+        if not known.any():
+            raise RelatedError(f"{name} shares no word with the {len(self):,} pages of {self.corpus.kin.path}.")
+        signature = self.maker.sign(hashes, weights)
+        total = float(np.sum(weights, dtype=np.float64))
+        return Query(terms[known], weights[known], total, signature, (), origins[known], name)
+
+    def related(
+        self,
+        url: str | Sequence[str],
+        k: int = 10,
+        *,
+        min_similarity: float | None = None,
+        exact: bool = False,
+        estimate: bool = False,
+        explain: bool = False,
+        sites: str = "all",
+        fold: bool = True,
+        captured_only: bool = False,
+    ) -> list[Result]:
+        """The k pages most similar to a page (or to several together), the best first. `answer` tells more."""
+        query = self.query_of([url] if isinstance(url, str) else list(url))
+        return self.answer(
+            query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, sites=sites,
+            fold=fold, captured_only=captured_only,
+        ).results  # fmt: skip
+
+    def answer(
+        self,
+        query: Query,
+        k: int = 10,
+        *,
+        min_similarity: float | None = None,
+        exact: bool = False,
+        estimate: bool = False,
+        explain: bool = False,
+        sites: str = "all",
+        fold: bool = True,
+        captured_only: bool = False,
+    ) -> Answer:
+        """The k documents most similar to a query.
+
+        By default the documents that agree with it in most of its shortest lists are compared exactly; with `exact` all
+        documents are; with `estimate` the answer is Figure 11's, by signatures alone.
+        """
+        alpha = self.strategy.signature.alpha if min_similarity is None else min_similarity
+        eligible = self._eligible(query, sites, captured_only)
+        # Near-duplicates are folded away, so more than k have to be found.
+        wanted = 4 * k + 50 if fold else k
+        if estimate:
+            found = self.index.similar(query.signature, wanted, alpha, eligible)
+            documents, similarity = found.docs, found.matches / self.index.m
+        else:
+            if exact:
+                documents = np.arange(len(self), dtype=np.int64)
+                documents = documents[eligible(documents)]
+            else:
+                documents = self.index.candidates(query.signature, max(DEPTH, wanted), ENTRIES, eligible).docs
+            documents, similarity = self.rerank(query, documents, alpha)
+        groups, copies = self._fold(query, documents, k) if fold else ([[d] for d in documents[:k].tolist()], [])
+        values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
+        results = [self._result(query, group, values[group[0]], estimate, explain) for group in groups]
+        return Answer(results, [self._url(d) for d in copies], exact, estimate)
+
+    def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
+        """Documents above α with their exact similarity, the best first, ties by document."""
+        if self._exact is None:
+            self._exact = ExactSimilarity(self.bags)
+        similarity = self._exact.jaccard(query.terms, query.weights, query.total, documents)
+        # To seven places, so that sums in another order make no other ranking.
+        similarity = np.round(similarity, 7)
+        above = similarity > alpha
+        documents, similarity = documents[above], similarity[above]
+        order = np.lexsort((documents, -similarity))
+        return documents[order], similarity[order]
+
+    # -- which documents may be answers ------------------------------------------------------------------------------
+
+    def _eligible(self, query: Query, sites: str, captured_only: bool) -> Any:
+        out = np.array(sorted(query.documents), dtype=np.int64)
+        kin = self.corpus.kin
+        own_sites: Array = np.zeros(0, np.int64)
+        site: Array = own_sites
+        if sites != "all":
+            if self.facts["site_rule"] == "none":
+                raise RelatedError(
+                    f"{kin.path} holds pages of one host only, so there are no other sites to ask for or to leave out."
+                )
+            if not query.documents:
+                raise RelatedError("which sites are other ones is not known for a page outside the collection.")
+            site = np.asarray(kin["bag.site"])
+            own_sites = np.unique(site[out])
+        captured: Array = np.asarray(kin["page.url"]) if captured_only else own_sites
+
+        def eligible(documents: Array) -> Array:
+            may = ~np.isin(documents, out) if len(out) != 1 else documents != out[0]
+            if sites == "other":
+                may &= ~np.isin(site[documents], own_sites)
+            elif sites == "same":
+                may &= np.isin(site[documents], own_sites)
+            if captured_only:
+                may &= _in_sorted(self.bags.urls[documents], captured)
+            return np.asarray(may)
+
+        return eligible
+
+    def is_captured(self, document: int) -> bool:
+        """Whether the document's own page was read."""
+        return bool(self.corpus.pages_of(int(self.bags.urls[document])))
+
+    # -- near-duplicates ---------------------------------------------------------------------------------------------
+
+    def _fold(self, query: Query, documents: Array, k: int) -> tuple[list[list[int]], list[int]]:
+        """(groups of documents, the best first in each; near-duplicates of the query): k groups at most.
+
+        Only pages that were read can be copies: of two pages known by links alone, alike links tell nothing.
+        """
+        if not self.strategy.content.scale:
+            return [[d] for d in documents[:k].tolist()], []
+        needed = math.ceil(NEAR_COPY * self.index.m)
+        heads: list[int] = []
+        head_rows: list[Array] = [query.signature] if self._is_page(query) else []
+        shift = len(head_rows)
+        groups: list[list[int]] = []
+        copies: list[int] = []
+        for document in documents.tolist():
+            row = self.index.rows[document]
+            home = -1
+            is_page = self.is_captured(document)
+            if is_page and head_rows:
+                alike = np.flatnonzero(np.count_nonzero(np.asarray(head_rows) == row, axis=1) >= needed)
+                home = int(alike[0]) if len(alike) else -1
+            if home >= shift:
+                groups[heads.index(home)].append(document)
+            elif home >= 0:
+                copies.append(document)
+            elif len(groups) == k:
+                break
+            else:
+                groups.append([document])
+                heads.append(len(head_rows) if is_page else -2)
+                if is_page:
+                    head_rows.append(row)
+        return groups, copies
+
+    def _is_page(self, query: Query) -> bool:
+        return not query.documents or (len(query.documents) == 1 and self.is_captured(query.documents[0]))
+
+    # -- results for people ------------------------------------------------------------------------------------------
+
+    def _url(self, document: int) -> str:
+        return self.corpus.url(int(self.bags.urls[document]))
+
+    def title(self, document: int) -> str:
+        """The page's title, or what links to it say most often."""
+        number = int(self.bags.urls[document])
+        pages = self.corpus.pages_of(number)
+        if pages:
+            return self.corpus.titles.text(pages[0])
+        said: dict[str, int] = {}
+        for view in self.corpus.view_anchors(self.corpus.anchors_in(number)[:8].tolist()):
+            text = " ".join(view.text)
+            if text:
+                said[text] = said.get(text, 0) + 1
+        return max(said, key=lambda text: said[text]) if said else ""
+
+    def _result(self, query: Query, group: list[int], similarity: float, estimated: bool, explain: bool) -> Result:
+        document = group[0]
+        number = int(self.bags.urls[document])
+        copies = [self._url(other) for other in group[1:]]
+        copies += [alias for one in group for alias in self.corpus.aliases_of(int(self.bags.urls[one]))]
+        terms: tuple[SharedTerm, ...] = ()
+        cited: tuple[Citation, ...] = ()
+        if explain:
+            terms = shared_terms(self.corpus, self.bags, (query.terms, query.weights, query.origins), query.total, document)
+            also = [int(self.bags.urls[other]) for other in query.documents]
+            cited = citations(self.corpus, number, also, {shared.term for shared in terms})
+        return Result(
+            self._url(document),
+            self.title(document),
+            similarity,
+            margin(similarity, self.index.m) if estimated else 0.0,
+            bool(self.corpus.pages_of(number)),
+            tuple(copies),
+            terms,
+            cited,
+        )
+
+    def heaviest(self, document: int, count: int) -> list[tuple[str, float, list[str]]]:
+        """(term for people, weight, where from) of a bag's heaviest terms (Figure 14)."""
+        terms, weights = self.bags.bag(document)
+        origins = self.bags.origins(document)
+        order = np.lexsort((terms, -weights))[:count]
+        return [
+            (self.bags.shown(self.corpus, int(terms[i])), float(weights[i]), Origin(int(origins[i])).names())
+            for i in order.tolist()
+        ]
+
+
+def margin(estimate: float, m: int) -> float:
+    """Half the width of the 95 % (Wilson) interval of a similarity estimated from m positions."""
+    spread = _Z * math.sqrt(estimate * (1 - estimate) / m + _Z * _Z / (4 * m * m))
+    return spread / (1 + _Z * _Z / m)
+
+
+def _in_sorted(values: Array, ordered: Array) -> Array:
+    """Which values occur in a sorted array."""
+    if not len(ordered):
+        return np.zeros(len(values), np.bool_)
+    place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.asarray(ordered[place] == values)
+
+
+def all_urls(urls: Iterable[str]) -> list[str]:
+    """URLs without repetition, in order."""
+    return list(dict.fromkeys(urls))
