@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
-from pagekin.store import Kin
+from pagekin.store import Kin, rank
 
 Array = npt.NDArray[Any]
 
@@ -41,7 +41,7 @@ class Bags:
 
     def document(self, url: int) -> int:
         """The document of a URL number, or -1 if it has no bag."""
-        place = int(np.searchsorted(self.urls, url))
+        place = rank(self.urls, url)
         return place if place < len(self.urls) and int(self.urls[place]) == url else -1
 
     def span(self, document: int) -> slice:

@@ -296,7 +296,7 @@ def _weigh(
     hashes = np.concatenate(
         [words.hashes[of_words], np.array([link_hash(corpus.urls[int(u)]) for u in link_urls], dtype=np.uint64)]
     )
-    writer.put("bag.url", raw.urls.astype(smallest_uint(len(corpus.urls))))
+    writer.put("bag.url", raw.urls)
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
     writer.put("bagterm.hash", hashes)

@@ -53,12 +53,14 @@ def _pages_under(corpus: Any, prefixes: tuple[str, ...]) -> Any:
     """The pages whose URL begins with one of `prefixes`; an end if there is none for some of them."""
     import numpy as np
 
+    from pagekin.store import rank
+
     found: set[int] = set()
     for prefix in prefixes:
         low = corpus.urls.nearest(prefix.encode())
         high = corpus.urls.nearest(prefix.encode() + b"\xff")
-        pages = np.searchsorted(corpus.kin["page.url"], [low, high])
+        pages = [rank(corpus.kin["page.url"], low), rank(corpus.kin["page.url"], high)]
         if pages[0] == pages[1]:
             fail(f"--not-citing: no page of {corpus.kin.path} has a URL that begins with {prefix}")
-        found |= set(range(int(pages[0]), int(pages[1])))
+        found |= set(range(pages[0], pages[1]))
     return np.array(sorted(found), dtype=np.int64)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import zstandard
 
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
-from pagekin.hypertext.streams import decode_gaps, decode_marks, decode_words
+from pagekin.hypertext.streams import RARE, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical
-from pagekin.store import Kin, RaggedBytes, open_kin
+from pagekin.store import Kin, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
 WINDOW = 32
@@ -86,20 +87,28 @@ class Corpus:
     def home(self, number: int) -> int:
         """The URL that an alias stands for; the URL itself if it is none."""
         aliases = self.kin["alias.url"]
-        place = int(np.searchsorted(aliases, number))
+        place = rank(aliases, number)
         if place < len(aliases) and int(aliases[place]) == number:
             return int(self.kin["alias.target"][place])
         return number
 
     def aliases_of(self, number: int) -> list[str]:
         """Other addresses of the page with this URL number."""
-        return [self.url(int(a)) for a in self.kin["alias.url"][np.asarray(self.kin["alias.target"]) == number]]
+        low, high = rank(self._alias_targets, number), rank(self._alias_targets, number + 1)
+        return [self.url(int(self.kin["alias.url"][a])) for a in sorted(self._aliases_by_target[low:high].tolist())]
+
+    @cached_property
+    def _aliases_by_target(self) -> Array:
+        return np.argsort(self.kin["alias.target"], kind="stable")
+
+    @cached_property
+    def _alias_targets(self) -> Array:
+        return np.asarray(self.kin["alias.target"])[self._aliases_by_target]
 
     def pages_of(self, number: int) -> list[int]:
         """The pages captured at a URL: none, one, or with all captures several, the newest first."""
         urls = self.kin["page.url"]
-        low, high = np.searchsorted(urls, [number, number + 1])
-        return list(range(int(low), int(high)))
+        return list(range(rank(urls, number), rank(urls, number + 1)))
 
     def page_url(self, page: int) -> str:
         """The URL of a page."""
@@ -168,7 +177,21 @@ class Corpus:
 
     def page_of_anchor(self, anchor: int) -> int:
         """The page on which an anchor stands."""
-        return int(np.searchsorted(self.kin["page.anchors"], anchor, side="right")) - 1
+        return rank(self.kin["page.anchors"], anchor + 1) - 1
+
+    def anchor_text(self, anchor: int) -> str:
+        """The words of an anchor, without reading the page around it."""
+        page = self.page_of_anchor(anchor)
+        first = int(self.kin["page.tokens"][page])
+        start = first + int(self.kin["anchor.start"][anchor])
+        words = self.kin["stream.words"][start : start + int(self.kin["anchor.length"][anchor])]
+        rare = self.kin["stream.rare"][:0]
+        count = int(np.count_nonzero(words == RARE))
+        if count:
+            skipped = int(np.count_nonzero(self.kin["stream.words"][first:start] == RARE))
+            place = int(self.kin["page.rare"][page]) + skipped
+            rare = self.kin["stream.rare"][place : place + count]
+        return " ".join(self.word(int(word)) for word in decode_words(words, rare))
 
     def view_anchors(self, anchors: Iterator[int] | range | list[int]) -> Iterator[AnchorView]:
         """Anchors with their words and the words around them, in reading order, boundaries ignored.

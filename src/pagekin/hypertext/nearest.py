@@ -2,10 +2,9 @@
 
 import difflib
 
-import numpy as np
-
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.urls import canonical
+from pagekin.store import rank
 
 _SEARCHED = 256 << 20
 _ENOUGH = 64
@@ -36,7 +35,7 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
     found: list[str] = []
     at = table.find(needle)
     while at >= 0 and len(found) < _ENOUGH:
-        number = int(np.searchsorted(corpus.urls.offsets, at, side="right")) - 1
+        number = rank(corpus.urls.offsets, at + 1) - 1
         found.append(corpus.url(number))
         at = table.find(needle, int(corpus.urls.offsets[number + 1]))
     return found

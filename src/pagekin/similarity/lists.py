@@ -14,9 +14,12 @@ Array = npt.NDArray[Any]
 Eligible = Callable[[Array], Array]
 """Given documents, a mask of those that may be answers."""
 
+# Chosen by timing: an entry of a list costs about 2 ns to read and count, a row of H about 100 ns.
 _FIRST_ENTRIES = 4_096
-_SMALL = 1 << 14
-_VERIFIED = 256
+_CHEAP_ENTRIES = 1 << 15
+_FURTHER = 2
+_VERIFIED = 512
+_DENSE = 40
 
 
 @dataclass(frozen=True)
@@ -43,48 +46,54 @@ class SignatureIndex:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def arrays(self) -> tuple[Array, Array, Array, Array, Array]:
+        """(rows, documents of the lists, keys, starts, positions), for kernels."""
+        return (
+            np.array(self.rows), np.array(self._docs), np.array(self._keys), self._starts.astype(np.int64),
+            self._positions.astype(np.int64),
+        )  # fmt: skip
+
     def spans(self, signature: Array) -> tuple[Array, Array]:
         """Where the list of each of the signature's values begins and ends: all positions searched in step."""
-        low, high = self._positions[:-1].copy(), self._positions[1:].copy()
-        end = high.copy()
-        for _ in range(int(np.max(high - low, initial=1)).bit_length()):
-            middle = (low + high) >> 1
-            less = self._keys[np.minimum(middle, len(self._keys) - 1)] < signature
-            open_ended = low < high
-            low = np.where(less & open_ended, middle + 1, low)
-            high = np.where(~less & open_ended, middle, high)
-        found = low < end
-        found[found] = self._keys[low[found]] == signature[found]
-        place = np.where(found, low, 0)
-        starts = self._starts[place].astype(np.int64)
-        return starts, np.where(found, self._starts[place + found], starts).astype(np.int64)
+        first, end = self._positions[:-1], self._positions[1:]
+        before = first - 1  # the last key known to be less
+        step = 1 << max(int(np.max(end - first, initial=1)).bit_length() - 1, 0)
+        while step:
+            probe = before + step
+            less = (self._keys.take(probe, mode="clip") < signature) & (probe < end)
+            before = np.where(less, probe, before)
+            step >>= 1
+        place = before + 1
+        found = (place < end) & (self._keys.take(place, mode="clip") == signature)
+        starts = self._starts.take(place, mode="clip").astype(np.int64)
+        return starts, np.where(found, self._starts.take(place + 1, mode="clip"), starts).astype(np.int64)
 
-    def _read(self, starts: Array, ends: Array) -> tuple[Array, Array]:
-        """(documents, how often each) in some lists."""
-        pieces = [self._docs[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+    def _read(self, starts: Array, ends: Array, at_least: int = 1) -> tuple[Array, Array]:
+        """(documents in order, how often each) in some lists, of those that are there often enough."""
+        pieces = [self._docs[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True) if b > a]
         if not pieces:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         entries = np.concatenate(pieces)
-        if len(entries) > len(self) >> 2:
+        if len(self) < _DENSE * len(entries):
             counts = np.bincount(entries, minlength=len(self))
-            docs = np.flatnonzero(counts)
+            docs = np.flatnonzero(counts >= at_least)
             return docs, counts[docs]
         entries.sort()
         last = np.flatnonzero(np.append(entries[1:] != entries[:-1], True))
-        if not len(entries):
-            last = last[:0]
-        return entries[last].astype(np.int64), np.diff(last, prepend=-1)
+        counts = np.diff(last, prepend=-1)
+        often = counts >= at_least
+        return entries[last[often]].astype(np.int64), counts[often]
 
     def matches(self, signature: Array, docs: Array) -> npt.NDArray[np.int64]:
         """At how many positions each document agrees with the signature, from H."""
-        return np.count_nonzero(self.rows[docs] == signature, axis=1)
+        return np.add.reduce(self.rows[docs] == signature, axis=1, dtype=np.int64)
 
     def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> Found:
         """What Figure 11 gives for α, or the first k of it: the same documents, counts and order.
 
-        A document that agrees in T positions stands in at least one of any m - T + 1 lists, and in at least r + 1 of
-        any m - T + 1 + r. So the shortest lists are read, as many as pay; documents that can reach T are then looked up in H.
-        For the best k, T is first found from below: the k-th best among some documents is never above the k-th best of all.
+        A document that agrees in T positions stands in at least one of any m - T + 1 lists, and in at least r + 1 of any
+        m - T + 1 + r. So the shortest lists are read, and documents that can reach T are looked up in H. For the best k,
+        T is found from below first: the k-th best of some documents is never above the k-th best of all.
         """
         starts, ends = self.spans(signature)
         order = np.argsort(ends - starts, kind="stable")
@@ -92,68 +101,50 @@ class SignatureIndex:
         read = np.cumsum(ends - starts)
         needed = matches_above(alpha, self.m)
         rows_read = 0
-        if read[-1] <= _SMALL:
-            docs, counts = self._read(starts, ends)
-            return self._best(docs, counts, k, needed, eligible, int(read[-1]), 0)
-        if k is not None:
+        if k is not None and read[-1] > _FIRST_ENTRIES:
             first = max(int(np.searchsorted(read, _FIRST_ENTRIES, side="right")), 1)
             docs, counts = self._read(starts[:first], ends[:first])
-            likely = np.lexsort((docs, -counts))[: 4 * k + 64]
-            docs = docs[likely]
+            docs, counts = _highest(docs, counts, 4 * k + 64)
             docs = docs[eligible(docs)]
-            exact = np.sort(self.matches(signature, docs))
             rows_read += len(docs)
-            if len(exact) >= k:
-                needed = max(needed, int(exact[-k]))
-        base = self.m - needed + 1
-        if base <= 0:
+            if len(docs) >= k:
+                needed = max(needed, int(np.partition(self.matches(signature, docs), len(docs) - k)[len(docs) - k]))
+        if needed > self.m:
             return Found(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, rows_read)
-        docs, counts = self._read(starts[:base], ends[:base])
-        # Reading r longer lists costs their length, and spares the rows of those that are in r or fewer so far.
-        reaching = np.cumsum(np.bincount(np.minimum(counts, self.m), minlength=self.m + 1)[::-1])[::-1]
-        extra = np.arange(self.m - base + 1)
-        cost = read[base - 1 :] - read[base - 1] + 16 * reaching[np.minimum(extra + 1, self.m)]
-        more = int(np.argmin(cost))
-        if more:
-            docs, counts = self._read(starts[: base + more], ends[: base + more])
-        can = counts > more
-        docs, counts = docs[can], counts[can]
+        base = self.m - needed + 1
+        # More lists than must be are read as long as they are short: each spares the rows of documents seen less often.
+        worth = max(_CHEAP_ENTRIES, _FURTHER * int(read[base - 1]))
+        lists = max(base, int(np.searchsorted(read, worth, side="right")))
+        docs, counts = self._read(starts[:lists], ends[:lists], lists - base + 1)
         may = eligible(docs)
         docs, counts = docs[may], counts[may]
-        most = counts + (self.m - base - more)
-        order = np.lexsort((docs, -most))
-        docs, most = docs[order], most[order]
-        exact_docs, exact_counts = [], []
-        best = np.zeros(0, np.int64)
-        for start in range(0, len(docs), _VERIFIED):
-            if k is not None and len(best) >= k and most[start] < best[-k]:
-                break
-            if k is not None and len(best) >= k and most[start] == best[-k] == self.m:
-                break  # only documents that agree everywhere are left, and they come in order
-            part = docs[start : start + _VERIFIED]
-            found = self.matches(signature, part)
-            rows_read += len(part)
-            exact_docs.append(part)
-            exact_counts.append(found)
-            best = np.sort(np.concatenate([best, found]))
-            if k is not None:
-                best = best[-k:]
-        if not exact_docs:
-            return Found(np.zeros(0, np.int64), np.zeros(0, np.int64), int(read[base + more - 1]), rows_read)
-        everyone: Eligible = lambda some: np.ones(len(some), np.bool_)  # noqa: E731
-        return self._best(
-            np.concatenate(exact_docs), np.concatenate(exact_counts), k, needed, everyone, int(read[base + more - 1]), rows_read
-        )
-
-    def _best(
-        self, docs: Array, counts: Array, k: int | None, needed: int, eligible: Eligible, entries: int, rows: int
-    ) -> Found:
+        if lists < self.m:
+            docs, counts, looked_up = self._verify(signature, docs, counts + (self.m - lists), k)
+            rows_read += looked_up
         enough = counts >= needed
         docs, counts = docs[enough], counts[enough]
-        may = eligible(docs)
-        docs, counts = docs[may], counts[may]
         order = np.lexsort((docs, -counts))[:k]
-        return Found(docs[order].astype(np.int64), counts[order].astype(np.int64), entries, rows)
+        return Found(docs[order], counts[order], int(read[lists - 1]), rows_read)
+
+    def _verify(self, signature: Array, docs: Array, most: Array, k: int | None) -> tuple[Array, Array, int]:
+        """(documents, their matches, how many were looked up), leaving out those that cannot be among the best k.
+
+        `most` is what each document can reach at the most.
+        """
+        if k is None or len(docs) <= _VERIFIED:
+            return docs, self.matches(signature, docs), len(docs)
+        order = np.lexsort((docs, -most))
+        docs, most = docs[order], most[order]
+        counts = np.zeros(len(docs), np.int64)
+        done, best = 0, np.zeros(0, np.int64)
+        while done < len(docs):
+            if len(best) == k and (most[done] < best[0] or best[0] == self.m):
+                break  # of documents that agree everywhere the first ones in order have been seen
+            part = slice(done, done + _VERIFIED)
+            counts[part] = self.matches(signature, docs[part])
+            best = np.sort(np.concatenate([best, counts[part]]))[-k:]
+            done = min(done + _VERIFIED, len(docs))
+        return docs[:done], counts[:done], done
 
     def candidates(self, signature: Array, depth: int, entries: int, eligible: Eligible) -> Found:
         """The `depth` documents that agree with the signature most often in its shortest lists.
@@ -169,10 +160,15 @@ class SignatureIndex:
         order = order[:count]
         docs, counts = self._read(starts[order], ends[order])
         may = eligible(docs)
-        docs, counts = docs[may], counts[may]
-        if len(docs) > depth:
-            least = np.partition(counts, len(counts) - depth)[len(counts) - depth]
-            sure, ties = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
-            chosen = np.concatenate([sure, ties[: depth - len(sure)]])
-            docs, counts = docs[chosen], counts[chosen]
+        docs, counts = _highest(docs[may], counts[may], depth)
         return Found(docs, counts, int(read[count - 1]), 0)
+
+
+def _highest(docs: Array, counts: Array, n: int) -> tuple[Array, Array]:
+    """The n documents with the highest counts, in no order; of equals the first."""
+    if len(docs) <= n:
+        return docs, counts
+    least = np.partition(counts, len(counts) - n)[len(counts) - n]
+    sure, ties = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
+    chosen = np.concatenate([sure, ties[: n - len(sure)]])
+    return docs[chosen], counts[chosen]

@@ -18,6 +18,7 @@ C = 1_000
 P = 2**32 - 5
 """The largest prime below 2^32, so that a value fills the four bytes it has in H."""
 _UNIT = float(2**40)
+_NOTHING = np.uint64(2**32 - 1)  # the value of a bag without terms, which no element has
 _SEED = np.uint64(0xD1342543DE82EF95)
 
 
@@ -45,23 +46,23 @@ class Paper:
         self.m = m
         with np.errstate(over="ignore"):
             drawn = mix64(np.arange(1, 2 * m + 1, dtype=np.uint64) * GOLDEN + np.uint64(seed) * _SEED)
-        self._a = drawn[:m] % np.uint64(P - 1) + np.uint64(1)
-        self._b = drawn[m:] % np.uint64(P)
+        self.a = drawn[:m] % np.uint64(P - 1) + np.uint64(1)
+        self.b = drawn[m:] % np.uint64(P)
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
         """The signature of one bag, given its terms' hashes and its weights, which sum to 1: numpy alone."""
         counts = integer_bag(hashes, weights)
-        ends = np.cumsum(counts)
-        k = np.arange(1, ends[-1] + 1) - np.repeat(ends - counts, counts)
+        before = np.repeat(np.cumsum(counts) - counts, counts)
         with np.errstate(over="ignore"):
-            elements = mix64(np.repeat(hashes, counts) + k.astype(np.uint64) * GOLDEN) % np.uint64(P)
-        values = (self._a[:, None] * elements + self._b[:, None]) % np.uint64(P)  # below 2^64: a, x and b are below p
-        return np.asarray(values.min(axis=1).astype(np.uint32))
+            k = (np.arange(len(before)) - before + 1).astype(np.uint64)
+            elements = mix64(np.repeat(hashes, counts) + k * GOLDEN) % np.uint64(P)
+        values = (self.a[:, None] * elements + self.b[:, None]) % np.uint64(P)  # no overflow: a, x and b are below p
+        return np.asarray(values.min(axis=1, initial=_NOTHING).astype(np.uint32))
 
     def sign_bags(self, terms: Array, weights: Array, offsets: Array, hashes: Array) -> npt.NDArray[np.uint32]:
         """The signatures of many bags as an array (bags, m): compiled, on the calling thread."""
         from pagekin.similarity._kernels.paper import sign_as_in_the_paper
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
-        sign_as_in_the_paper(terms, weights, offsets, hashes, self._a, self._b, out)
+        sign_as_in_the_paper(terms, weights, offsets, hashes, self.a, self.b, out)
         return out

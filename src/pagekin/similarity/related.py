@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -20,13 +20,18 @@ from pagekin.similarity.makers import make_maker
 from pagekin.store import KinError, open_kin
 
 Array = npt.NDArray[Any]
-NEAR_COPY = 0.8
+NEAR_COPY = 0.9
 """Pages whose signatures agree in this share of positions are near-duplicates, shown as one."""
 DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
 ENTRIES = 8_000
 """Entries of the lists that are read for candidates, at most."""
 _Z = 1.96
+
+
+def looked_at(k: int) -> int:
+    """How many documents are first looked at for k groups of near-duplicates."""
+    return 4 * k + 50
 
 
 class RelatedError(Exception):
@@ -241,7 +246,7 @@ class RelatedIndex:
         alpha = self.strategy.signature.alpha if min_similarity is None else min_similarity
         eligible = self._eligible(query, sites, captured_only)
         # Near-duplicates are folded away, so more than k have to be found.
-        wanted = 4 * k + 50 if fold else k
+        wanted = looked_at(k) if fold else k
         if estimate:
             found = self.index.similar(query.signature, wanted, alpha, eligible)
             documents, similarity = found.docs, found.matches / self.index.m
@@ -285,7 +290,6 @@ class RelatedIndex:
                 raise RelatedError("which sites are other ones is not known for a page outside the collection.")
             site = np.asarray(kin["bag.site"])
             own_sites = np.unique(site[out])
-        captured: Array = np.asarray(kin["page.url"]) if captured_only else own_sites
 
         def eligible(documents: Array) -> Array:
             may = ~np.isin(documents, out) if len(out) != 1 else documents != out[0]
@@ -294,14 +298,14 @@ class RelatedIndex:
             elif sites == "same":
                 may &= np.isin(site[documents], own_sites)
             if captured_only:
-                may &= _in_sorted(self.bags.urls[documents], captured)
+                may &= self.captured(documents)
             return np.asarray(may)
 
         return eligible
 
-    def is_captured(self, document: int) -> bool:
-        """Whether the document's own page was read."""
-        return bool(self.corpus.pages_of(int(self.bags.urls[document])))
+    def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
+        """Whether each document's own page was read."""
+        return _in_sorted(self.bags.urls[documents], np.asarray(self.corpus.kin["page.url"]))
 
     # -- near-duplicates ---------------------------------------------------------------------------------------------
 
@@ -313,33 +317,37 @@ class RelatedIndex:
         if not self.strategy.content.scale:
             return [[d] for d in documents[:k].tolist()], []
         needed = math.ceil(NEAR_COPY * self.index.m)
-        heads: list[int] = []
-        head_rows: list[Array] = [query.signature] if self._is_page(query) else []
-        shift = len(head_rows)
-        groups: list[list[int]] = []
-        copies: list[int] = []
-        for document in documents.tolist():
-            row = self.index.rows[document]
-            home = -1
-            is_page = self.is_captured(document)
-            if is_page and head_rows:
-                alike = np.flatnonzero(np.count_nonzero(np.asarray(head_rows) == row, axis=1) >= needed)
-                home = int(alike[0]) if len(alike) else -1
-            if home >= shift:
-                groups[heads.index(home)].append(document)
-            elif home >= 0:
-                copies.append(document)
-            elif len(groups) == k:
-                break
+        seen = looked_at(k)
+        while True:
+            some = documents[:seen]
+            rows = self.index.rows[some]
+            free = self.captured(some)
+            is_page = free.copy()
+            copies: list[int] = []
+            if not query.documents or bool(self.captured(np.array(query.documents)).all()):
+                alike = free & (np.add.reduce(rows == query.signature, axis=1) >= needed)
+                copies = some[alike].tolist()
+                free &= ~alike
+                taken = alike
             else:
-                groups.append([document])
-                heads.append(len(head_rows) if is_page else -2)
-                if is_page:
-                    head_rows.append(row)
-        return groups, copies
-
-    def _is_page(self, query: Query) -> bool:
-        return not query.documents or (len(query.documents) == 1 and self.is_captured(query.documents[0]))
+                taken = np.zeros(len(some), np.bool_)
+            groups: list[list[int]] = []
+            place = 0
+            while len(groups) < k and place < len(some):
+                if not taken[place]:
+                    taken[place] = True
+                    members = [int(some[place])]
+                    if is_page[place]:
+                        free[place] = False
+                        alike = free & (np.add.reduce(rows == rows[place], axis=1) >= needed)
+                        members += some[alike].tolist()
+                        free &= ~alike
+                        taken |= alike
+                    groups.append(members)
+                place += 1
+            if len(groups) == k or seen >= len(documents):
+                return groups, copies
+            seen *= 4
 
     # -- results for people ------------------------------------------------------------------------------------------
 
@@ -353,8 +361,8 @@ class RelatedIndex:
         if pages:
             return self.corpus.titles.text(pages[0])
         said: dict[str, int] = {}
-        for view in self.corpus.view_anchors(self.corpus.anchors_in(number)[:8].tolist()):
-            text = " ".join(view.text)
+        for anchor in self.corpus.anchors_in(number)[:8].tolist():
+            text = self.corpus.anchor_text(anchor)
             if text:
                 said[text] = said.get(text, 0) + 1
         return max(said, key=lambda text: said[text]) if said else ""
@@ -399,13 +407,9 @@ def margin(estimate: float, m: int) -> float:
 
 
 def _in_sorted(values: Array, ordered: Array) -> Array:
-    """Which values occur in a sorted array."""
+    """Which values occur in a sorted array of the same type."""
+    values = values.astype(ordered.dtype, copy=False)
     if not len(ordered):
         return np.zeros(len(values), np.bool_)
     place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     return np.asarray(ordered[place] == values)
-
-
-def all_urls(urls: Iterable[str]) -> list[str]:
-    """URLs without repetition, in order."""
-    return list(dict.fromkeys(urls))

@@ -5,7 +5,7 @@ the old ones and makes them visible by one rename; `check_files` proves checksum
 nothing of pages: it stores arrays and a dictionary of facts about them.
 """
 
-from pagekin.store.arrays import ArrayFile, smallest_uint
+from pagekin.store.arrays import ArrayFile, rank, smallest_uint
 from pagekin.store.check import Finding, check_files
 from pagekin.store.folder import FORMAT, Kin, KinError, open_kin
 from pagekin.store.ragged import RaggedBytes
@@ -21,5 +21,6 @@ __all__ = [
     "RaggedBytes",
     "check_files",
     "open_kin",
+    "rank",
     "smallest_uint",
 ]

@@ -1,0 +1,248 @@
+"""Bags made the slow, obvious way: one word, one link, one page at a time, as the paper and our reading of it say.
+
+Nothing here is shared with the code that makes bags, beyond the list of stop words and Porter's stemmer.
+"""
+
+import math
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import Stemmer
+
+from pagekin.bags import Strategy
+from pagekin.bags.bags import Origin
+from pagekin.bags.stopwords import STOP_WORDS
+from pagekin.hypertext import Attribute, Boundary, Corpus, site_of
+
+PORTER = Stemmer.Stemmer("porter")
+PARAGRAPH_BORDERS = {Boundary.PARAGRAPH, Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END}
+"""A heading begins a paragraph; a list's and a table's end, which have marks of their own, end one."""
+VANISHED = 1e-30
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Porter's stem; his rules are about English, so other than plain letters stay."""
+    return str(PORTER.stemWord(word)) if word.isascii() else word
+
+
+STOPPED_STEMS = {stem(word) for word in STOP_WORDS}
+
+
+@lru_cache(maxsize=1 << 18)
+def form(word: str, words: str, stemming: str) -> str:
+    """What goes into a bag for a word, '' if nothing does."""
+    letters = [char for char in word if unicodedata.category(char)[0] == "L"]
+    if words == "letters":
+        word = "".join(letters)
+    elif words == "mixed" and not letters:
+        return ""
+    if stemming == "nostem":
+        return "" if word in STOP_WORDS else word
+    if stem(word) in STOPPED_STEMS:
+        return ""
+    return stem(word) if stemming == "stem" else word
+
+
+@dataclass
+class Link:
+    """An anchor of a page, from the page's view: where it leads, and its words as places in the stream."""
+
+    target: int
+    start: int
+    end: int
+
+
+@dataclass
+class PlainPage:
+    """A page as plain Python values."""
+
+    url: int
+    host: str
+    words: list[str]
+    attributes: list[int]
+    borders: list[tuple[int, int]]
+    links: list[Link]
+
+
+def plain_pages(corpus: Corpus) -> list[PlainPage]:
+    """All pages of a corpus; of several captures of a URL the newest alone."""
+    kin = corpus.kin
+    target, start, length = (kin[f"anchor.{name}"].tolist() for name in ("target", "start", "length"))
+    pages: list[PlainPage] = []
+    for page, url in enumerate(kin["page.url"].tolist()):
+        if page not in corpus.pages_of(url)[:1]:
+            continue
+        stream = corpus.stream(page)
+        borders = list(zip(stream.boundary_at.tolist(), stream.boundary_kind.tolist(), strict=True))
+        links = [Link(target[a], start[a], start[a] + length[a]) for a in corpus.anchors_out(page)]
+        words = [corpus.word(int(word)) for word in stream.words]
+        host = corpus.url(url).split("/")[2].rpartition("@")[2]
+        pages.append(PlainPage(url, host, words, stream.attributes.tolist(), borders, links))
+    return pages
+
+
+def window_ends(page: PlainPage, kind: str) -> set[int]:
+    """The places in a page's stream, each before the word there, that no window reaches across."""
+    ends: set[int] = set()
+    sentence_ended_at = -1
+    for at, border in page.borders:
+        if border == Boundary.SENTENCE:
+            sentence_ended_at = at
+        if kind == "syntactic" and (
+            border in PARAGRAPH_BORDERS
+            or border in (Boundary.CELL, Boundary.ITEM)
+            or (border == Boundary.BREAK and sentence_ended_at == at)
+        ):
+            ends.add(at)
+        if kind == "topical" and border in (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END):
+            ends.add(at)
+    return ends
+
+
+@dataclass
+class Bag:
+    """One URL's bag before weighting: summed occurrences, and where they come from."""
+
+    sums: Counter[str] = field(default_factory=Counter)
+    origins: dict[str, Origin] = field(default_factory=lambda: defaultdict(lambda: Origin(0)))
+
+    def add(self, term: str, weight: float, origin: Origin) -> None:
+        """Count an occurrence, unless it has no weight."""
+        if weight > 0:
+            self.sums[term] += weight  # type: ignore[assignment]
+            self.origins[term] |= origin
+
+
+@dataclass
+class Made:
+    """What the oracle says: all by URL, link terms being URLs too (no word has a slash)."""
+
+    weights: dict[str, dict[str, float]]
+    origins: dict[str, dict[str, Origin]]
+    df: Counter[str]
+    citing_pages: dict[str, int]
+    mean_left: float
+    mean_right: float
+
+
+class Oracle:
+    """Bag making for one corpus."""
+
+    def __init__(self, corpus: Corpus, not_citing: Collection[str] = ()) -> None:
+        self.url = [corpus.url(number) for number in range(len(corpus.urls))]
+        self.pages = plain_pages(corpus)
+        self.not_citing = set(not_citing)
+        self.site = [site_of(url.split("/")[2].rpartition("@")[2]) for url in self.url]
+
+    def make(self, strategy: Strategy) -> Made:
+        """All bags by a strategy."""
+        self.strategy = strategy
+        bags: dict[int, Bag] = defaultdict(Bag)
+        cited: dict[int, set[int]] = defaultdict(set)
+        texts: set[tuple[int, str, tuple[str, ...]]] = set()
+        lefts: list[int] = []
+        rights: list[int] = []
+        for page in self.pages:
+            self._add_own_words(page, bags[page.url])
+        for page in self.pages:
+            kept = [self._kept(page, at) for at in range(len(page.words))]
+            ends = window_ends(page, strategy.window.kind)
+            for link in page.links:
+                text = tuple(word for word in kept[link.start : link.end] if word)
+                left = self._window(kept, range(link.start - 1, -1, -1), ends, to_the_left=True)
+                right = self._window(kept, range(link.end, len(kept)), ends, to_the_left=False)
+                lefts.append(len(left))
+                rights.append(len(right))
+                if link.target == page.url or self.url[page.url] in self.not_citing:
+                    continue
+                is_new = page.url not in cited[link.target]
+                cited[link.target].add(page.url)
+                if self.site[page.url] == self.site[link.target] and not strategy.anchors.within_site:
+                    continue
+                bag = bags[link.target]
+                if is_new:
+                    bag.add(self.url[page.url], strategy.links.scale, Origin.LINKS)
+                if strategy.anchors.repeat == "once":
+                    if (link.target, page.host, text) in texts:
+                        continue
+                    texts.add((link.target, page.host, text))
+                for distance, word in [(0, word) for word in text] + left + right:
+                    bag.add(word, strategy.anchors.scale * self._near(distance), Origin.ANCHORS)
+        found = {url: bag for url, bag in bags.items() if bag.sums}
+        df = Counter(term for bag in found.values() for term in bag.sums)
+        return Made(
+            {self.url[url]: self._weighed(bag, df, len(found)) for url, bag in found.items()},
+            {self.url[url]: dict(bag.origins) for url, bag in found.items()},
+            df,
+            {self.url[url]: len(cited[url]) for url in found},
+            sum(lefts) / max(len(lefts), 1),
+            sum(rights) / max(len(rights), 1),
+        )
+
+    def _form(self, word: str) -> str:
+        return form(word, self.strategy.words, self.strategy.stemming)
+
+    def _kept(self, page: PlainPage, at: int) -> str:
+        """The form of a word of the running text, or '': windows neither hold nor count other words."""
+        running = page.attributes[at] & (Attribute.TEXT | Attribute.ALT)
+        return self._form(page.words[at]) if running else ""
+
+    def _add_own_words(self, page: PlainPage, bag: Bag) -> None:
+        """The content, and the title: once per URL, at distance 0 where there are distances."""
+        at_distance_0 = self._near(0) if self.strategy.anchors.scale else 1.0
+        for at, word in enumerate(page.words):
+            if kept := self._kept(page, at):
+                bag.add(kept, self.strategy.content.scale, Origin.CONTENT)
+            elif page.attributes[at] & Attribute.TITLE and self._form(word):
+                bag.add(self._form(word), self.strategy.title.scale * at_distance_0, Origin.TITLE)
+
+    def _window(
+        self, kept: list[str], places: range, ends: set[int], to_the_left: bool
+    ) -> list[tuple[int, str]]:
+        """(distance, word) of the words at `places`, nearest first, up to the window's end."""
+        size = self.strategy.window.size
+        if self.strategy.window.kind != "basic":
+            size = min(size, 32)
+        found: list[tuple[int, str]] = []
+        for at in places:
+            border = at + 1 if to_the_left else at  # what must be crossed to reach the word
+            if border in ends or len(found) == size:
+                break
+            if kept[at]:
+                found.append((len(found) + 1, kept[at]))
+        return found
+
+    def _near(self, distance: int) -> float:
+        if self.strategy.weight.distance == "none":
+            return 1.0
+        return max(0.0, math.log2(32 / (1 + distance)))
+
+    def _weighed(self, bag: Bag, df: Counter[str], bags: int) -> dict[str, float]:
+        """tf times the weight by df, divided by the sum."""
+        weights = {term: self._scaled(tf) * self._by_df(df[term], bags) for term, tf in bag.sums.items()}
+        total = sum(weights.values())
+        if total <= VANISHED:
+            return dict.fromkeys(weights, 1 / len(weights))
+        return {term: weight / total for term, weight in weights.items()}
+
+    def _scaled(self, tf: float) -> float:
+        scaling = self.strategy.weight.tf
+        if scaling == "sqrt":
+            return math.sqrt(tf)
+        return 1 + math.log2(tf) if scaling == "log" and tf > 1 else tf
+
+    def _by_df(self, df: int, bags: int) -> float:
+        weight = self.strategy.weight
+        if weight.frequency == "log":
+            return 1 / (1 + math.log2(df))
+        if weight.frequency == "sqrt":
+            return 1 / math.sqrt(df)
+        if weight.frequency == "nmdf":
+            mu = math.log(weight.centre * bags) if weight.mu is None else weight.mu
+            sigma = math.log(10) if weight.sigma is None else weight.sigma
+            return math.exp(-0.5 * ((math.log(df) - mu) / sigma) ** 2)
+        return 1.0
