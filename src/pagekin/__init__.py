@@ -1,9 +1,9 @@
 """Pagekin finds a web page's kin.
 
-    import pagekin
-    index = pagekin.open("site.kin")
-    for page in index.related("https://docs.example/guide.html", k=5):
-        print(page.similarity, page.url, page.title)
+import pagekin
+index = pagekin.open("site.kin")
+for page in index.related("https://docs.example/guide.html", k=5):
+    print(page.similarity, page.url, page.title)
 """
 
 import os

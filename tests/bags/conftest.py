@@ -4,8 +4,10 @@ import pytest
 
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.sources.demo import demo_pages
 
 from .oracle import Oracle
+from .webs import read_records, record
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +22,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 def demo_oracle(demo: Corpus) -> Oracle:
     """The slow way to make the demo web's bags."""
     return Oracle(demo)
+
+
+@pytest.fixture(scope="session")
+def some_pages() -> Corpus:
+    """Every fifth page of the demo web: the others are known by links alone."""
+    return read_records([record(page.url, page.html) for page in list(demo_pages())[::5]], parser="fast")
+
+
+@pytest.fixture(scope="session")
+def some_oracle(some_pages: Corpus) -> Oracle:
+    """The slow way to make bags of every fifth page."""
+    return Oracle(some_pages)

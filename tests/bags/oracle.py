@@ -13,7 +13,6 @@ from functools import lru_cache
 import Stemmer
 
 from pagekin.bags import Strategy
-from pagekin.bags.bags import Origin
 from pagekin.bags.stopwords import STOP_WORDS
 from pagekin.hypertext import Attribute, Boundary, Corpus, site_of
 
@@ -63,7 +62,9 @@ class PlainPage:
     url: int
     host: str
     words: list[str]
-    attributes: list[int]
+    running: list[bool]
+    """Which words are of the running text, alternative texts among them; windows neither hold nor count others."""
+    in_title: list[bool]
     borders: list[tuple[int, int]]
     links: list[Link]
 
@@ -80,8 +81,10 @@ def plain_pages(corpus: Corpus) -> list[PlainPage]:
         borders = list(zip(stream.boundary_at.tolist(), stream.boundary_kind.tolist(), strict=True))
         links = [Link(target[a], start[a], start[a] + length[a]) for a in corpus.anchors_out(page)]
         words = [corpus.word(int(word)) for word in stream.words]
+        running = (stream.attributes & (Attribute.TEXT | Attribute.ALT) > 0).tolist()
+        in_title = (stream.attributes & Attribute.TITLE > 0).tolist()
         host = corpus.url(url).split("/")[2].rpartition("@")[2]
-        pages.append(PlainPage(url, host, words, stream.attributes.tolist(), borders, links))
+        pages.append(PlainPage(url, host, words, running, in_title, borders, links))
     return pages
 
 
@@ -107,14 +110,14 @@ def window_ends(page: PlainPage, kind: str) -> set[int]:
 class Bag:
     """One URL's bag before weighting: summed occurrences, and where they come from."""
 
-    sums: Counter[str] = field(default_factory=Counter)
-    origins: dict[str, Origin] = field(default_factory=lambda: defaultdict(lambda: Origin(0)))
+    sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    origins: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(self, term: str, weight: float, origin: Origin) -> None:
+    def add(self, term: str, weight: float, origin: str) -> None:
         """Count an occurrence, unless it has no weight."""
         if weight > 0:
-            self.sums[term] += weight  # type: ignore[assignment]
-            self.origins[term] |= origin
+            self.sums[term] += weight
+            self.origins[term].add(origin)
 
 
 @dataclass
@@ -122,7 +125,7 @@ class Made:
     """What the oracle says: all by URL, link terms being URLs too (no word has a slash)."""
 
     weights: dict[str, dict[str, float]]
-    origins: dict[str, dict[str, Origin]]
+    origins: dict[str, dict[str, set[str]]]
     df: Counter[str]
     citing_pages: dict[str, int]
     mean_left: float
@@ -147,9 +150,10 @@ class Oracle:
         lefts: list[int] = []
         rights: list[int] = []
         for page in self.pages:
-            self._add_own_words(page, bags[page.url])
-        for page in self.pages:
-            kept = [self._kept(page, at) for at in range(len(page.words))]
+            forms = [form(word, strategy.words, strategy.stemming) for word in page.words]
+            kept = [word if running else "" for word, running in zip(forms, page.running, strict=True)]
+            titled = [word if in_title else "" for word, in_title in zip(forms, page.in_title, strict=True)]
+            self._add_own_words(bags[page.url], kept, titled)
             ends = window_ends(page, strategy.window.kind)
             for link in page.links:
                 text = tuple(word for word in kept[link.start : link.end] if word)
@@ -165,13 +169,13 @@ class Oracle:
                     continue
                 bag = bags[link.target]
                 if is_new:
-                    bag.add(self.url[page.url], strategy.links.scale, Origin.LINKS)
+                    bag.add(self.url[page.url], strategy.links.scale, "links")
                 if strategy.anchors.repeat == "once":
                     if (link.target, page.host, text) in texts:
                         continue
                     texts.add((link.target, page.host, text))
                 for distance, word in [(0, word) for word in text] + left + right:
-                    bag.add(word, strategy.anchors.scale * self._near(distance), Origin.ANCHORS)
+                    bag.add(word, strategy.anchors.scale * self._near(distance), "anchors")
         found = {url: bag for url, bag in bags.items() if bag.sums}
         df = Counter(term for bag in found.values() for term in bag.sums)
         return Made(
@@ -183,26 +187,15 @@ class Oracle:
             sum(rights) / max(len(rights), 1),
         )
 
-    def _form(self, word: str) -> str:
-        return form(word, self.strategy.words, self.strategy.stemming)
-
-    def _kept(self, page: PlainPage, at: int) -> str:
-        """The form of a word of the running text, or '': windows neither hold nor count other words."""
-        running = page.attributes[at] & (Attribute.TEXT | Attribute.ALT)
-        return self._form(page.words[at]) if running else ""
-
-    def _add_own_words(self, page: PlainPage, bag: Bag) -> None:
+    def _add_own_words(self, bag: Bag, kept: list[str], titled: list[str]) -> None:
         """The content, and the title: once per URL, at distance 0 where there are distances."""
         at_distance_0 = self._near(0) if self.strategy.anchors.scale else 1.0
-        for at, word in enumerate(page.words):
-            if kept := self._kept(page, at):
-                bag.add(kept, self.strategy.content.scale, Origin.CONTENT)
-            elif page.attributes[at] & Attribute.TITLE and self._form(word):
-                bag.add(self._form(word), self.strategy.title.scale * at_distance_0, Origin.TITLE)
+        for word in filter(None, kept):
+            bag.add(word, self.strategy.content.scale, "content")
+        for word in filter(None, titled):
+            bag.add(word, self.strategy.title.scale * at_distance_0, "title")
 
-    def _window(
-        self, kept: list[str], places: range, ends: set[int], to_the_left: bool
-    ) -> list[tuple[int, str]]:
+    def _window(self, kept: list[str], places: range, ends: set[int], to_the_left: bool) -> list[tuple[int, str]]:
         """(distance, word) of the words at `places`, nearest first, up to the window's end."""
         size = self.strategy.window.size
         if self.strategy.window.kind != "basic":

@@ -32,8 +32,10 @@ def plainly(*settings: str) -> Strategy:
     return choose(settings=[*PLAIN, *settings])
 
 
-def record(url: str, html: str, date: str = "2020-01-01T00:00:00Z") -> bytes:
-    """A page as a WARC record."""
+def record(url: str, html: str | bytes, date: str = "2020-01-01T00:00:00Z") -> bytes:
+    """A page as a WARC record; as bytes it says itself how it is encoded."""
+    if isinstance(html, bytes):
+        return warc(url, http(html), date=date)
     return warc(url, http(html.encode(), "Content-Type: text/html; charset=utf-8"), date=date)
 
 

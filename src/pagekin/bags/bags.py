@@ -1,11 +1,13 @@
 """Reading bags: the weighted terms of every URL of a collection."""
 
 from enum import IntFlag
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.copies import EMPTY, PLACES
 from pagekin.hypertext import Corpus
 from pagekin.store import Kin, rank
 
@@ -56,6 +58,19 @@ class Bags:
     def origins(self, document: int) -> Array:
         """`Origin` flags of each of the document's terms."""
         return np.asarray(self._kin["bag.from"][self.span(document)])
+
+    @cached_property
+    def pages(self) -> npt.NDArray[np.int64]:
+        """The page of each document, the newest capture; -1 where none was read."""
+        page_url = self._kin["page.url"]
+        place = np.minimum(np.searchsorted(page_url, self.urls.astype(page_url.dtype)), max(len(page_url) - 1, 0))
+        return np.where(page_url[place] == self.urls, place, -1) if len(page_url) else np.full(len(self), -1)
+
+    def sketches(self, documents: Array) -> Array:
+        """The sketch of each document's page (rows); all places are empty where none was read."""
+        rows = self._kin["copy.rows"].reshape(-1, PLACES)
+        pages = self.pages[documents]
+        return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY))
 
     def df(self, terms: Array) -> Array:
         """The number of bags that hold each term."""

@@ -10,9 +10,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def in_order(
-    pool: ThreadPoolExecutor, jobs: Iterator[Callable[[], Any]], ahead: int
-) -> Iterator[Any]:
+def in_order(pool: ThreadPoolExecutor, jobs: Iterator[Callable[[], Any]], ahead: int) -> Iterator[Any]:
     """The jobs' results in the jobs' order, with at most `ahead` of them under way."""
     waiting: list[Future[Any]] = []
     for job in jobs:

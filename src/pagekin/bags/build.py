@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.batches import in_order, ranges
+from pagekin.bags.copies import PLACES
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
     distance_weights,
@@ -64,6 +65,7 @@ def make_bags(
     words = vocabulary(corpus, strategy, lambda share: progress("words", share))
     citing = _citing(corpus, not_citing)
     kept = _keep(corpus, strategy, words, writer.work, progress, threads)
+    _sketch(kept, words, writer)
     raw = _merge(corpus, strategy, words, kept, citing, writer, progress, threads)
     facts = _weigh(corpus, strategy, words, raw, writer, progress)
     facts["window_words"] = {"left": round(kept.left, 2), "right": round(kept.right, 2)}
@@ -147,6 +149,17 @@ def _keep(
     if total:
         kept_words = np.memmap(folder / "kept.words", np.int32, "r+", shape=(total,)).view(np.ndarray)
     return _Kept(kept_words, offsets, titles, spans, *_mean_widths(spans))
+
+
+def _sketch(kept: _Kept, words: Vocabulary, writer: KinWriter) -> None:
+    """Write every page's sketch as `copy.rows`."""
+    from pagekin.bags._kernels.sketch import sketch_pages
+
+    stored = writer.create("copy.rows", np.uint16)
+    for first, last in ranges(kept.offsets, BATCH_WORDS):
+        rows = np.empty((last - first, PLACES), dtype=np.uint16)
+        sketch_pages(kept.words, kept.offsets, kept.titles, words.hashes, first, last, rows)
+        stored.append(rows.reshape(-1))
 
 
 def _mean_widths(spans: Array) -> tuple[float, float]:

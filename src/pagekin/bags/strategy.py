@@ -49,9 +49,7 @@ class Anchors:
     """The words of the links that lead to the page, and the words around them."""
 
     scale: float = _number(0.5, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
-    repeat: str = _one_of(
-        "once", "links that count: one per citing host and link text, or every one of them", "every"
-    )
+    repeat: str = _one_of("once", "links that count: one per citing host and link text, or every one of them", "every")
     within_site: bool = _switch(True, "whether links (and citing pages) of the page's own site count")
 
 
@@ -81,14 +79,18 @@ class Weight:
     )
     mu: float | None = _number(None, "centre of nmdf as ln df, in place of weight.centre", -50, 50)
     sigma: float | None = _number(None, "width of nmdf, in units of ln df; without it ln 10", 0.01, 50)
-    tf: str = _one_of("raw", "scaling of a term's summed weight in a bag: raw, 1 + log2 above 1, or root", "log", "sqrt")
+    tf: str = _one_of(
+        "raw", "scaling of a term's summed weight in a bag: raw, 1 + log2 above 1, or root", "log", "sqrt"
+    )
 
 
 @dataclass(frozen=True)
 class Signature:
     """How bags are signed and found again (section 6)."""
 
-    maker: str = _one_of("darts", "signatures of real weights (darts), or of integer counts as in 2002 (paper)", "paper")
+    maker: str = _one_of(
+        "darts", "signatures of real weights (darts), or of integer counts as in 2002 (paper)", "paper"
+    )
     m: int = _number(192, "values per signature", 8, 4096)
     seed: int = _number(1, "seed of all hash functions", 0, 2**31 - 1)
     alpha: float = _number(0.0, "answers have a similarity above this, unless a query says otherwise", 0, 1)
@@ -103,7 +105,10 @@ class Strategy:
 
     name: str = "default"
     words: str = _one_of(
-        "mixed", "words that count: with a letter (mixed), any, or their letters alone as in 2002 (letters)", "all", "letters"
+        "mixed",
+        "words that count: with a letter (mixed), any, or their letters alone as in 2002 (letters)",
+        "all",
+        "letters",
     )
     stemming: str = _one_of(
         "stem", "stem words, use stems for the stop list alone (stopstem), or do not (nostem)", "stopstem", "nostem"
@@ -201,7 +206,9 @@ def _checked(name: str, item: Any, value: Any) -> Any:
     wrong = StrategyError(f"{name} is one of: {_allowed(item)}; not {value!r}")
     if isinstance(item.default, bool):
         if isinstance(value, str):
-            value = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(value.lower())
+            value = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(
+                value.lower()
+            )
         if not isinstance(value, bool):
             raise wrong
         return value
@@ -283,7 +290,9 @@ def load(path: str | Path) -> Strategy:
 def choose(preset_name: str = "", file: str = "", settings: Iterable[str] = ()) -> Strategy:
     """The strategy of a command line: a preset or a file, and then NAME=VALUE settings."""
     if preset_name and file:
-        raise StrategyError("give a preset or a strategy file, not both; a file can start from a preset by preset = 'NAME'")
+        raise StrategyError(
+            "give a preset or a strategy file, not both; a file can start from a preset by preset = 'NAME'"
+        )
     strategy = load(file) if file else preset(preset_name or "default")
     changes: dict[str, str] = {}
     for setting in settings:

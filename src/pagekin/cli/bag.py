@@ -33,7 +33,9 @@ def bag(
                 "strategy": index.strategy.name,
                 "inlinks": inlinks,
                 "distinct_terms": size,
-                "terms": [{"term": term, "weight": round(weight, 7), "from": origins} for term, weight, origins in terms],
+                "terms": [
+                    {"term": term, "weight": round(weight, 7), "from": origins} for term, weight, origins in terms
+                ],
             }
         )
         return

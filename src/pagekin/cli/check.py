@@ -15,10 +15,11 @@ def check(
 ) -> None:
     """Prove a collection whole: checksums, lengths, cross references. Exit code 3 if it is not."""
     from pagekin.hypertext import check_corpus
+    from pagekin.similarity.check import check_index
     from pagekin.store import KinError, check_files, open_kin
 
     if not collection.is_dir():
-        fail(f"{collection} is no collection; make one with: pagekin read SOURCE... --out {collection}")
+        fail(f"{collection} is no collection; make one with: pagekin build SOURCE... --out {collection}")
     total = sum(file.stat().st_size for file in collection.glob("*.npy")) or 1
     done = 0
     with progress_bar(as_json) as tell:
@@ -31,7 +32,8 @@ def check(
         findings = list(check_files(collection, read))
     if not findings:
         try:
-            findings = list(check_corpus(open_kin(collection)))
+            kin = open_kin(collection)
+            findings = list(check_corpus(kin)) or list(check_index(kin))
         except KinError as error:
             fail(str(error))
     if as_json:
@@ -39,7 +41,7 @@ def check(
     elif findings:
         for finding in findings:
             say(f"{finding.where}: {finding.what}")
-        say(f"{collection} is not whole. Read its sources again: pagekin read SOURCE... --out {collection}")
+        say(f"{collection} is not whole. Make it again: pagekin build SOURCE... --out {collection}")
     else:
         say(f"{collection} is whole: every file is as it was written, and all references hold.")
     if findings:

@@ -1,36 +1,46 @@
-"""`pagekin demo`: the built-in demo web, read and shown."""
+"""`pagekin demo`: the built-in demo web, indexed and asked."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import BAD_INPUT, app, fail, open_corpus, progress_bar, say
-from pagekin.cli.page import print_page
+from pagekin.cli.app import BAD_INPUT, app, fail, open_index, progress_bar, say
+from pagekin.cli.build import print_index
 from pagekin.cli.read import print_summary
+from pagekin.cli.related import print_answer
 
-_SAMPLE = "http://elements.example/carbon.html"
+_SAMPLES = ("http://elements.example/carbon.html", "http://mountains.example/mauna-kea.html")
 
 
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="Where to write it.")] = Path("demo.kin"),
 ) -> None:
-    """Read the built-in demo web (no network) and show what was found."""
-    from pagekin.hypertext.read import ReadPlan, read_sources
+    """Index the built-in demo web (no network) and show related pages."""
+    from pagekin.bags import Strategy
+    from pagekin.engines import build_collection
+    from pagekin.hypertext.read import ReadPlan
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
-    say("Reading the demo web (the very first time, compiling takes half a minute) ...", err=True)
+    say("Building an index of the demo web (the very first time, compiling takes half a minute) ...", err=True)
     try:
         with progress_bar() as tell:
-            report = read_sources(ReadPlan(["demo"], out), tell)
+            report = build_collection(ReadPlan(["demo"], out), Strategy(), tell)
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
-    print_summary(report, out)
+    if report.read is not None:
+        print_summary(report.read, out)
+    print_index(report, out)
+    index = open_index(str(out))
+    for sample in _SAMPLES:
+        say()
+        query = index.query_of([sample])
+        print_answer(index, query, index.answer(query, 3, explain=True))
     say()
-    about = open_corpus(str(out)).describe(_SAMPLE)
-    if about is not None:
-        print_page(about)
-    say()
-    say(f"Look further:  pagekin info {out}    pagekin page {out} {_SAMPLE} --json    pagekin check {out}")
+    say("Look further:")
+    say(f"  pagekin related {out} {_SAMPLES[0]} -k 20 --other-sites --explain")
+    say(f"  pagekin bag {out} {_SAMPLES[0]}")
+    say(f"  pagekin duplicates {out}")
+    say(f"  pagekin info {out}")

@@ -4,38 +4,34 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import app, fail, open_index, print_json, progress_bar, say
+from pagekin.cli.app import app, open_index, print_json, progress_bar, say
 
 
 @app.command()
 def duplicates(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
-    similarity: Annotated[
-        float, typer.Option(min=0.5, max=1, help="Pages estimated to be this similar, or more, are near-duplicates.")
+    common: Annotated[
+        float, typer.Option(min=0.5, max=1, help="Pages with this share of their words in common are near-duplicates.")
     ] = 0.9,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many groups to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all groups.")] = False,
 ) -> None:
     """Show groups of pages that say the same: mirrors, print versions."""
     index = open_index(collection)
-    from pagekin.similarity import RelatedError
     from pagekin.similarity.neighbours import near_duplicates
 
-    try:
-        with progress_bar(as_json) as tell:
-            groups = near_duplicates(index, similarity, lambda share: tell("comparing", share))
-    except RelatedError as error:
-        fail(str(error))
+    with progress_bar(as_json) as tell:
+        groups = near_duplicates(index, common, lambda share: tell("comparing", share))
     pages = sum(len(group.documents) for group in groups)
     if as_json:
         print_json(
             {
-                "similarity": similarity,
+                "common": common,
                 "pages": pages,
                 "groups": [
                     [
-                        {"url": index.urls[document], "similarity": round(alike, 4)}
-                        for document, alike in zip(group.documents, group.similarity, strict=True)
+                        {"url": index.urls[document], "common": round(alike, 4)}
+                        for document, alike in zip(group.documents, group.common, strict=True)
                     ]
                     for group in groups
                 ],
@@ -43,13 +39,13 @@ def duplicates(
         )
         return
     if not groups:
-        say(f"No two pages are estimated to be {similarity:.0%} similar or more.")
+        say(f"No two pages have {common:.0%} of their words in common.")
         return
-    say(f"{pages:,} pages in {len(groups):,} groups of near-duplicates (similarity {similarity:.0%} or more)")
+    say(f"{pages:,} pages in {len(groups):,} groups of near-duplicates ({common:.0%} of the words, or more)")
     for group in groups[:limit]:
         say()
         say(f"{len(group.documents):,} times: {index.title(group.documents[0]) or '(no title)'}")
-        for document, alike in list(zip(group.documents, group.similarity, strict=True))[:5]:
+        for document, alike in list(zip(group.documents, group.common, strict=True))[:5]:
             say(f"  {alike:.2f}  {index.urls[document]}")
         if len(group.documents) > 5:
             say(f"  ... and {len(group.documents) - 5:,} more (--json shows all)")

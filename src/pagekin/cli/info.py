@@ -1,11 +1,13 @@
 """`pagekin info`: what is in a collection."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from pagekin.cli.app import app, human_bytes, open_corpus, print_json, say, table
 
+INDEX = ("bag.", "bagterm.", "copy.", "signature.", "list.")
 _TEXT = ("text.frames", "snippet.bytes", "snippet.offsets", "page.text")
 
 
@@ -18,7 +20,8 @@ def info(
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
     text = sum(sizes.get(name, 0) for name in _TEXT)
-    streams = sum(sizes.values()) - text
+    indexed = sum(size for name, size in sizes.items() if name.startswith(INDEX))
+    streams = sum(sizes.values()) - text - indexed
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
@@ -26,7 +29,7 @@ def info(
             {
                 "format": corpus.kin.manifest["format"],
                 **about,
-                "bytes": {"all": text + streams, "plain_text": text, **sizes},
+                "bytes": {"all": text + streams + indexed, "plain_text": text, "index": indexed, **sizes},
             }
         )
         return
@@ -42,6 +45,7 @@ def info(
             ("hosts", f"{facts['hosts']:,}"),
             ("languages", ", ".join(f"{name} {n:,}" for name, n in sorted(facts["languages"].items(), key=lambda x: -x[1])[:8])),
             ("HTML", human_bytes(facts["html_bytes"])),
+            ("index", _index(facts, indexed)),
             ("on disk", f"{human_bytes(streams)} ({100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, "
                         f"{streams / words:.2f} bytes a word), and {human_bytes(text)} of plain text"),
         ]
@@ -53,3 +57,15 @@ def info(
         say(f"  damaged: {example}")
     for name, count in facts["cut"].items():
         say(f"  {count:,} pages cut at the limit '{name}'")
+
+
+def _index(facts: Mapping[str, Any], size: int) -> str:
+    """What the collection is indexed by."""
+    if "index" not in facts:
+        return "none; make one with: pagekin index SITE.kin"
+    about = facts["index"]
+    signature = about["strategy"]["signature"]
+    return (
+        f"'{about['strategy']['name']}', {about['bags']:,} addresses with {about['bag_entries']:,} terms, "
+        f"{signature['m']} values each by {signature['maker']}, {human_bytes(size)}"
+    )

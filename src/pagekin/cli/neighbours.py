@@ -20,9 +20,7 @@ def neighbours(
     min_similarity: Annotated[
         float | None, typer.Option(min=0, max=1, help="Only pages more similar than this (default: the index's α).")
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="For addresses known only by links to them, too.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="For addresses known only by links to them, too.")] = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Give near-duplicates as results of their own.")] = False,
     workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,

@@ -27,9 +27,13 @@ def related(
         bool, typer.Option("--estimate", help="Signatures alone, as in the paper's Figure 11; with error bars.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why: shared terms and citing pages.")] = False,
-    other_sites: Annotated[bool, typer.Option("--other-sites", help="Only pages of other registrable domains.")] = False,
+    other_sites: Annotated[
+        bool, typer.Option("--other-sites", help="Only pages of other registrable domains.")
+    ] = False,
     same_site: Annotated[bool, typer.Option("--same-site", help="Only pages of the same registrable domain.")] = False,
-    captured: Annotated[bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")] = False,
+    captured: Annotated[
+        bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")
+    ] = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Show near-duplicates as results of their own.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

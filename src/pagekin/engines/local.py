@@ -13,13 +13,12 @@ from pagekin.bags import Strategy, StrategyError
 from pagekin.bags.build import make_bags
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.read import ReadPlan, ReadReport, default_workers, read_into
+from pagekin.similarity.check import ARRAYS
 from pagekin.similarity.index import make_index
 from pagekin.similarity.sites import site_numbers
 from pagekin.store import Kin, KinError, KinWriter, open_kin, smallest_uint
 
 Progress = Callable[[str, float], None]
-INDEX_ARRAYS = ("bag.", "bagterm.", "signature.", "list.")
-"""How the names of arrays begin that an index consists of."""
 
 
 @dataclass
@@ -104,7 +103,7 @@ def _check(strategy: Strategy) -> None:
 
 def _kept(files: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest entries of the corpus."""
-    return {name: entry for name, entry in files.items() if not name.startswith(INDEX_ARRAYS)}
+    return {name: entry for name, entry in files.items() if not name.startswith(ARRAYS)}
 
 
 def _index_facts(
@@ -113,7 +112,9 @@ def _index_facts(
 ) -> dict[str, Any]:  # fmt: skip
     """Write all arrays of the index; give the facts to add to the manifest."""
     if not len(corpus):
-        raise KinError(f"{corpus.kin.path} holds no page, so there is nothing to index. A page is HTML with status 200.")
+        raise KinError(
+            f"{corpus.kin.path} holds no page, so there is nothing to index. A page is HTML with status 200."
+        )
     threads = threads or default_workers()
     facts = make_bags(corpus, strategy, writer, stages.tell, not_citing, threads)
     kin: Kin = writer.view(corpus.facts, corpus.kin)

@@ -6,13 +6,17 @@ value at a position is the name of the dart of least rank there. Two bags agree 
 dart below either weight lies below both: with probability Σ min / Σ max, their weighted Jaccard similarity,
 independently for every position.
 
-Because bags sum to 1, some m (ln m + 1.5) darts fall into a bag whatever its size. They are thrown term by term in order
-of weight, the gaps between them being exponential, until the bag's weight is passed. If a position stays empty, darts
-of the next layer of ranks are thrown, for the empty positions only.
+Because bags sum to 1, some m (ln m + 1) darts fall into a bag whatever its size. They are thrown term by term in order
+of weight, the gaps between them being exponential, until the bag's weight is passed. Positions that stay empty, one in
+three bags has one, get darts of higher ranks, thrown for that position alone.
 
 A dart is one 64-bit number made from the term's hash by a counter: its upper 24 bits are the rank, the next 24 the gap,
-the lower 16 choose the position. Everything is done in integers and in the four basic operations on doubles (the
-logarithm too), so that compiled code and numpy agree to the last bit, on every machine.
+the lower 16 choose the position. The gap is -ln u for a uniform u, and a dart lies below the weight w if the gaps up to
+it sum to no more than w times the number of darts to the unit of weight, its level. No logarithm is taken: e^level
+is multiplied by one u after the other for as long as it is no less than 1. As doubles end at e^709, each term's axis
+of levels is cut into pieces, on which the darts begin afresh (a Poisson process does not remember). Everything is done
+in integers and in the basic operations on doubles, in an order that is part of the definition, so that compiled code
+and numpy agree to the last bit, on every machine.
 """
 
 import math
@@ -23,30 +27,50 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 LAYERS = 64
-_LN2 = 0.6931471805599453
-_TOP = (24 + 1023) * 0.6931471805599453  # a gap has 24 bits, a double's exponent begins at -1023
-LOGARITHM = (
-    0.4054652872055158, 0.6666665600887427, -0.22224508255021647, 0.09877903506549046, -0.04893241608351673,
-    0.026069587276651873, -0.017405023404535314, 0.01000928961639147,
+"""Layers of ranks that are tried for a position. Bags that sum to 1 miss all with a chance of e^-500."""
+LATER = 8.0
+"""Darts to the unit of weight in a layer after the first."""
+PIECE = 512.0
+"""The length of a piece of a term's axis of levels."""
+BLOCK = 8
+"""Darts of a term that are thrown together; their u are multiplied in pairs, then fours, then eights."""
+POWERS = (
+    0.6931472067028329, 0.24022650922289554, 0.05550327226669895, 0.00961805667843204, 0.0013400428177711937,
+    0.00015461444724808513,
 )  # fmt: skip
-"""ln(1.5 + y) for |y| <= 1/2 as a polynomial, to 3e-7: gaps need not be nearer to exponential than that."""
+"""2^y - 1 for |y| <= 1/2 as a polynomial in y without a constant term, to 3e-9: levels need not be more exact than that."""
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _NAME = np.uint64(0xD6E8FEB86659FD93)
 _EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LOG2E = 1.4426950408889634
+_ROUND = 1.5 * 2**52  # a double near this one holds no fraction, and its last bits are an integer
 
 
 def mix64(value: Array) -> npt.NDArray[np.uint64]:
     """A bijection of 64-bit numbers that leaves no pattern (the finaliser of SplitMix64)."""
-    z = (value ^ (value >> np.uint64(30))) * _FIRST
-    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    with np.errstate(over="ignore"):
+        z = (value ^ (value >> np.uint64(30))) * _FIRST
+        z = (z ^ (z >> np.uint64(27))) * _SECOND
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def _rounded(value: float) -> float:
     """`value` to 40 binary places, where all mathematical libraries agree."""
     return round(value * 2**40) / 2**40
+
+
+def _exp(level: Array) -> npt.NDArray[np.float64]:
+    """e^level for levels from 0 to PIECE."""
+    power = level * _LOG2E
+    rounded = power + _ROUND
+    y = power - (rounded - _ROUND)
+    value = np.full(len(y), POWERS[-1])
+    for coefficient in POWERS[-2::-1]:
+        value = value * y + coefficient
+    value = value * y + 1.0
+    return (value.view(np.uint64) + (rounded.view(np.uint64) << np.uint64(52))).view(np.float64)
 
 
 class Darts:
@@ -56,51 +80,53 @@ class Darts:
 
     def __init__(self, m: int, seed: int) -> None:
         self.m = m
-        self._seeds = mix64(np.arange(1, LAYERS + 1, dtype=np.uint64) * GOLDEN + np.uint64(seed) * _NAME)
-        self._reaches = np.array([_rounded(m * (math.log(m) + 1.5)), *[2.0 * m] * (LAYERS - 1)])
+        self._seed = mix64(np.array([seed], dtype=np.uint64) * _NAME + GOLDEN)[0]
+        self._reach = _rounded(m * (math.log(m) + 1.0))
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
         """The signature of one bag, given its terms' hashes and its weights, which sum to 1: numpy alone."""
-        best = np.full(self.m, _EMPTY, dtype=np.uint64)
-        for layer in range(LAYERS):
-            fresh = self._layer(layer, hashes, weights)
-            best = np.where(best == _EMPTY, fresh, best)
-            if not np.any(best == _EMPTY):
-                break
-        return self._names(best)
-
-    def _layer(self, layer: int, hashes: Array, weights: Array) -> npt.NDArray[np.uint64]:
-        """The least dart of each position in one layer of ranks."""
-        least = np.full(self.m, _EMPTY, dtype=np.uint64)
-        limit = weights.astype(np.float64) * self._reaches[layer]
-        state = hashes ^ self._seeds[layer]
-        level = np.zeros(len(hashes))
         with np.errstate(over="ignore"):
-            while len(state):
-                state = state + GOLDEN
-                z = mix64(state)
-                gap = ((z >> np.uint64(16)) & np.uint64(0xFFFFFF)).astype(np.float64) + 0.5
-                bits = gap.view(np.uint64)
-                mantissa = ((bits & np.uint64(0xFFFFFFFFFFFFF)) | np.uint64(0x3FF0000000000000)).view(np.float64)
-                log = np.full(len(bits), LOGARITHM[-1])
-                for coefficient in LOGARITHM[-2::-1]:
-                    log = log * (mantissa - 1.5) + coefficient
-                level = level + (_TOP - (bits >> np.uint64(52)).astype(np.float64) * _LN2 - log)
-                hit = level <= limit
-                state, level, limit, z = state[hit], level[hit], limit[hit], z[hit]
-                position = ((z & np.uint64(0xFFFF)) * np.uint64(self.m)) >> np.uint64(16)
-                np.minimum.at(least, position, z)
-        return least
-
-    def _names(self, best: Array) -> npt.NDArray[np.uint32]:
-        """The four bytes by which H knows a dart."""
-        with np.errstate(over="ignore"):
-            return ((best * _NAME) >> np.uint64(32)).astype(np.uint32)
+            best = _throw(hashes, weights, self._seed, self._reach, self.m)
+            for j in np.flatnonzero(best == _EMPTY):
+                for layer in range(1, LAYERS):
+                    seed = mix64(self._seed + np.uint64((layer << 32) + j))
+                    best[j] = _throw(hashes, weights, seed, LATER, 1)[0]
+                    if best[j] != _EMPTY:
+                        break
+            return ((best * _NAME) >> np.uint64(32)).astype(np.uint32)  # the four bytes by which H knows a dart
 
     def sign_bags(self, terms: Array, weights: Array, offsets: Array, hashes: Array) -> npt.NDArray[np.uint32]:
         """The signatures of many bags as an array (bags, m): compiled, on the calling thread."""
         from pagekin.similarity._kernels.darts import sign_by_darts
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
-        sign_by_darts(terms, weights, offsets, hashes, self._seeds, self._reaches, out)
+        sign_by_darts(terms, weights, offsets, hashes, self._seed, self._reach, LATER, LAYERS, POWERS, out)
         return out
+
+
+def _throw(hashes: Array, weights: Array, seed: np.uint64, reach: float, positions: int) -> npt.NDArray[np.uint64]:
+    """The least dart of each position in one layer of ranks, with `reach` darts to the unit of weight."""
+    least = np.full(positions, _EMPTY, dtype=np.uint64)
+    level = weights.astype(np.float64) * reach
+    states, rests = [hashes ^ seed], [_exp(np.minimum(level, PIECE))]
+    piece = 1
+    while np.any(level > PIECE):
+        hashes, level = hashes[level > PIECE], level[level > PIECE] - PIECE
+        states.append(hashes ^ mix64(seed + np.uint64(piece)))
+        rests.append(_exp(np.minimum(level, PIECE)))
+        piece += 1
+    state, rest = np.concatenate(states), np.concatenate(rests)
+    steps = np.arange(1, BLOCK + 1, dtype=np.uint64) * GOLDEN
+    while len(state):
+        dart = mix64(state[:, None] + steps)
+        bits = (dart << np.uint64(12)) & np.uint64(0x000FFFFFF0000000) | np.uint64(0x3FF0000000000000)
+        u = bits.view(np.float64) - (1 - 2.0**-25)
+        for k in (1, 2, 4):
+            for first in range(k, BLOCK, 2 * k):
+                u[:, first : first + k] *= u[:, first - 1 : first]
+        left = rest[:, None] * u
+        hit = left >= 1.0
+        dart = dart[hit]
+        np.minimum.at(least, ((dart & np.uint64(0xFFFF)) * np.uint64(positions)) >> np.uint64(16), dart)
+        state, rest = state[hit[:, -1]] + steps[-1], left[hit[:, -1], -1]
+    return least

@@ -14,7 +14,10 @@ def matches_above(alpha: float, m: int) -> int:
 
 
 def process_query(
-    signature: npt.NDArray[Any], inverted: list[dict[int, list[int]]], alpha: float, leave_out: frozenset[int] = frozenset()
+    signature: npt.NDArray[Any],
+    inverted: list[dict[int, list[int]]],
+    alpha: float,
+    leave_out: frozenset[int] = frozenset(),
 ) -> list[tuple[int, int]]:
     """(document, agreeing positions) of all documents α-similar to the query, the best first, ties by document.
 

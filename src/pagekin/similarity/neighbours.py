@@ -1,6 +1,5 @@
 """The answers for all pages, precomputed (the other variant of section 6), and groups of near-duplicates."""
 
-import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.batches import in_order
-from pagekin.similarity.related import DEPTH, ENTRIES, NEAR_COPY, RelatedError, RelatedIndex, looked_at
+from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words
+from pagekin.similarity.related import DEPTH, ENTRIES, RelatedIndex, looked_at
 
 Array = npt.NDArray[Any]
 _BATCH = 1_024
@@ -44,9 +44,8 @@ def all_neighbours(
     offsets = bags.offsets.astype(np.int64)
     terms, weights = np.array(bags.terms), np.array(bags.weights)
     sums = np.add.reduceat(weights, offsets[:-1], dtype=np.float64)
-    captured = index.captured(np.arange(len(index)))
-    fold = fold and bool(index.strategy.content.scale)
-    needed = math.ceil(NEAR_COPY * index.index.m) if fold else 0
+    sketches = np.array(index.corpus.kin["copy.rows"]).reshape(-1, PLACES)
+    near_copy = NEAR_COPY if fold else 0.0
     wanted = looked_at(k) if fold else k
     depth = max(DEPTH, wanted)
     above = index.strategy.signature.alpha if alpha is None else alpha
@@ -60,16 +59,29 @@ def all_neighbours(
             np.full((len(asked), width), -1, np.int64), np.zeros(len(asked), np.int64),
         )  # fmt: skip
         neighbours(
-            asked, *lists, terms, weights, offsets, sums, captured, depth, ENTRIES, above, k, needed, wanted, *mine, *out
+            asked,
+            *lists,
+            terms,
+            weights,
+            offsets,
+            sums,
+            bags.pages,
+            sketches,
+            depth,
+            ENTRIES,
+            above,
+            k,
+            near_copy,
+            wanted,
+            *mine,
+            *out,
         )
         room.append(mine)
         return asked, *out
 
     parts = [documents[i : i + _BATCH].astype(np.int64) for i in range(0, len(documents), _BATCH)]
     with ThreadPoolExecutor(threads) as pool:
-        for asked, docs, similarity, group, count in in_order(
-            pool, (lambda p=p: batch(p) for p in parts), threads + 1
-        ):
+        for asked, docs, similarity, group, count in in_order(pool, (lambda p=p: batch(p) for p in parts), threads + 1):
             for q, document in enumerate(asked.tolist()):
                 n = int(count[q])
                 yield _answer(document, docs[q, :n].tolist(), similarity[q, :n].tolist(), group[q, :n].tolist())
@@ -91,71 +103,63 @@ def _answer(document: int, docs: list[int], similarity: list[float], group: list
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """Pages that say the same as the first, the one with the most links to it; each one's estimated similarity to it."""
+    """Pages that say the same as the first, the one with the most links to it."""
 
     documents: tuple[int, ...]
-    similarity: tuple[float, ...]
+    common: tuple[float, ...]
+    """The estimated share of words that each has in common with the first."""
 
 
 def near_duplicates(
     index: RelatedIndex, threshold: float = NEAR_COPY, progress: Callable[[float], None] = lambda _s: None
 ) -> list[CopyGroup]:
-    """Groups of read pages whose signatures agree with their group's first in a share of positions, large groups first.
+    """Groups of read pages that have a share of their words in common with their group's first, large groups first.
 
-    Pages are taken by the number of links to them; each joins the first page it agrees with most, or begins a group.
-    Signatures are cut into bands, and only pages with an equal band are compared: a pair at the threshold has one
-    except once in a million.
+    Pages are taken by the number of links to them; each joins the first page that it has most in common with, or begins
+    a group. Sketches are cut into bands, and only pages with an equal band are compared.
     """
-    if not index.strategy.content.scale:
-        raise RelatedError("the index leaves the pages' own text out (content.scale = 0), so copies cannot be told from it.")
-    m = index.index.m
-    needed = math.ceil(threshold * m)
-    pages = np.flatnonzero(index.captured(np.arange(len(index))))
+    documents = np.flatnonzero(index.captured(np.arange(len(index))))
     inlinks = np.asarray(index.corpus.kin["bag.inlinks"]).astype(np.int64)
-    pages = pages[np.lexsort((pages, -inlinks[pages]))]
-    rows = index.index.rows
-    bands = _bands(rows, pages, _band_width(threshold, m))
-    heads_of: list[dict[int, list[int]]] = [{} for _ in range(bands.shape[1])]
-    groups: dict[int, list[tuple[int, int]]] = {}
-    for place, (page, keys) in enumerate(zip(pages.tolist(), bands.tolist(), strict=True)):
-        candidates = {head for band, key in enumerate(keys) if key >= 0 for head in heads_of[band].get(key, ())}
-        agreed = 0
-        if candidates:
-            heads = np.array(sorted(candidates))
-            found = index.index.matches(rows[page], heads)
-            best = int(np.argmax(found))
-            agreed, head = int(found[best]), int(heads[best])
-        if agreed >= needed:
-            groups[head].append((page, agreed))
+    documents = documents[np.lexsort((documents, -inlinks[documents]))]
+    sketches = index.bags.sketches(documents)
+    bands = _bands(sketches, _band_width(threshold))
+    firsts_of: list[dict[int, list[int]]] = [{} for _ in range(bands.shape[1])]
+    groups: dict[int, list[int]] = {}
+    for place, keys in enumerate(bands.tolist()):
+        candidates = {first for band, key in enumerate(keys) if key >= 0 for first in firsts_of[band].get(key, ())}
+        firsts = np.array(sorted(candidates), dtype=np.int64)
+        copies = are_copies(sketches[firsts], sketches[place], threshold)
+        if copies.any():
+            common = np.where(copies, common_words(sketches[firsts], sketches[place]), -1.0)
+            groups[int(firsts[int(np.argmax(common))])].append(place)
         else:
-            groups[page] = []
+            groups[place] = []
             for band, key in enumerate(keys):
                 if key >= 0:
-                    heads_of[band].setdefault(key, []).append(page)
+                    firsts_of[band].setdefault(key, []).append(place)
         if place % 1024 == 0:
-            progress(place / len(pages))
-    found_groups = [
-        CopyGroup((head, *(page for page, _ in members)), (1.0, *(agreed / m for _, agreed in members)))
-        for head, members in groups.items()
-        if members
-    ]
-    return sorted(found_groups, key=lambda group: (-len(group.documents), group.documents))
+            progress(place / len(documents))
+    found = []
+    for first, members in groups.items():
+        if members:
+            places = np.array([first, *members])
+            common = common_words(sketches[places], sketches[first])
+            found.append(CopyGroup(tuple(documents[places].tolist()), tuple(common.tolist())))
+    return sorted(found, key=lambda group: (-len(group.documents), group.documents))
 
 
-def _bands(rows: Array, pages: Array, width: int) -> npt.NDArray[np.int64]:
-    """For each page and band a number that pages with an equal band share, -1 where no other page has it."""
-    count = rows.shape[1] // width
-    found = np.empty((len(pages), count), np.int64)
+def _bands(sketches: Array, width: int) -> npt.NDArray[np.int64]:
+    """For each page and band a number that pages with an equal band share; -1 where no other has it or it is empty."""
+    count = PLACES // width
+    found = np.empty((len(sketches), count), np.int64)
     for band in range(count):
-        piece = np.ascontiguousarray(rows[pages, band * width : (band + 1) * width]).view(np.dtype((np.void, 4 * width)))
-        _, number, times = np.unique(piece.reshape(-1), return_inverse=True, return_counts=True)
-        found[:, band] = np.where(times[number] > 1, number, -1)
+        part = np.ascontiguousarray(sketches[:, band * width : (band + 1) * width])
+        keys = part.view(np.dtype((np.void, part.itemsize * width))).reshape(-1)
+        _, number, times = np.unique(keys, return_inverse=True, return_counts=True)
+        found[:, band] = np.where((times[number] > 1) & np.any(part != EMPTY, axis=1), number, -1)
     return found
 
 
-def _band_width(threshold: float, m: int) -> int:
-    """The widest band such that a pair at the threshold shares none of the bands at most once in a million."""
-    for width in range(16, 1, -1):
-        if (1 - threshold**width) ** (m // width) <= 1e-6:
-            return width
-    return 1
+def _band_width(threshold: float) -> int:
+    """The widest band such that a pair at the threshold shares none of the bands at most once in ten thousand."""
+    return next((width for width in (16, 8, 4, 2) if (1 - threshold**width) ** (PLACES // width) <= 1e-4), 1)

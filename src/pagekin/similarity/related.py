@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy, StrategyError, from_dict
 from pagekin.bags.bags import Bags, Origin
+from pagekin.bags.copies import EMPTY, PLACES, are_copies, sketch
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.nearest import is_not_in
 from pagekin.similarity.exact import ExactSimilarity
@@ -20,8 +21,6 @@ from pagekin.similarity.makers import make_maker
 from pagekin.store import KinError, open_kin
 
 Array = npt.NDArray[Any]
-NEAR_COPY = 0.9
-"""Pages whose signatures agree in this share of positions are near-duplicates, shown as one."""
 DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
 ENTRIES = 8_000
@@ -51,6 +50,8 @@ class Query:
     documents: tuple[int, ...] = ()
     origins: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
     """`Origin` flags of `terms`."""
+    sketch: Array = field(default_factory=lambda: np.full(PLACES, EMPTY, np.uint16))
+    """Of the page's own words; empty where several pages or none are meant."""
     name: str = ""
 
 
@@ -175,7 +176,10 @@ class RelatedIndex:
             terms, weights, origins = self._mean(documents)
             signature = self.maker.sign(self.bags.hashes[terms], weights)
         total = float(np.sum(weights, dtype=np.float64))
-        return Query(terms, weights, total, signature, documents, origins, " ".join(urls))
+        query = Query(terms, weights, total, signature, documents, origins, name=" ".join(urls))
+        if len(documents) == 1:
+            query = replace(query, sketch=self.bags.sketches(np.array(documents))[0])
+        return query
 
     def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array]:
         """(terms, weights, origins) of the mean of several bags."""
@@ -203,7 +207,8 @@ class RelatedIndex:
             raise RelatedError(f"{name} shares no word with the {len(self):,} pages of {self.corpus.kin.path}.")
         signature = self.maker.sign(hashes, weights)
         total = float(np.sum(weights, dtype=np.float64))
-        return Query(terms[known], weights[known], total, signature, (), origins[known], name)
+        own = sketch(hashes[(origins & Origin.CONTENT) > 0])
+        return Query(terms[known], weights[known], total, signature, (), origins[known], own, name)
 
     def related(
         self,
@@ -305,46 +310,28 @@ class RelatedIndex:
 
     def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Whether each document's own page was read."""
-        return _in_sorted(self.bags.urls[documents], np.asarray(self.corpus.kin["page.url"]))
+        return np.asarray(self.bags.pages[documents] >= 0)
 
     # -- near-duplicates ---------------------------------------------------------------------------------------------
 
     def _fold(self, query: Query, documents: Array, k: int) -> tuple[list[list[int]], list[int]]:
-        """(groups of documents, the best first in each; near-duplicates of the query): k groups at most.
-
-        Only pages that were read can be copies: of two pages known by links alone, alike links tell nothing.
-        """
-        if not self.strategy.content.scale:
-            return [[d] for d in documents[:k].tolist()], []
-        needed = math.ceil(NEAR_COPY * self.index.m)
+        """(groups of documents, the best first in each; near-duplicates of the query): k groups at most."""
         seen = looked_at(k)
         while True:
             some = documents[:seen]
-            rows = self.index.rows[some]
-            free = self.captured(some)
-            is_page = free.copy()
-            copies: list[int] = []
-            if not query.documents or bool(self.captured(np.array(query.documents)).all()):
-                alike = free & (np.add.reduce(rows == query.signature, axis=1) >= needed)
-                copies = some[alike].tolist()
-                free &= ~alike
-                taken = alike
-            else:
-                taken = np.zeros(len(some), np.bool_)
+            sketches = self.bags.sketches(some)
+            taken = are_copies(sketches, query.sketch)
+            copies: list[int] = some[taken].tolist()
             groups: list[list[int]] = []
-            place = 0
-            while len(groups) < k and place < len(some):
+            for place in range(len(some)):
+                if len(groups) == k:
+                    break
                 if not taken[place]:
+                    alike = are_copies(sketches, sketches[place]) & ~taken
+                    alike[place] = False
+                    groups.append([int(some[place]), *some[alike].tolist()])
+                    taken |= alike
                     taken[place] = True
-                    members = [int(some[place])]
-                    if is_page[place]:
-                        free[place] = False
-                        alike = free & (np.add.reduce(rows == rows[place], axis=1) >= needed)
-                        members += some[alike].tolist()
-                        free &= ~alike
-                        taken |= alike
-                    groups.append(members)
-                place += 1
             if len(groups) == k or seen >= len(documents):
                 return groups, copies
             seen *= 4
@@ -375,7 +362,9 @@ class RelatedIndex:
         terms: tuple[SharedTerm, ...] = ()
         cited: tuple[Citation, ...] = ()
         if explain:
-            terms = shared_terms(self.corpus, self.bags, (query.terms, query.weights, query.origins), query.total, document)
+            terms = shared_terms(
+                self.corpus, self.bags, (query.terms, query.weights, query.origins), query.total, document
+            )
             also = [int(self.bags.urls[other]) for other in query.documents]
             cited = citations(self.corpus, number, also, {shared.term for shared in terms})
         return Result(
@@ -404,12 +393,3 @@ def margin(estimate: float, m: int) -> float:
     """Half the width of the 95 % (Wilson) interval of a similarity estimated from m positions."""
     spread = _Z * math.sqrt(estimate * (1 - estimate) / m + _Z * _Z / (4 * m * m))
     return spread / (1 + _Z * _Z / m)
-
-
-def _in_sorted(values: Array, ordered: Array) -> Array:
-    """Which values occur in a sorted array of the same type."""
-    values = values.astype(ordered.dtype, copy=False)
-    if not len(ordered):
-        return np.zeros(len(values), np.bool_)
-    place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    return np.asarray(ordered[place] == values)

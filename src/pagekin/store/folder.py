@@ -62,11 +62,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
         if path.is_dir():
             raise KinError(
                 f"{path} is not a finished Pagekin collection (it has no {MANIFEST}). "
-                f"Make one with: pagekin read SOURCE... --out {path}"
+                f"Make one with: pagekin build SOURCE... --out {path}"
             ) from None
-        raise KinError(f"{path} does not exist. Make it with: pagekin read SOURCE... --out {path}") from None
+        raise KinError(f"{path} does not exist. Make it with: pagekin build SOURCE... --out {path}") from None
     except NotADirectoryError:
-        raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin read`.") from None
+        raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin build`.") from None
     except OSError as error:
         raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
     damaged = KinError(f"{path / MANIFEST} is damaged. Read the sources again into a new folder.")

@@ -3,8 +3,23 @@
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import float64, njit, types, uint64
 from numba.extending import intrinsic
+
+# The definition's constants, as `similarity.darts` has them.
+GOLDEN = uint64(0x9E3779B97F4A7C15)
+_FIRST = uint64(0xBF58476D1CE4E5B9)
+_SECOND = uint64(0x94D049BB133111EB)
+_NAME = uint64(0xD6E8FEB86659FD93)
+_EMPTY = uint64(0xFFFFFFFFFFFFFFFF)
+_GAP = uint64(0x000FFFFFF0000000)
+_ONE = uint64(0x3FF0000000000000)
+_LOG2E = 1.4426950408889634
+_ROUND = 1.5 * 2**52
+_PIECE = 512.0
+_BLOCK = 8
+_ROOM = 2048  # darts on their way to their positions; 16 kB stay in the nearest cache
 
 
 @intrinsic
@@ -27,17 +42,52 @@ def _double(_typing: Any, bits: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
-GOLDEN = uint64(0x9E3779B97F4A7C15)
-_FIRST = uint64(0xBF58476D1CE4E5B9)
-_SECOND = uint64(0x94D049BB133111EB)
-_NAME = uint64(0xD6E8FEB86659FD93)
-_LN2 = 0.6931471805599453
-_TOP = (24 + 1023) * 0.6931471805599453
-# ln(1.5 + y) for |y| <= 1/2, to 3e-7; `similarity.darts` holds the same numbers.
-_C0, _C1, _C2, _C3 = 0.4054652872055158, 0.6666665600887427, -0.22224508255021647, 0.09877903506549046
-_C4, _C5, _C6, _C7 = -0.04893241608351673, 0.026069587276651873, -0.017405023404535314, 0.01000928961639147
-_FEW, _BLOCK = 8, 8
-_EMPTY = uint64(0xFFFFFFFFFFFFFFFF)
+@intrinsic
+def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) -> Any:
+    """(how many of a term's next eight darts lie below its weight, what is left of `rest` after all of them).
+
+    Writes the eight to `queue` from `place` on: those below the weight come first. Written as eight lanes because the
+    compiler does not find them itself; any processor runs it, in as many steps as it needs.
+    """
+    lanes = range(_BLOCK)
+    index, word = ir.IntType(32), ir.IntType(64)
+    words, doubles = ir.VectorType(word, _BLOCK), ir.VectorType(ir.DoubleType(), _BLOCK)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def shuffle(one: Any, other: Any, chosen: list[int]) -> Any:
+            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(index, _BLOCK), chosen))
+
+        def everywhere(value: Any, kind: Any) -> Any:
+            nothing = ir.Constant(kind, ir.Undefined)
+            return shuffle(builder.insert_element(nothing, value, index(0)), nothing, [0] * _BLOCK)
+
+        def constant(value: int) -> Any:
+            return ir.Constant(words, [value] * _BLOCK)
+
+        def fold(value: Any, distance: int) -> Any:
+            return builder.xor(value, builder.lshr(value, constant(distance)))
+
+        state, rest, queue, place = args
+        steps = ir.Constant(words, [int(GOLDEN) * (lane + 1) % 2**64 for lane in lanes])
+        dart = builder.add(everywhere(state, words), steps)
+        dart = builder.mul(fold(dart, 30), constant(int(_FIRST)))
+        dart = builder.mul(fold(dart, 27), constant(int(_SECOND)))
+        dart = fold(dart, 31)
+        data = context.make_array(signature.args[2])(context, builder, queue).data
+        builder.store(dart, builder.bitcast(builder.gep(data, [place]), words.as_pointer()), align=8)
+        u = builder.or_(builder.and_(builder.shl(dart, constant(12)), constant(int(_GAP))), constant(int(_ONE)))
+        u = builder.fsub(builder.bitcast(u, doubles), ir.Constant(doubles, [1 - 2.0**-25] * _BLOCK))
+        ones = ir.Constant(doubles, [1.0] * _BLOCK)
+        for k in (1, 2, 4):
+            # The later half of each 2 k lanes is multiplied by the last of the earlier half.
+            u = builder.fmul(u, shuffle(u, ones, [lane // k * k - 1 if lane & k else _BLOCK for lane in lanes]))
+        left = builder.fmul(everywhere(rest, doubles), u)
+        hits = builder.bitcast(builder.fcmp_ordered(">=", left, ones), ir.IntType(_BLOCK))
+        count = builder.zext(builder.ctpop(hits), word)
+        last = builder.extract_element(left, index(_BLOCK - 1))
+        return context.make_tuple(builder, signature.return_type, [count, last])
+
+    return types.Tuple((types.int64, types.float64))(types.uint64, types.float64, queue, types.intp), generate
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -49,122 +99,117 @@ def mix64(value):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _dart(counter):
-    """(dart, gap to it) of a counter."""
-    z = mix64(counter)
-    bits = _bits(float64((z >> uint64(16)) & uint64(0xFFFFFF)) + 0.5)
-    y = _double((bits & uint64(0xFFFFFFFFFFFFF)) | uint64(0x3FF0000000000000)) - 1.5
-    log = _C7 * y + _C6
-    log = log * y + _C5
-    log = log * y + _C4
-    log = log * y + _C3
-    log = log * y + _C2
-    log = log * y + _C1
-    log = log * y + _C0
-    return z, _TOP - float64(bits >> uint64(52)) * _LN2 - log
+def _exp(level, powers):
+    """e^level for levels from 0 to 512."""
+    p1, p2, p3, p4, p5, p6 = powers
+    power = level * _LOG2E
+    rounded = power + _ROUND
+    y = power - (rounded - _ROUND)
+    value = ((((p6 * y + p5) * y + p4) * y + p3) * y + p2) * y + p1
+    return _double(_bits(value * y + 1.0) + (_bits(rounded) << uint64(52)))
 
 
 @njit(cache=True, nogil=True)
-def _round(state, level, limit, dart, hit, active):
-    """The next dart of each of the first `active` terms: no branch and no table, so done eight terms at a time."""
-    for i in range(active):
-        counter = state[i] + GOLDEN
-        z, gap = _dart(counter)
-        level[i] += gap
-        state[i] = counter
-        dart[i] = z
-        hit[i] = level[i] <= limit[i]
+def _first_darts(weights, seed, reach, powers, state, rest, hit):
+    """How many weights reach beyond one piece; `hit[i]` says whether the first dart of term i lies below its weight.
 
-
-@njit(cache=True, nogil=True)
-def _block(counter, dart, gap):
-    """The next eight darts of one term."""
-    for i in range(_BLOCK):
-        dart[i], gap[i] = _dart(counter + uint64(i + 1) * GOLDEN)
-
-
-@njit(cache=True, nogil=True)
-def throw(terms, weights, first, last, hashes, seed, reach, limit, level, state, dart, hit, chosen, best):
-    """Throw one layer's darts at the bag [first, last): `best[j]` becomes the least dart of position j.
-
-    In rounds, one dart for each term that is not yet past its weight; the few heaviest terms one by one. The arrays
-    from `limit` to `chosen` have room for the bag's terms, and for eight at least.
+    No branch and no table, so that the compiler takes eight terms at a time.
     """
+    beyond = 0
+    for i in range(len(weights)):
+        level = float64(weights[i]) * reach
+        beyond += level > _PIECE
+        rest[i] = _exp(min(level, _PIECE), powers)
+        dart = mix64((state[i] ^ seed) + GOLDEN)
+        hit[i] = rest[i] * (_double(((dart << uint64(12)) & _GAP) | _ONE) - (1 - 2.0**-25)) >= 1.0
+    return beyond
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _settle(queue, waiting, best):
+    """Take the waiting darts to their positions: `best[j]` becomes the least dart of position j."""
     m = uint64(len(best))
-    active = last - first
-    for i in range(active):
-        level[i] = 0.0
-        limit[i] = float64(weights[first + i]) * reach
-        state[i] = hashes[terms[first + i]] ^ seed
-    while active > _FEW:
-        _round(state, level, limit, dart, hit, active)
-        left = 0
-        for i in range(active):
-            chosen[left] = i
-            left += hit[i]
-        for k in range(left):
-            i = chosen[k]
-            z = dart[i]
-            j = ((z & uint64(0xFFFF)) * m) >> uint64(16)
-            best[j] = min(best[j], z)
-            level[k], limit[k], state[k] = level[i], limit[i], state[i]
-        active = left
-    gap = level[_FEW:]
-    for i in range(active):
-        height, counter = level[i], state[i]
-        while True:
-            _block(counter, dart, gap)
-            counter += uint64(_BLOCK) * GOLDEN
-            for k in range(_BLOCK):
-                height += gap[k]
-                if height > limit[i]:
-                    break
-                z = dart[k]
-                j = ((z & uint64(0xFFFF)) * m) >> uint64(16)
-                best[j] = min(best[j], z)
-            if height > limit[i]:
-                break
+    for k in range(waiting):
+        dart = queue[k]
+        j = ((dart & uint64(0xFFFF)) * m) >> uint64(16)
+        best[j] = min(best[j], dart)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _throw_piece(state, rest, queue, waiting, best):
+    """How many darts wait after those of one piece of a term's axis have joined them."""
+    while True:
+        if waiting > _ROOM - _BLOCK:
+            _settle(queue, waiting, best)
+            waiting = 0
+        count, rest = _throw_block(state, rest, queue, waiting)
+        waiting += count
+        if count < _BLOCK:
+            return waiting
+        state += uint64(_BLOCK) * GOLDEN
 
 
 @njit(cache=True, nogil=True)
-def sign_by_darts(terms, weights, offsets, hashes, seeds, reaches, out):
+def _throw(weights, seed, reach, powers, state, rest, hit, chosen, queue, best):
+    """Throw one layer's darts at a bag of these weights, whose terms have the hashes `state`.
+
+    First one dart for each term, as most terms of a long bag are not hit at all; then blocks for those that are.
+    """
+    beyond = _first_darts(weights, seed, reach, powers, state, rest, hit)
+    count = 0
+    for i in range(len(weights)):
+        chosen[count] = i
+        count += hit[i]
+    waiting = 0
+    for k in range(count):
+        i = chosen[k]
+        waiting = _throw_piece(state[i] ^ seed, rest[i], queue, waiting, best)
+    if beyond:
+        for i in range(len(weights)):
+            level = float64(weights[i]) * reach
+            piece = uint64(0)
+            while level > _PIECE:
+                level -= _PIECE
+                piece += uint64(1)
+                above = _exp(min(level, _PIECE), powers)
+                waiting = _throw_piece(state[i] ^ mix64(seed + piece), above, queue, waiting, best)
+    _settle(queue, waiting, best)
+
+
+@njit(cache=True, nogil=True)
+def sign_by_darts(terms, weights, offsets, hashes, seed, reach, later, layers, powers, out):
     """Write the signature of each bag i, [offsets[i], offsets[i + 1]), to out[i].
 
-    Layer by layer (a seed and a reach each) until no position is empty. Cost: about m (ln m + 2) darts and one more
-    per term, a few ns each.
+    Cost: about 2 ns for each of m (ln m + 1) darts, 3 ns for each term and, in each of the blocks of eight that
+    throw the darts, some 6 ns more; a term with more than eight darts costs a wrong guess of the processor's.
     """
     m = out.shape[1]
-    best = np.empty(m, dtype=np.uint64)
-    extra = np.empty(m, dtype=np.uint64)
-    most = _FEW + _BLOCK
+    most = 0
     for i in range(len(offsets) - 1):
         most = max(most, offsets[i + 1] - offsets[i])
-    limit = np.empty(most)
-    level = np.empty(most)
     state = np.empty(most, dtype=np.uint64)
-    dart = np.empty(most, dtype=np.uint64)
-    hit = np.empty(most, dtype=np.uint8)
-    chosen = np.empty(most, dtype=np.int64)
+    rest = np.empty(most)
+    hit = np.empty(most, dtype=np.bool_)
+    chosen = np.empty(most, dtype=np.uint32)
+    queue = np.empty(_ROOM, dtype=np.uint64)
+    best = np.empty(m, dtype=np.uint64)
+    single = np.empty(1, dtype=np.uint64)
     for i in range(len(offsets) - 1):
+        own = weights[offsets[i] : offsets[i + 1]]
+        # Apart from the arithmetic on them: look-ups in a table are not done eight at a time.
+        own_terms = terms[offsets[i] : offsets[i + 1]]
+        for t in range(len(own_terms)):
+            state[t] = hashes[own_terms[t]]
         best[:] = _EMPTY
-        throw(
-            terms, weights, offsets[i], offsets[i + 1], hashes, seeds[0], reaches[0], limit, level, state, dart,
-            hit, chosen, best,
-        )  # fmt: skip
-        for layer in range(1, len(seeds)):
-            empty = 0
-            for j in range(m):
-                if best[j] == _EMPTY:
-                    empty += 1
-            if empty == 0:
-                break
-            extra[:] = _EMPTY
-            throw(
-                terms, weights, offsets[i], offsets[i + 1], hashes, seeds[layer], reaches[layer], limit, level,
-                state, dart, hit, chosen, extra,
-            )  # fmt: skip
-            for j in range(m):
-                if best[j] == _EMPTY:
-                    best[j] = extra[j]
+        _throw(own, seed, reach, powers, state, rest, hit, chosen, queue, best)
+        for j in range(m):
+            if best[j] == _EMPTY:
+                for layer in range(1, layers):
+                    single[0] = _EMPTY
+                    higher = mix64(seed + (uint64(layer) << uint64(32)) + uint64(j))
+                    _throw(own, higher, later, powers, state, rest, hit, chosen, queue, single)
+                    best[j] = single[0]
+                    if best[j] != _EMPTY:
+                        break
         for j in range(m):
             out[i, j] = np.uint32((best[j] * _NAME) >> uint64(32))

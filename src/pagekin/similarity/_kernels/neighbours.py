@@ -81,22 +81,24 @@ def _candidates(document, rows, docs, keys, starts, positions, depth, entries, c
 
 
 @njit(cache=True, nogil=True)
-def _alike(rows, a, b, needed):
-    same = 0
-    for j in range(rows.shape[1]):
-        same += rows[a, j] == rows[b, j]
-    return same >= needed
+def _are_copies(sketches, a, b, threshold):
+    agree = either = 0
+    for j in range(sketches.shape[1]):
+        if sketches[a, j] != 65_535 or sketches[b, j] != 65_535:
+            either += 1
+            agree += sketches[a, j] == sketches[b, j]
+    return agree >= max(threshold * either, 1)
 
 
 @njit(cache=True, nogil=True)
 def neighbours(
-    asked, rows, docs, keys, starts, positions, terms, weights, offsets, sums, captured, depth, entries, alpha, k, needed,
-    first_seen, counts, table, out_docs, out_similarity, out_group, out_count,
+    asked, rows, docs, keys, starts, positions, terms, weights, offsets, sums, pages, sketches, depth, entries, alpha, k,
+    near_copy, first_seen, counts, table, out_docs, out_similarity, out_group, out_count,
 ):  # fmt: skip
     """For each document asked about, write the ranked documents that were looked at, and the group that each is in.
 
     Groups are numbered from 0 in order; -1 is none (after the k-th group), -2 a near-duplicate of the document itself.
-    `needed` agreeing positions make two read pages near-duplicates; 0 means that none are. `counts` (integers, one a
+    Pages whose sketches agree in the share `near_copy` are near-duplicates; with 0 none are. `counts` (integers, one a
     document) and `table` (one a term) are zero before and after. Cost: the lists' entries and the candidates' terms.
     """
     touched = np.empty(len(counts), dtype=np.int64)
@@ -127,8 +129,8 @@ def neighbours(
                 out_docs[q, r] = chosen[order[r]]
                 out_similarity[q, r] = similarity[order[r]]
                 out_group[q, r] = -1
-                if needed > 0 and captured[document] and captured[out_docs[q, r]]:
-                    if _alike(rows, document, out_docs[q, r], needed):
+                if near_copy > 0 and pages[document] >= 0 and pages[chosen[order[r]]] >= 0:
+                    if _are_copies(sketches, pages[document], pages[chosen[order[r]]], near_copy):
                         out_group[q, r] = -2
             groups = 0
             for r in range(shown):
@@ -136,13 +138,15 @@ def neighbours(
                     break
                 if out_group[q, r] == -1:
                     out_group[q, r] = groups
-                    if needed > 0 and captured[out_docs[q, r]]:
+                    page = pages[chosen[order[r]]]
+                    if near_copy > 0 and page >= 0:
                         for s in range(r + 1, shown):
-                            if out_group[q, s] == -1 and captured[out_docs[q, s]]:
-                                if _alike(rows, out_docs[q, r], out_docs[q, s], needed):
+                            other_page = pages[chosen[order[s]]]
+                            if out_group[q, s] == -1 and other_page >= 0:
+                                if _are_copies(sketches, page, other_page, near_copy):
                                     out_group[q, s] = groups
                     groups += 1
-            if groups == k or seen >= n or needed == 0 or shown == out_docs.shape[1]:
+            if groups == k or seen >= n or near_copy == 0 or shown == out_docs.shape[1]:
                 break
             seen *= 4
         out_count[q] = shown

@@ -1,0 +1,46 @@
+"""Copies: pages that say the same, whatever links to them.
+
+Bags hold the words around links, and a mirror has other links than the original. So copies are told by a *sketch* of
+the page's own kept words alone: a hash puts each word into one of 64 places, and a place keeps 16 bits of the least
+hash in it (one-permutation min-hashing). The share of places in which two sketches agree, of those that either one
+fills, estimates the share of words that the pages have in common.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+PLACES = 64
+EMPTY = 65_535
+NEAR_COPY = 0.9
+"""Pages of which this share of words is common are near-duplicates, shown as one."""
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
+    """The sketch of a page, given the hashes of its words."""
+    with np.errstate(over="ignore"):
+        z = (hashes ^ (hashes >> np.uint64(30))) * _FIRST
+        z = (z ^ (z >> np.uint64(27))) * _SECOND
+        z ^= z >> np.uint64(31)
+    least = np.full(PLACES, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(least, (z >> np.uint64(58)).astype(np.int64), z)
+    values = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY - 1)).astype(np.uint16)
+    return np.where(least == np.iinfo(np.uint64).max, np.uint16(EMPTY), values)
+
+
+def are_copies(sketches: Array, one: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
+    """Which of the sketches (rows) are of near-duplicates of one; pages without words are nobody's copies."""
+    either = (sketches != EMPTY) | (one != EMPTY)
+    agree = (sketches == one) & either
+    return np.asarray(np.add.reduce(agree, axis=1) >= np.maximum(threshold * np.add.reduce(either, axis=1), 1))
+
+
+def common_words(sketches: Array, one: Array) -> npt.NDArray[np.float64]:
+    """The estimated share of words that each of the sketches (rows) has in common with one."""
+    either = (sketches != EMPTY) | (one != EMPTY)
+    agree = np.add.reduce((sketches == one) & either, axis=1)
+    return np.asarray(agree / np.maximum(np.add.reduce(either, axis=1), 1))
