@@ -28,6 +28,7 @@ PAPER_URLS = 75e6
 PAPER_BYTES = {"H (signatures)": 24e9, "I (lists)": 5e9, "bags": 42e9}
 """Section 7 of the 2002 paper: H, I without the URLs that are no answers, and the merged bags."""
 PAPER_M = 80
+SHARES = ("time per page", "time per address", "index per page", "index per address")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def sample(archive: Path, count: int, out: Path) -> list[int]:
     Gzip members are copied as they are: each holds one record.
     """
     with archive.open("rb") as stream:
-        starts, wanted = [], []
+        starts: list[int] = []
+        wanted: list[int] = []
         for record in ArchiveIterator(stream, parse_http=False):
             if record.record_type == WarcRecordType.response:
                 wanted.append(len(starts))
@@ -93,7 +95,7 @@ def measure(archive: Path, folder: Path) -> Built:
     summary, whole = build(archive, collection)
     on_disk = open_kin(collection).bytes_on_disk
     size = {
-        part: sum(bytes_ for name, bytes_ in on_disk.items() if name.startswith(starts)) for part, starts in PARTS.items()
+        part: sum(taken for name, taken in on_disk.items() if name.startswith(starts)) for part, starts in PARTS.items()
     }
     size["corpus"] = sum(on_disk.values()) - sum(size.values())
     index = summary["index"]
@@ -127,10 +129,10 @@ def report(builds: Sequence[Built]) -> None:
     row("the whole command, s", *(f"{one.whole:.1f}" for one in builds))
     for part in builds[0].size:
         row(f"{part}, MB", *(f"{one.size[part] / 1e6:.1f}" for one in builds))
-    for of in ("time per page", "time per address", "index per page", "index per address"):
-        row(f"{of}, start-up apart" if of.startswith("time") else of, *(f"{share:.2f} x" for share in growth(builds, of)))
-    print()
-    for of in ("time per page", "time per address", "index per page", "index per address"):
+    for of in SHARES:
+        row(of, *(f"{share:.2f} x" for share in growth(builds, of)))
+    print("\nTimes per page and address are without the start-up.")
+    for of in SHARES:
         worst = max((share - 1 for share in growth(builds, of)), key=abs)
         missed = ", missed" if abs(worst) > TOLERANCE else ""
         print(f"{of}: at most {worst:+.0%} from the smallest build (wanted: within {TOLERANCE:.0%}{missed})")
@@ -142,8 +144,11 @@ def report(builds: Sequence[Built]) -> None:
         ours, paper = largest.size[part] / largest.addresses, theirs / PAPER_URLS
         row(part, f"{ours:,.0f}", f"{paper:,.0f}", f"{ours / paper:.2f} x")
     lists = largest.size["I (lists)"] / largest.addresses / largest.m
-    print(f"\nper address and position: H {4} bytes in both, I {lists:.2f} (the paper's "
-          f"{PAPER_BYTES['I (lists)'] / PAPER_URLS / PAPER_M:.2f}, of the URLs that may be answers alone)")  # fmt: skip
+    paper = PAPER_BYTES["I (lists)"] / PAPER_URLS / PAPER_M
+    print(
+        f"\nper address and position: H 4 bytes in both; I {lists:.2f} bytes, the paper's {paper:.2f}, which holds only the "
+        "URLs that may be answers"
+    )
 
 
 def main() -> None:

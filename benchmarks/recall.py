@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import pagekin
+from growth import row
 from pagekin.bags import Strategy
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.index import make_index
@@ -126,11 +127,6 @@ def estimated(index: RelatedIndex, lists: SignatureIndex, k: int) -> Callable[..
     return ask
 
 
-def row(*cells: object) -> None:
-    """Print one line of a Markdown table."""
-    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
-
-
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -166,8 +162,8 @@ def main() -> None:
                         is_default = (m, depth, budget) == (DEFAULT_M, DEPTH, ENTRIES)
                         cells.append(f"**{got}**" if is_default else str(got))
                         read = got.entries
-                    bytes_each = f"{size / len(index):,.0f}"
-                    row(m, bytes_each, f"{budget:,}" if budget else "all", f"{read:,.0f}", *cells, "" if budget else paper)
+                    most = f"{budget:,}" if budget else "all"
+                    row(m, f"{size / len(index):,.0f}", most, f"{read:,.0f}", *cells, "" if budget else paper)
 
 
 if __name__ == "__main__":

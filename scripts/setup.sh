@@ -55,10 +55,12 @@ echo "Installing Pagekin ($want) into .venv"
 case "$want" in core) extras="" ;; dev) extras="[dev]" ;; bench) extras="[dev,bench]" ;; esac
 # uv installs several times faster than pip; where it cannot be had, pip does the same.
 if .venv/bin/python -m uv --version >/dev/null 2>&1 || .venv/bin/python -m pip install -q uv >/dev/null 2>&1; then
-    .venv/bin/python -m uv pip install -q --python .venv/bin/python -e ".$extras" ||
+    .venv/bin/python -m uv pip install -q --compile-bytecode --python .venv/bin/python -e ".$extras" ||
         .venv/bin/python -m pip install -q -e ".$extras"
 else
     .venv/bin/python -m pip install -q -e ".$extras"
 fi
+# A command answers twice as fast when nothing has to be compiled first, also where Python may not write bytecode.
+.venv/bin/python -m compileall -q src >/dev/null 2>&1 || true
 rm -f .venv/.core-* .venv/.dev-* .venv/.bench-*
 touch ".venv/.$want-$sum"

@@ -142,7 +142,7 @@ strategies = some.fixed_dictionaries(
 ).filter(lambda chosen: any(chosen[f"{name}.scale"] for name in ("content", "title", "anchors", "links")))
 
 
-@settings(generated, max_examples=100)
+@generated
 @given(webs, some.lists(strategies, min_size=1, max_size=3), some.lists(some.sampled_from(URLS), max_size=2))
 def test_any_web_by_any_strategy(web: dict[str, str], chosen: list[dict[str, object]], left_out: list[str]) -> None:
     records = [record(url, html) for url, html in web.items()]

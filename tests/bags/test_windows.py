@@ -10,7 +10,7 @@ from .webs import bags_of, plainly, shares
 
 SOURCE, TARGET = "http://s.example/", "http://t.example/"
 LINK = f"<a href={TARGET}>granite</a>"
-STONES = [f"{first}{second}" for first in "bcdfghjk" for second in ("ax", "ex", "ix", "ox", "ux", "ay")]
+STONES = [f"stone{first}{second}" for first in "abcdefgh" for second in "uvwxyz"]
 
 
 def bag(html: str, *settings: str) -> dict[str, float]:
@@ -20,7 +20,7 @@ def bag(html: str, *settings: str) -> dict[str, float]:
 
 def test_the_words_used_here_are_none_that_are_stopped() -> None:
     assert not STOP_WORDS & {*STONES, *"granite mica quartz basalt slate marble".split()}
-    assert STOP_WORDS >= {"the", "and", "of", "with", "click", "here"}
+    assert STOP_WORDS.issuperset(["the", "and", "of", "with", "click", "here"])
 
 
 def test_a_window_counts_kept_words_and_passes_over_stop_words() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pagekin.bags.strategy import Signature
+from pagekin.similarity.darts import LATER, PIECE
 from pagekin.similarity.makers import Maker, make_maker
 from pagekin.similarity.paper import C, P, integer_bag
 
@@ -25,7 +26,7 @@ def maker_of(name: str, m: int = 80, seed: int = 1) -> Maker:
     return make_maker(Signature(maker=name, m=m, seed=seed))
 
 
-def bag_of(hashes: Array, weights: Array) -> Bag:
+def bag_of(hashes: npt.ArrayLike, weights: npt.ArrayLike) -> Bag:
     """A bag as it is stored: weights of four bytes that sum to 1, very nearly."""
     scaled = np.asarray(weights, dtype=np.float64)
     return np.asarray(hashes, dtype=np.uint64), (scaled / scaled.sum()).astype(np.float32)
@@ -149,25 +150,37 @@ def test_a_seed_always_gives_the_same_values_and_another_seed_others(name: str) 
 # -- what agreement means -------------------------------------------------------------------------------------------------
 
 
+def chance_agreements(rows: Array) -> int:
+    """In how many positions of how many pairs the signatures of different bags are equal."""
+    counts = [np.unique(column, return_counts=True)[1] for column in rows.T]
+    return sum(int((count * (count - 1) // 2).sum()) for count in counts)
+
+
+def allowed(name: str, rows: Array) -> float:
+    """More agreements than chance brings: darts have names of 32 bits, the paper's least of 1,000 values some 23."""
+    many, m = rows.shape
+    expected: float = many * (many - 1) / 2 * m * {"darts": 2.0**-32, "paper": C / (2 * P)}[name]
+    return 3 + 3 * expected
+
+
 @both
-def test_disjoint_bags_agree_nowhere(name: str) -> None:
+def test_disjoint_bags_almost_never_agree(name: str) -> None:
     rng = np.random.default_rng(6)
     many = [
-        random_bag(rng, int(rng.integers(1, 200)), unevenness) for unevenness in (0, 0.5, 1.5, 3) for _ in range(25)
+        random_bag(rng, int(rng.integers(1, 200)), unevenness) for unevenness in (0, 0.5, 1.5, 3) for _ in range(50)
     ]
     rows = sign_together(maker_of(name, 192), many)
-    # 4,950 pairs, 192 positions and values of 32 bits: one chance agreement in 4,000 such tests.
-    assert all(len(np.unique(column)) == len(many) for column in rows.T)
+    assert chance_agreements(rows) < allowed(name, rows)
 
 
 @both
 @pytest.mark.parametrize("m", [8, 80, 192])
 def test_no_position_is_left_at_a_default_value(name: str, m: int) -> None:
-    """Bags of one term leave positions empty most easily; two defaults would agree."""
-    hashes = some_hashes(np.random.default_rng(7), 100)
+    """Some position of every third bag gets no dart of the first layer; if it kept a default, two defaults would agree."""
+    hashes = some_hashes(np.random.default_rng(7), 400)
     for seed in range(5):
-        rows = sign_together(maker_of(name, m, seed), [bag_of(hashes[i : i + 1], np.ones(1)) for i in range(100)])
-        assert all(len(np.unique(column)) == 100 for column in rows.T)
+        rows = sign_together(maker_of(name, m, seed), [bag_of(hashes[i : i + 1], np.ones(1)) for i in range(400)])
+        assert chance_agreements(rows) < allowed(name, rows)
 
 
 def pairs() -> list[tuple[str, Bag, Bag]]:
@@ -233,7 +246,55 @@ def test_equal_bags_agree_everywhere_whatever_else_is_signed_with_them(name: str
     np.testing.assert_array_equal(rows[1], rows[3])
 
 
-# -- the paper's signatures, by the book ----------------------------------------------------------------------------------
+# -- by the book ----------------------------------------------------------------------------------------------------------
+
+
+def mixed(value: int) -> int:
+    """The finaliser of SplitMix64, in Python's integers."""
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
+    return value ^ value >> 31
+
+
+def darts_below(term: int, weight: float, seed: int, reach: float) -> list[int]:
+    """The darts of a layer below a weight: one by one, their gaps being logarithms that are added up."""
+    level, piece, found = weight * reach, 0, []
+    while level > 0:
+        counter = term ^ (mixed((seed + piece) % 2**64) if piece else seed)
+        height = 0.0
+        while True:
+            counter = (counter + 0x9E3779B97F4A7C15) % 2**64
+            dart = mixed(counter)
+            height -= math.log(((dart >> 16) % 2**24 + 0.5) / 2**24)
+            if height > min(level, PIECE):
+                break
+            found.append(dart)
+        level -= PIECE
+        piece += 1
+    return found
+
+
+@pytest.mark.parametrize("m", [8, 80, 600])
+@generated
+@given(bag=bags.filter(lambda bag: len(bag[0]) < 50))
+def test_a_darts_value_names_the_least_dart_of_its_position(m: int, bag: Bag) -> None:
+    maker: Any = maker_of("darts", m, 3)
+    terms = list(zip(bag[0].tolist(), bag[1].tolist(), strict=True))
+    best: dict[int, int] = {}
+    for term, weight in terms:
+        for dart in darts_below(term, weight, int(maker.seed), maker.reach):
+            j = dart % 2**16 * m >> 16
+            best[j] = min(dart, best.get(j, dart))
+    for j in set(range(m)) - best.keys():
+        layer = 0
+        while j not in best:
+            layer += 1
+            seed = mixed((int(maker.seed) + (layer << 32) + j) % 2**64)
+            darts = [dart for term, weight in terms for dart in darts_below(term, weight, seed, LATER)]
+            if darts:
+                best[j] = min(darts)
+    names = [(best[j] * 0xD6E8FEB86659FD93 % 2**64) >> 32 for j in range(m)]
+    assert maker.sign(*bag).tolist() == names
 
 
 def largest_remainder(hashes: list[int], weights: list[float]) -> list[int]:
@@ -264,13 +325,6 @@ def test_a_bag_of_more_than_a_thousand_equal_terms_keeps_those_with_the_least_ha
     hashes, weights = bag_of(some_hashes(np.random.default_rng(10), 1_500), np.ones(1_500))
     counts = integer_bag(hashes, weights)
     assert sorted(hashes[counts == 1].tolist()) == sorted(hashes.tolist())[:C]
-
-
-def mixed(value: int) -> int:
-    """The finaliser of SplitMix64, in Python's integers."""
-    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
-    return value ^ value >> 31
 
 
 def test_a_paper_value_is_the_least_of_a_linear_function_over_the_elements() -> None:

@@ -168,7 +168,7 @@ def test_what_is_no_collection_is_refused_with_what_to_do(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
     for name, message in [
-        ("nowhere", r"does not exist\. Make it with: pagekin read"),
+        ("nowhere", r"does not exist\. Make it with: pagekin build"),
         ("folder", "is not a finished Pagekin collection"),
         ("file", "is a file; a Pagekin collection is a folder"),
     ]:

@@ -1,7 +1,8 @@
 """Work in bounded batches on a few threads, with results in order: compiled kernels let go of the interpreter."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,19 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def in_order(pool: ThreadPoolExecutor, jobs: Iterator[Callable[[], Any]], ahead: int) -> Iterator[Any]:
-    """The jobs' results in the jobs' order, with at most `ahead` of them under way."""
-    waiting: list[Future[Any]] = []
-    for job in jobs:
-        waiting.append(pool.submit(job))
-        if len(waiting) >= ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
+def in_order(
+    threads: int, work: Callable[..., Any], parts: Iterable[tuple[Any, ...]]
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Each part and what `work` makes of it, in order, with one part more under way than there are threads."""
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: list[tuple[tuple[Any, ...], Future[Any]]] = []
+        for part in parts:
+            waiting.append((part, pool.submit(work, *part)))
+            if len(waiting) > threads:
+                done, future = waiting.pop(0)
+                yield done, future.result()
+        for done, future in waiting:
+            yield done, future.result()
 
 
 def ranges(offsets: Array, step: int) -> list[tuple[int, int]]:
@@ -27,4 +32,4 @@ def ranges(offsets: Array, step: int) -> list[tuple[int, int]]:
     while cuts[-1] < len(offsets) - 1:
         end = int(np.searchsorted(offsets, int(offsets[cuts[-1]]) + step, side="right")) - 1
         cuts.append(min(max(end, cuts[-1] + 1), len(offsets) - 1))
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))

@@ -1,7 +1,6 @@
 """Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,9 +137,8 @@ def _keep(
 
     parts = ranges(tokens, BATCH_WORDS)
     total = 0
-    with ThreadPoolExecutor(threads) as pool, (folder / "kept.words").open("wb") as file:
-        jobs = (lambda r=r: batch(*r) for r in parts)
-        for (first, last), kept in zip(parts, in_order(pool, jobs, threads + 1), strict=True):
+    with (folder / "kept.words").open("wb") as file:
+        for (first, last), kept in in_order(threads, batch, parts):
             offsets[first + 1 : last + 1] += total
             total += len(kept)
             file.write(kept.data)
@@ -189,7 +187,7 @@ def _merge(
     progress: Progress, threads: int,
 ) -> _Raw:  # fmt: skip
     """Fragments sorted and collapsed to one bag per URL; the corpus's inverted anchors have done the sorting."""
-    from pagekin.bags._kernels.merge import merge_bags
+    from pagekin.bags._kernels import merge as kernels
 
     kin = corpus.kin
     urls, pages, stems = len(corpus.urls), len(corpus), len(words.shown)
@@ -202,7 +200,8 @@ def _merge(
     if not strategy.anchors.within_site:
         url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
     page_site = url_site[page_url]
-    anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), np.diff(np.asarray(kin["page.anchors"], dtype=np.int64)))
+    anchors: Array = np.diff(np.asarray(kin["page.anchors"], dtype=np.int64))
+    anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), anchors)
     near = distance_weights(strategy) if strategy.anchors.scale else np.zeros(0)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]
@@ -234,6 +233,7 @@ def _merge(
             part = np.array(kin["inlink.anchors"][inlinks[first] : inlinks[last]], dtype=np.int64)
             out = (np.empty(capacity, np.int64), np.empty(capacity, np.float32), np.empty(capacity, np.uint8))
             ends, citations = np.zeros(last - first, np.int64), np.zeros(last - first, np.uint32)
+            merge_bags: Any = kernels.merge_bags
             done, n = merge_bags(
                 first, last, inlinks[first : last + 1] - inlinks[first], part, page_of_url[first:last],
                 url_site[first:last], page_url, page_host, page_site, citing, anchor_page, kept.spans, kept.words,
@@ -253,13 +253,11 @@ def _merge(
     sizes, citations_of = [], []
     folder = writer.work
     with (
-        ThreadPoolExecutor(threads) as pool,
         (folder / "raw.terms").open("wb") as terms_file,
         (folder / "raw.weights").open("wb") as weights_file,
         (folder / "raw.origins").open("wb") as origins_file,
     ):
-        jobs = (lambda r=r: batch(*r) for r in parts)
-        for (_first, last), pieces in zip(parts, in_order(pool, jobs, threads + 1), strict=True):
+        for (_first, last), pieces in in_order(threads, batch, parts):
             for numbers, weights, origins, ends, citations in pieces:
                 df += np.bincount(numbers, minlength=terms)
                 terms_file.write(numbers.astype(np.uint32).data)

@@ -142,10 +142,10 @@ class Strategy:
     def as_toml(self) -> str:
         """The strategy as a TOML file."""
         plain = self.as_dict()
-        lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items() if not isinstance(value, dict)]
+        lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)]
         for name, table in plain.items():
             if isinstance(table, dict):
-                lines += ["", f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+                lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
         return "\n".join(lines) + "\n"
 
     def digest(self) -> str:
@@ -170,6 +170,11 @@ class Strategy:
             else:
                 changed[item.name] = checked
         return replace(self, **changed)
+
+
+def _toml(value: Any) -> str:
+    """A plain value as TOML writes it: as JSON does, but with no surrogate pairs, and DEL escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _settings() -> list[tuple[str, str, Any]]:
@@ -220,7 +225,7 @@ def _checked(name: str, item: Any, value: Any) -> Any:
         raise wrong
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise wrong from None
     if not item.metadata["low"] <= number <= item.metadata["high"]:  # also refuses nan
         raise wrong
@@ -228,7 +233,7 @@ def _checked(name: str, item: Any, value: Any) -> Any:
         if number != int(number):
             raise wrong
         return int(number)
-    return number
+    return number + 0.0  # -0.0 and 0.0 are equal settings, so they have one digest
 
 
 HAVELIWALA2002 = Strategy(
@@ -278,7 +283,7 @@ def load(path: str | Path) -> Strategy:
         raise StrategyError(f"{file} is no TOML file: it is not UTF-8 text") from None
     try:
         plain = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits or as many brackets raise no TOMLDecodeError
         raise StrategyError(f"{file} is no TOML file: {error}") from None
     try:
         strategy = from_dict(plain)

@@ -7,7 +7,17 @@ import typer
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, human_bytes, print_json, progress_bar, say
 from pagekin.cli.read import (
-    AllCaptures, BaseUrls, Limit, Parser, Sources, Strict, Workers, make_plan, print_summary, report_worker, seconds,
+    AllCaptures,
+    BaseUrls,
+    Limit,
+    Parser,
+    Sources,
+    Strict,
+    Workers,
+    make_plan,
+    print_summary,
+    report_worker,
+    seconds,
 )  # fmt: skip
 
 Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help="A strategy by name: default, haveliwala2002.")]

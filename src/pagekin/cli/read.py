@@ -7,7 +7,6 @@ import typer
 
 from pagekin.cli.app import BAD_INPUT, OUR_FAULT, USAGE, app, fail, human_bytes, print_json, progress_bar, say
 
-
 Sources = Annotated[
     list[str],
     typer.Argument(metavar="SOURCE...", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."),

@@ -56,6 +56,11 @@ def mix64(value: Array) -> npt.NDArray[np.uint64]:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
+def _mixed(number: int) -> np.uint64:
+    """`mix64` of one number."""
+    return np.uint64(mix64(np.array([number % 2**64], dtype=np.uint64))[0])
+
+
 def _rounded(value: float) -> float:
     """`value` to 40 binary places, where all mathematical libraries agree."""
     return round(value * 2**40) / 2**40
@@ -80,17 +85,17 @@ class Darts:
 
     def __init__(self, m: int, seed: int) -> None:
         self.m = m
-        self._seed = mix64(np.array([seed], dtype=np.uint64) * _NAME + GOLDEN)[0]
-        self._reach = _rounded(m * (math.log(m) + 1.0))
+        self.seed = _mixed(seed * int(_NAME) + int(GOLDEN))
+        self.reach = _rounded(m * (math.log(m) + 1.0))
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
         """The signature of one bag, given its terms' hashes and its weights, which sum to 1: numpy alone."""
         with np.errstate(over="ignore"):
-            best = _throw(hashes, weights, self._seed, self._reach, self.m)
+            best = _throw(hashes, weights, self.seed, self.reach, self.m)
             for j in np.flatnonzero(best == _EMPTY):
                 for layer in range(1, LAYERS):
-                    seed = mix64(self._seed + np.uint64((layer << 32) + j))
-                    best[j] = _throw(hashes, weights, seed, LATER, 1)[0]
+                    higher = _mixed(int(self.seed) + (layer << 32) + int(j))
+                    best[j] = _throw(hashes, weights, higher, LATER, 1)[0]
                     if best[j] != _EMPTY:
                         break
             return ((best * _NAME) >> np.uint64(32)).astype(np.uint32)  # the four bytes by which H knows a dart
@@ -100,7 +105,7 @@ class Darts:
         from pagekin.similarity._kernels.darts import sign_by_darts
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
-        sign_by_darts(terms, weights, offsets, hashes, self._seed, self._reach, LATER, LAYERS, POWERS, out)
+        sign_by_darts(terms, weights, offsets, hashes, self.seed, self.reach, LATER, LAYERS, POWERS, out)
         return out
 
 
@@ -112,7 +117,7 @@ def _throw(hashes: Array, weights: Array, seed: np.uint64, reach: float, positio
     piece = 1
     while np.any(level > PIECE):
         hashes, level = hashes[level > PIECE], level[level > PIECE] - PIECE
-        states.append(hashes ^ mix64(seed + np.uint64(piece)))
+        states.append(hashes ^ _mixed(int(seed) + piece))
         rests.append(_exp(np.minimum(level, PIECE)))
         piece += 1
     state, rest = np.concatenate(states), np.concatenate(rests)

@@ -1,7 +1,6 @@
 """Writing the index: every bag's signature (H) and, per position, the documents in order of their value (I)."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,16 +33,14 @@ def make_index(
     keys = writer.create("list.keys", np.uint32)
     starts = writer.create("list.starts", smallest_uint(len(answers) * maker.m))
     positions = [0]
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = (lambda j=j: _lists(rows, answers, j, min(j + _BATCH_POSITIONS, maker.m))
-                for j in range(0, maker.m, _BATCH_POSITIONS))  # fmt: skip
-        for block in in_order(pool, jobs, threads):
-            for ordered, values, begins in block:
-                starts.append(begins + docs.length)
-                docs.append(ordered)
-                keys.append(values)
-                positions.append(keys.length)
-            progress("lists", (len(positions) - 1) / maker.m)
+    blocks = [(j, min(j + _BATCH_POSITIONS, maker.m)) for j in range(0, maker.m, _BATCH_POSITIONS)]
+    for _block, lists in in_order(threads, lambda first, last: _lists(rows, answers, first, last), blocks):
+        for ordered, values, begins in lists:
+            starts.append(begins + docs.length)
+            docs.append(ordered)
+            keys.append(values)
+            positions.append(keys.length)
+        progress("lists", (len(positions) - 1) / maker.m)
     starts.append(np.array([docs.length], dtype=np.int64))
     writer.put("list.positions", np.array(positions, dtype=np.int64))
     return {"answers": len(answers), "lists": positions[-1]}
@@ -54,7 +51,6 @@ def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads
     offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
     hashes = np.array(kin["bagterm.hash"])
     stored = writer.create("signature.rows", np.uint32)
-    parts = ranges(offsets, _BATCH_ENTRIES)
 
     def sign(first: int, last: int) -> Array:
         part = slice(int(offsets[first]), int(offsets[last]))
@@ -63,25 +59,21 @@ def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads
             offsets[first : last + 1] - part.start, hashes,
         )  # fmt: skip
 
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = (lambda r=r: sign(*r) for r in parts)
-        for (_first, last), rows in zip(parts, in_order(pool, jobs, threads + 1), strict=True):
-            stored.append(rows.reshape(-1))
-            progress("signing", last / (len(offsets) - 1))
+    for (_first, last), rows in in_order(threads, sign, ranges(offsets, _BATCH_ENTRIES)):
+        stored.append(rows.reshape(-1))
+        progress("signing", last / (len(offsets) - 1))
     return stored.mapped().reshape(-1, maker.m)
 
 
 def _lists(rows: Array, answers: Array, first: int, last: int) -> list[tuple[Array, Array, Array]]:
     """(documents by value, distinct values, where each value's documents begin) of some positions."""
-    columns = np.ascontiguousarray(rows[:, first:last].T)
-    return list(_invert(columns, answers))
-
-
-def _invert(columns: Array, answers: Array) -> Iterator[tuple[Array, Array, Array]]:
-    for column in columns:
+    found = []
+    for column in np.ascontiguousarray(rows[:, first:last].T):
         pairs = column[answers].astype(np.uint64) << np.uint64(32) | answers
         pairs.sort()
         values = (pairs >> np.uint64(32)).astype(np.uint32)
         fresh = np.ones(len(values), dtype=np.bool_)
         fresh[1:] = values[1:] != values[:-1]
-        yield (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32), values[fresh], np.flatnonzero(fresh)
+        documents = (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+        found.append((documents, values[fresh], np.flatnonzero(fresh)))
+    return found

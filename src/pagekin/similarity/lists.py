@@ -86,7 +86,7 @@ class SignatureIndex:
 
     def matches(self, signature: Array, docs: Array) -> npt.NDArray[np.int64]:
         """At how many positions each document agrees with the signature, from H."""
-        return np.add.reduce(self.rows[docs] == signature, axis=1, dtype=np.int64)
+        return np.asarray(np.add.reduce(self.rows[docs] == signature, axis=1, dtype=np.int64))
 
     def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> Found:
         """What Figure 11 gives for α, or the first k of it: the same documents, counts and order.

@@ -1,7 +1,6 @@
 """The answers for all pages, precomputed (the other variant of section 6), and groups of near-duplicates."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +50,7 @@ def all_neighbours(
     above = index.strategy.signature.alpha if alpha is None else alpha
     room = [(np.zeros(len(index), np.int32), np.zeros(len(bags.hashes), np.float32)) for _ in range(threads)]
 
-    def batch(asked: Array) -> tuple[Array, Array, Array, Array, Array]:
+    def batch(asked: Array) -> tuple[Array, Array, Array, Array]:
         mine = room.pop()
         width = depth if fold else k
         out = (
@@ -77,14 +76,13 @@ def all_neighbours(
             *out,
         )
         room.append(mine)
-        return asked, *out
+        return out
 
-    parts = [documents[i : i + _BATCH].astype(np.int64) for i in range(0, len(documents), _BATCH)]
-    with ThreadPoolExecutor(threads) as pool:
-        for asked, docs, similarity, group, count in in_order(pool, (lambda p=p: batch(p) for p in parts), threads + 1):
-            for q, document in enumerate(asked.tolist()):
-                n = int(count[q])
-                yield _answer(document, docs[q, :n].tolist(), similarity[q, :n].tolist(), group[q, :n].tolist())
+    parts = [(documents[i : i + _BATCH].astype(np.int64),) for i in range(0, len(documents), _BATCH)]
+    for (asked,), (docs, similarity, group, count) in in_order(threads, batch, parts):
+        for q, document in enumerate(asked.tolist()):
+            n = int(count[q])
+            yield _answer(document, docs[q, :n].tolist(), similarity[q, :n].tolist(), group[q, :n].tolist())
 
 
 def _answer(document: int, docs: list[int], similarity: list[float], group: list[int]) -> Neighbours:

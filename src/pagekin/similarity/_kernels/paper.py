@@ -11,46 +11,57 @@ _UNIT = float64(2**40)
 _LOW = uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
-def _count(terms, weights, first, last, hashes, counts):
-    """Write to `counts` how often each term of the bag [first, last) occurs, by largest-remainder rounding.
+@njit(cache=True, nogil=True, inline="always")
+def _precedes(i, j, remainders, hashes):
+    """Whether term i is rounded up rather than term j: for its remainder, or of equal ones for its hash."""
+    return remainders[i] > remainders[j] or (remainders[i] == remainders[j] and hashes[i] < hashes[j])
 
-    Selection, not sorting: the cost is linear in the terms.
-    """
-    n = last - first
-    total = int64(0)
+
+@njit(cache=True, nogil=True)
+def _select(count, remainders, hashes, order):
+    """Let `order` begin with the `count` terms that precede all others (Hoare's FIND: linear, as sorting is not)."""
+    n = len(order)
     for i in range(n):
-        counts[i] = int64(np.rint(float64(weights[first + i]) * _UNIT))
+        order[i] = i
+    low, high = 0, n - 1
+    while low < high:
+        middle = order[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while _precedes(order[i], middle, remainders, hashes):
+                i += 1
+            while _precedes(middle, order[j], remainders, hashes):
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if count <= j:
+            high = j
+        elif count >= i:
+            low = i
+        else:
+            return
+
+
+@njit(cache=True, nogil=True)
+def _count(weights, hashes, remainders, order, counts):
+    """Write to `counts` how often each term of a bag occurs among 1,000, by largest-remainder rounding."""
+    total = int64(0)
+    for i in range(len(weights)):
+        counts[i] = int64(np.rint(float64(weights[i]) * _UNIT))
         total += counts[i]
     if total == 0:
         return
-    remainders = np.empty(n, dtype=np.int64)
     left = _C
-    for i in range(n):
+    for i in range(len(weights)):
         scaled = counts[i] * _C
         counts[i] = scaled // total
         remainders[i] = scaled - counts[i] * total
         left -= counts[i]
-    if left == 0:
-        return
-    least = np.partition(remainders, n - left)[n - left]
-    tied = 0
-    for i in range(n):
-        if remainders[i] > least:
-            counts[i] += 1
-            left -= 1
-        elif remainders[i] == least:
-            tied += 1
-    ties = np.empty(tied, dtype=np.uint64)
-    tied = 0
-    for i in range(n):
-        if remainders[i] == least:
-            ties[tied] = hashes[terms[first + i]]
-            tied += 1
-    last_hash = np.partition(ties, left - 1)[left - 1]
-    for i in range(n):
-        if remainders[i] == least and hashes[terms[first + i]] <= last_hash:
-            counts[i] += 1
+    _select(left, remainders, hashes, order)
+    for i in range(left):
+        counts[order[i]] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -77,12 +88,17 @@ def sign_as_in_the_paper(terms, weights, offsets, hashes, a, b, out):
     for i in range(len(offsets) - 1):
         most = max(most, offsets[i + 1] - offsets[i])
     counts = np.empty(most, dtype=np.int64)
+    remainders = np.empty(most, dtype=np.int64)
+    order = np.empty(most, dtype=np.int64)
+    own = np.empty(most, dtype=np.uint64)
     for i in range(len(offsets) - 1):
-        first, last = offsets[i], offsets[i + 1]
-        _count(terms, weights, first, last, hashes, counts)
+        n = offsets[i + 1] - offsets[i]
+        for t in range(n):
+            own[t] = hashes[terms[offsets[i] + t]]
+        _count(weights[offsets[i] : offsets[i + 1]], own, remainders, order[:n], counts)
         made = 0
-        for t in range(last - first):
-            counter = hashes[terms[first + t]]
+        for t in range(n):
+            counter = own[t]
             for _ in range(counts[t]):
                 counter += GOLDEN
                 elements[made] = mix64(counter) % _P
