@@ -13,7 +13,7 @@ setup:  ## set up .venv with Pagekin and what it needs to run
 setup-dev:
 	@sh scripts/setup.sh dev
 
-demo: setup  ## read the built-in demo web and show what was found
+demo: setup  ## index the built-in demo web and show related pages
 	@$(BIN)/pagekin demo
 
 test: setup-dev lint types  ## set up; lint, type checks, tests

@@ -187,7 +187,7 @@ def run_peer(archive: Path, begins: Sequence[int], m: int) -> tuple[dict[str, fl
         since = now
 
     middle = len(begins) // 2
-    with multiprocessing.get_context("spawn").Pool(CORES) as pool:
+    with multiprocessing.get_context("fork").Pool(CORES) as pool:
         pool.map(abs, range(CORES), chunksize=1)
         note("start_up")
         jobs = [(str(archive), 0, middle), (str(archive), begins[middle], len(begins) - middle)]

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.bags import Strategy, settings_table
+from pagekin.engines import build_collection
+from pagekin.hypertext.read import ReadPlan
 from pagekin.sources import DAMAGE, LIMITS, Limits
 from pagekin.store import open_kin
 
@@ -72,6 +74,13 @@ def test_every_limit_is_documented_with_its_default(name: str) -> None:
     assert row[1] == f"{default:,}"
 
 
+@pytest.mark.parametrize("setting", settings_table(), ids=lambda setting: setting[0])
+def test_every_setting_of_a_strategy_is_documented_as_it_is(setting: tuple[str, str, str, str]) -> None:
+    row = table_rows(document("docs/related.md")).get(setting[0])
+    assert row, f"docs/related.md has no row for the setting {setting[0]}"
+    assert row[1:] == list(setting[1:])
+
+
 def test_every_reason_of_skipping_is_documented() -> None:
     rows = table_rows(document("docs/reading.md"))
     reasons = set(DAMAGE)
@@ -98,18 +107,19 @@ def literal_reasons(node: ast.AST) -> list[str]:
 def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
-    (site / "index.html").write_text("<title>Home</title><h1>Hi</h1><p><a href=other.html>other</a> page.")
-    (site / "other.html").write_text("<title>Other</title><p>Back to <a href=/>home</a>.")
+    (site / "index.html").write_text("<title>Rivers</title><h1>Rivers</h1><p><a href=other.html>The Nile</a> is a river.")
+    (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
-    facts = read_sources(plan).facts
+    facts = build_collection(plan, Strategy()).facts
     rows = table_rows(document("docs/format.md"))
     kin = open_kin(plan.out)
     assert sorted(set(kin.arrays) - set(rows)) == []
     assert sorted(set(facts) - set(rows)) == []
+    assert sorted(set(facts["index"]) - set(rows)) == []
     documented = {name for name in rows if re.fullmatch(r"[a-z]+\.[a-z_]+", name)}
     assert sorted(documented - set(kin.arrays)) == [], "docs/format.md names arrays that no collection has"
     for name, array in kin.arrays.items():
-        kinds = re.findall(r"`(u\d)`", rows[name][1])
+        kinds = re.findall(r"`([uif]\d)`", rows[name][1])
         if len(kinds) == 1 and "smallest" not in rows[name][1]:
             assert array.dtype.str[1:] == kinds[0], f"{name} is {array.dtype.str}"
 

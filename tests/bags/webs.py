@@ -88,16 +88,21 @@ class MadeBags:
         flags = self.bags.origins(document).tolist()
         return {term: Origin(flag).names() for term, flag in zip(self.terms(url), flags, strict=True)}
 
+    def hashes(self, url: str) -> set[int]:
+        """The hashes of the terms in a URL's bag: they are the same whatever a term is shown as."""
+        document = self.bags.document(self.corpus.urls.find(url.encode()))
+        return set(self.bags.hashes[self.bags.bag(document)[0]].tolist()) if document >= 0 else set()
+
     def urls(self) -> list[str]:
         """The URLs that have a bag."""
         return [self.corpus.url(int(url)) for url in self.bags.urls]
 
     def arrays(self) -> dict[str, tuple[str, bytes]]:
-        """Type and bytes of all arrays that bags are stored in."""
+        """Type and bytes of all arrays that were made."""
         return {
             name: (array.dtype.str, array.tobytes())
             for name, array in self.kin.arrays.items()
-            if name.startswith(("bag.", "bagterm."))
+            if name not in self.corpus.kin
         }
 
 

@@ -111,9 +111,9 @@ def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path
         (["read", "demo", "--out", "x.kin", "--limit", "pages=3"], 2, "page_bytes"),
         (["read", "demo", "--out", "x.kin", "--parser", "fancy"], 2, "strict"),
         (["read", "demo", "--out", "x.kin", "--base-url", "nonsense"], 2, "http(s) address"),
-        (["info", "nowhere.kin"], 3, "pagekin read"),
+        (["info", "nowhere.kin"], 3, "pagekin build"),
         (["page", "nowhere.kin", "http://a.example/"], 3, "does not exist"),
-        (["check", "nowhere.kin"], 3, "pagekin read"),
+        (["check", "nowhere.kin"], 3, "pagekin build"),
         (["nonsense"], 2, "No such command"),
     ],
 )

@@ -13,7 +13,7 @@ def check(
     collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Prove a collection whole: checksums, lengths, cross references. Exit code 3 if it is not."""
+    """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
     from pagekin.hypertext import check_corpus
     from pagekin.similarity.check import check_index
     from pagekin.store import KinError, check_files, open_kin

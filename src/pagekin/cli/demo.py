@@ -17,7 +17,7 @@ _SAMPLES = ("http://elements.example/carbon.html", "http://mountains.example/mau
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="Where to write it.")] = Path("demo.kin"),
 ) -> None:
-    """Index the built-in demo web (no network) and show related pages."""
+    """Index the built-in demo web and show related pages."""
     from pagekin.bags import Strategy
     from pagekin.engines import build_collection
     from pagekin.hypertext.read import ReadPlan

@@ -16,7 +16,7 @@ def duplicates(
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many groups to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all groups.")] = False,
 ) -> None:
-    """Show groups of pages that say the same: mirrors, print versions."""
+    """Show pages that say the same: mirrors, print versions."""
     index = open_index(collection)
     from pagekin.similarity.neighbours import near_duplicates
 

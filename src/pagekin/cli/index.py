@@ -24,7 +24,7 @@ def index(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
-    """Index a collection again, by another strategy; no HTML is read."""
+    """Index a collection that has been read, by any strategy."""
     chosen = choose_strategy(preset, strategy, settings)
     if show:
         say(chosen.as_toml().rstrip())

@@ -40,7 +40,7 @@ def read(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
-    """Read web archives or folders of HTML into a collection, without an index."""
+    """Read web archives or folders of HTML, without an index."""
     from pagekin.hypertext.read import WorkerError, read_sources
     from pagekin.sources import SourceError
     from pagekin.store import KinError

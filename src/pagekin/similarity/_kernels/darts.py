@@ -180,7 +180,7 @@ def _throw(weights, seed, reach, powers, state, rest, hit, chosen, queue, best):
 def sign_by_darts(terms, weights, offsets, hashes, seed, reach, later, layers, powers, out):
     """Write the signature of each bag i, [offsets[i], offsets[i + 1]), to out[i].
 
-    Cost: about 2 ns for each of m (ln m + 1) darts, 3 ns for each term and, in each of the blocks of eight that
+    Cost: about 2 ns for each of 5.5 m darts, 3 ns for each term and, in each of the blocks of eight that
     throw the darts, some 6 ns more; a term with more than eight darts costs a wrong guess of the processor's.
     """
     m = out.shape[1]
