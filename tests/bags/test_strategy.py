@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from pagekin.bags import PRESETS, Strategy, StrategyError, choose, from_dict, load, preset, settings_table
 from pagekin.bags.strategy import Content
 
-generated = settings(derandomize=True, database=None, deadline=None, max_examples=150)
+generated = settings(derandomize=True, database=None, deadline=None, max_examples=80)
 NAMES = [name for name, *_ in settings_table()]
 
 

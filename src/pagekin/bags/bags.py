@@ -1,7 +1,6 @@
 """Reading bags: the weighted terms of every URL of a collection."""
 
 from enum import IntFlag
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,17 +58,19 @@ class Bags:
         """`Origin` flags of each of the document's terms."""
         return np.asarray(self._kin["bag.from"][self.span(document)])
 
-    @cached_property
-    def pages(self) -> npt.NDArray[np.int64]:
+    def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """The page of each document, the newest capture; -1 where none was read."""
         page_url = self._kin["page.url"]
-        place = np.minimum(np.searchsorted(page_url, self.urls.astype(page_url.dtype)), max(len(page_url) - 1, 0))
-        return np.where(page_url[place] == self.urls, place, -1) if len(page_url) else np.full(len(self), -1)
+        if not len(page_url):
+            return np.full(len(documents), -1)
+        urls = self.urls[documents].astype(page_url.dtype)
+        place = np.minimum(np.searchsorted(page_url, urls), len(page_url) - 1)
+        return np.where(page_url[place] == urls, place, -1)
 
     def sketches(self, documents: Array) -> Array:
         """The sketch of each document's page (rows); all places are empty where none was read."""
         rows = self._kin["copy.rows"].reshape(-1, PLACES)
-        pages = self.pages[documents]
+        pages = self.pages(documents)
         return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY))
 
     def df(self, terms: Array) -> Array:

@@ -44,6 +44,7 @@ def all_neighbours(
     terms, weights = np.array(bags.terms), np.array(bags.weights)
     sums = np.add.reduceat(weights, offsets[:-1], dtype=np.float64)
     sketches = np.array(index.corpus.kin["copy.rows"]).reshape(-1, PLACES)
+    pages = bags.pages(np.arange(len(index)))
     near_copy = NEAR_COPY if fold else 0.0
     wanted = looked_at(k) if fold else k
     depth = max(DEPTH, wanted)
@@ -64,7 +65,7 @@ def all_neighbours(
             weights,
             offsets,
             sums,
-            bags.pages,
+            pages,
             sketches,
             depth,
             ENTRIES,

@@ -310,7 +310,7 @@ class RelatedIndex:
 
     def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Whether each document's own page was read."""
-        return np.asarray(self.bags.pages[documents] >= 0)
+        return np.asarray(self.bags.pages(documents) >= 0)
 
     # -- near-duplicates ---------------------------------------------------------------------------------------------
 
