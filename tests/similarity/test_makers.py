@@ -118,6 +118,15 @@ def test_weights_of_four_and_of_eight_bytes_give_the_same_signature(name: str) -
 
 
 @both
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32, np.int64, np.uint64])
+def test_numbers_of_any_width_are_taken(name: str, kind: type) -> None:
+    hashes, weights = random_bag(np.random.default_rng(12), 100, 1)
+    maker = maker_of(name, 8)
+    rows = maker.sign_bags(np.arange(100).astype(kind), weights, np.array([0, 40, 100]).astype(kind), hashes)
+    np.testing.assert_array_equal(rows[1], maker.sign(hashes[40:], weights[40:]))
+
+
+@both
 def test_no_bags_give_no_signatures(name: str) -> None:
     empty = np.zeros(0, np.uint64)
     rows = maker_of(name).sign_bags(empty.astype(np.uint32), empty.astype(np.float32), np.zeros(1, np.int64), empty)
@@ -176,7 +185,7 @@ def test_disjoint_bags_almost_never_agree(name: str) -> None:
 @both
 @pytest.mark.parametrize("m", [8, 80, 192])
 def test_no_position_is_left_at_a_default_value(name: str, m: int) -> None:
-    """Some position of every third bag gets no dart of the first layer; if it kept a default, two defaults would agree."""
+    """One position in 250 gets no dart of the first layer; if it kept a default, two defaults would agree."""
     hashes = some_hashes(np.random.default_rng(7), 400)
     for seed in range(5):
         rows = sign_together(maker_of(name, m, seed), [bag_of(hashes[i : i + 1], np.ones(1)) for i in range(400)])

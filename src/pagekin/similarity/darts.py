@@ -102,7 +102,9 @@ class Darts:
         from pagekin.similarity._kernels.darts import sign_by_darts
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
-        sign_by_darts(terms, weights, offsets, hashes, self.seed, self.reach, LATER, LAYERS, POWERS, out)
+        sign_by_darts(
+            terms, weights, offsets.astype(np.int64), hashes, self.seed, self.reach, LATER, LAYERS, POWERS, out
+        )
         return out
 
 

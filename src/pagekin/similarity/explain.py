@@ -72,18 +72,17 @@ def citations(
 ) -> tuple[Citation, ...]:
     """Links to a URL with the words around them: from pages that cite one of `also` too, then by shared words.
 
-    Of many links the first few are looked at, one per citing page and text.
+    Of many links some are looked at, one per citing page and text.
     """
-    citing_both = set().union(*({_page(corpus, a) for a in _some(corpus.anchors_in(other))} for other in also))
+    citing_others = np.concatenate([np.zeros(0, np.int64), *(_citing(corpus, other)[1] for other in also)])
+    anchors, pages = _citing(corpus, url)
+    both = anchors[np.isin(pages, citing_others)].tolist()
+    cite_both = set(both)
     best: dict[tuple[str, str], tuple[tuple[int, int], Citation]] = {}
-    anchors = corpus.anchors_in(url)
-    both = [a for a in anchors.tolist() if _page(corpus, a) in citing_both][:_LOOKED_AT] if citing_both else []
-    chosen = list(dict.fromkeys([*both, *_some(anchors)]))
+    chosen = sorted({*both[:_LOOKED_AT], *_some(anchors)})
     for anchor, view in zip(chosen, corpus.view_anchors(chosen), strict=True):
-        if view.source == view.target:
-            continue
         words = [*view.left, *view.text, *view.right]
-        also_cites = _page(corpus, anchor) in citing_both
+        also_cites = anchor in cite_both
         rank = (int(also_cites), len(shared.intersection(words)))
         key = (view.source, " ".join(view.text))
         if key not in best or rank > best[key][0]:
@@ -95,9 +94,13 @@ def citations(
 
 def _some(anchors: Array) -> list[int]:
     """At most _LOOKED_AT anchors, spread over all."""
-    step = max(1, len(anchors) // _LOOKED_AT)
-    return [int(a) for a in anchors[::step][:_LOOKED_AT].tolist()]
+    step = max(1, -(-len(anchors) // _LOOKED_AT))
+    return [int(a) for a in anchors[::step].tolist()]
 
 
-def _page(corpus: Corpus, anchor: int) -> int:
-    return corpus.page_of_anchor(anchor)
+def _citing(corpus: Corpus, url: int) -> tuple[Array, Array]:
+    """(the anchors on other pages that lead to a URL, their pages)."""
+    anchors, first = corpus.anchors_in(url), corpus.kin["page.anchors"]
+    pages = np.searchsorted(first, anchors.astype(first.dtype), side="right") - 1
+    others = corpus.kin["page.url"][pages] != url
+    return anchors[others], pages[others]

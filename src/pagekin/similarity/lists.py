@@ -24,7 +24,7 @@ _DENSE = 40
 
 @dataclass(frozen=True)
 class Found:
-    """Documents and the number of positions at which each agrees with the query, the best first."""
+    """Documents and the number of positions (of those that were read) at which each agrees with the query."""
 
     docs: npt.NDArray[np.int64]
     matches: npt.NDArray[np.int64]
@@ -55,6 +55,8 @@ class SignatureIndex:
 
     def spans(self, signature: Array) -> tuple[Array, Array]:
         """Where the list of each of the signature's values begins and ends: all positions searched in step."""
+        if not len(self._keys):  # no document may be an answer
+            return np.zeros(self.m, np.int64), np.zeros(self.m, np.int64)
         first, end = self._positions[:-1], self._positions[1:]
         before = first - 1  # the last key known to be less
         step = 1 << max(int(np.max(end - first, initial=1)).bit_length() - 1, 0)
@@ -89,7 +91,7 @@ class SignatureIndex:
         return np.asarray(np.add.reduce(self.rows[docs] == signature, axis=1, dtype=np.int64))
 
     def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> Found:
-        """What Figure 11 gives for α, or the first k of it: the same documents, counts and order.
+        """What Figure 11 gives for α, or the first k of it: the same documents, counts and order, the best first.
 
         A document that agrees in T positions stands in at least one of any m - T + 1 lists, and in at least r + 1 of any
         m - T + 1 + r. So the shortest lists are read, and documents that can reach T are looked up in H. For the best k,
@@ -99,9 +101,9 @@ class SignatureIndex:
         order = np.argsort(ends - starts, kind="stable")
         starts, ends = starts[order], ends[order]
         read = np.cumsum(ends - starts)
-        needed = matches_above(alpha, self.m)
+        needed = max(matches_above(alpha, self.m), 1)
         rows_read = 0
-        if k is not None and read[-1] > _FIRST_ENTRIES:
+        if k and read[-1] > _FIRST_ENTRIES:
             first = max(int(np.searchsorted(read, _FIRST_ENTRIES, side="right")), 1)
             docs, counts = self._read(starts[:first], ends[:first])
             docs, counts = _highest(docs, counts, 4 * k + 64)
@@ -131,7 +133,7 @@ class SignatureIndex:
 
         `most` is what each document can reach at the most.
         """
-        if k is None or len(docs) <= _VERIFIED:
+        if not k or len(docs) <= _VERIFIED:
             return docs, self.matches(signature, docs), len(docs)
         order = np.lexsort((docs, -most))
         docs, most = docs[order], most[order]
@@ -147,7 +149,7 @@ class SignatureIndex:
         return docs[:done], counts[:done], done
 
     def candidates(self, signature: Array, depth: int, entries: int, eligible: Eligible) -> Found:
-        """The `depth` documents that agree with the signature most often in its shortest lists.
+        """The `depth` documents that agree with the signature most often in its shortest lists, in no order.
 
         Lists are read, the shortest first, while they hold no more than `entries` documents together; long lists cost
         most and tell least.

@@ -64,5 +64,5 @@ class Paper:
         from pagekin.similarity._kernels.paper import sign_as_in_the_paper
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
-        sign_as_in_the_paper(terms, weights, offsets, hashes, self.a, self.b, out)
+        sign_as_in_the_paper(terms, weights, offsets.astype(np.int64), hashes, self.a, self.b, out)
         return out

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy, StrategyError, from_dict
 from pagekin.bags.bags import Bags, Origin
-from pagekin.bags.copies import EMPTY, PLACES, are_copies, sketch
+from pagekin.bags.copies import EMPTY, PLACES, are_copies
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.nearest import is_not_in
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.explain import Citation, SharedTerm, citations, shared_terms
-from pagekin.similarity.lists import SignatureIndex
+from pagekin.similarity.lists import Eligible, SignatureIndex
 from pagekin.similarity.makers import make_maker
 from pagekin.store import KinError, open_kin
 
@@ -192,7 +192,7 @@ class RelatedIndex:
 
     def query_of_html(self, html: bytes, name: str = "the page") -> Query:
         """The query that a page outside the collection makes, by its own words."""
-        from pagekin.bags.page import page_bag
+        from pagekin.bags.page import page_bag, page_sketch
         from pagekin.hypertext.charset import decode_page
         from pagekin.hypertext.strict import read_strictly
         from pagekin.sources import Limits
@@ -207,7 +207,7 @@ class RelatedIndex:
             raise RelatedError(f"{name} shares no word with the {len(self):,} pages of {self.corpus.kin.path}.")
         signature = self.maker.sign(hashes, weights)
         total = float(np.sum(weights, dtype=np.float64))
-        own = sketch(hashes[(origins & Origin.CONTENT) > 0])
+        own = page_sketch(page.words, page.attributes, self.strategy)
         return Query(terms[known], weights[known], total, signature, (), origins[known], own, name)
 
     def related(
@@ -253,19 +253,28 @@ class RelatedIndex:
         # Near-duplicates are folded away, so more than k have to be found.
         wanted = looked_at(k) if fold else k
         if estimate:
-            found = self.index.similar(query.signature, wanted, alpha, eligible)
-            documents, similarity = found.docs, found.matches / self.index.m
+            documents, similarity = self._estimated(query, wanted, alpha, eligible)
         else:
             if exact:
-                documents = np.arange(len(self), dtype=np.int64)
+                inlinks = np.asarray(self.corpus.kin["bag.inlinks"])
+                documents = np.flatnonzero(inlinks >= self.strategy.signature.min_inlinks)
                 documents = documents[eligible(documents)]
             else:
                 documents = self.index.candidates(query.signature, max(DEPTH, wanted), ENTRIES, eligible).docs
             documents, similarity = self.rerank(query, documents, alpha)
         groups, copies = self._fold(query, documents, k) if fold else ([[d] for d in documents[:k].tolist()], [])
+        while estimate and len(groups) < k and len(documents) == wanted:
+            wanted *= 4  # near-duplicates took the places of others
+            documents, similarity = self._estimated(query, wanted, alpha, eligible)
+            groups, copies = self._fold(query, documents, k)
         values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
         results = [self._result(query, group, values[group[0]], estimate, explain) for group in groups]
         return Answer(results, [self._url(d) for d in copies], exact, estimate)
+
+    def _estimated(self, query: Query, count: int, alpha: float, eligible: Eligible) -> tuple[Array, Array]:
+        """The documents that Figure 11 puts first, with their estimated similarity."""
+        found = self.index.similar(query.signature, count, alpha, eligible)
+        return found.docs, found.matches / self.index.m
 
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Documents above α with their exact similarity, the best first, ties by document."""
@@ -281,7 +290,9 @@ class RelatedIndex:
 
     # -- which documents may be answers ------------------------------------------------------------------------------
 
-    def _eligible(self, query: Query, sites: str, captured_only: bool) -> Any:
+    def _eligible(self, query: Query, sites: str, captured_only: bool) -> Eligible:
+        if sites not in ("all", "other", "same"):
+            raise RelatedError(f"sites is one of: all, other, same; not {sites!r}")
         out = np.array(sorted(query.documents), dtype=np.int64)
         kin = self.corpus.kin
         own_sites: Array = np.zeros(0, np.int64)
