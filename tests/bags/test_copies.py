@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 from pagekin.bags import build as building
 from pagekin.bags import choose
 from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words, sketch
+from pagekin.bags.page import page_sketch
 from pagekin.bags.words import word_hash
 from pagekin.hypertext import Corpus
 
@@ -44,13 +45,15 @@ def test_every_page_has_the_sketch_of_its_own_running_words(
     strategy = choose(settings=together.split())
     found = rows(make(some_pages, strategy))
     assert len(found) == len(some_pages)
-    for row, page in zip(found, oracle.plain_pages(some_pages), strict=True):
+    for number, (row, page) in enumerate(zip(found, oracle.plain_pages(some_pages), strict=True)):
         forms = [
             oracle.form(word, strategy.words, strategy.stemming)
             for word, running in zip(page.words, page.running, strict=True)
             if running
         ]
         assert row.tolist() == sketch_by_hand({form for form in forms if form})
+        attributes = some_pages.stream(number).attributes.tolist()
+        assert row.tolist() == page_sketch(page.words, attributes, strategy).tolist()
 
 
 @generated

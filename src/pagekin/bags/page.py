@@ -1,18 +1,22 @@
 """The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags
+from pagekin.bags.copies import sketch
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import distance_weights, frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import bag_forms, word_hash
 from pagekin.hypertext import Attribute
 
 Array = npt.NDArray[Any]
+_RUNNING = int(Attribute.TEXT | Attribute.ALT)
+_TITLE = int(Attribute.TITLE)
 
 
 def page_bag(
@@ -23,7 +27,6 @@ def page_bag(
     Nobody links to the page, so content and title are all there is. Words that the collection does not know count as
     if one bag held them.
     """
-    running, title = Attribute.TEXT | Attribute.ALT, Attribute.TITLE
     content_scale = strategy.content.scale
     title_scale = strategy.title.scale * (distance_weights(strategy)[0] if strategy.anchors.scale else 1.0)
     distinct = sorted(set(words))
@@ -34,9 +37,9 @@ def page_bag(
         form = forms[word]
         if not form:
             continue
-        if where & running:
+        if where & _RUNNING:
             scale, origin = content_scale, 1
-        elif where & title:
+        elif where & _TITLE:
             scale, origin = float(title_scale), 4
         else:
             continue
@@ -52,3 +55,9 @@ def page_bag(
     weights = scaled_frequencies(tf, strategy) * frequency_weights(df, len(bags), strategy)
     flags = np.array([origins[form] for form in counts], dtype=np.uint8)
     return hashes, normalised(weights, np.array([0, len(weights)])), flags
+
+
+def page_sketch(words: Sequence[str], attributes: Sequence[int], strategy: Strategy) -> npt.NDArray[np.uint16]:
+    """The sketch of the page's own words (see `copies`), whatever the strategy has in bags."""
+    own = sorted({word for word, where in zip(words, attributes, strict=True) if where & _RUNNING})
+    return sketch(np.array([word_hash(form) for form in bag_forms(own, strategy) if form], dtype=np.uint64))

@@ -283,7 +283,7 @@ def load(path: str | Path) -> Strategy:
         raise StrategyError(f"{file} is no TOML file: it is not UTF-8 text") from None
     try:
         plain = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits or as many brackets raise no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # numbers and nesting without end raise no TOMLDecodeError
         raise StrategyError(f"{file} is no TOML file: {error}") from None
     try:
         strategy = from_dict(plain)
