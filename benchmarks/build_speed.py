@@ -33,7 +33,7 @@ from fastwarc.warc import ArchiveIterator
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 
-from growth import build, row, sample
+from growth import build, cpu_seconds, row, sample
 from lexer_speed import ALT, TEXT, TITLE, WORD, Result, Words, walk_resiliparse
 from pagekin.bags import Strategy
 
@@ -110,8 +110,7 @@ def read_half(job: tuple[str, int, int]) -> Half:
 def own_bag(result: Result) -> Bag:
     """The weights of a page's own words: 1 for each in the text, as much as a link's own words for the title's."""
     bag: Bag = {}
-    ends = [start for start, _ in result.attributes[1:]] + [len(result.ids)]
-    for (start, attribute), end in zip(result.attributes, ends, strict=True):
+    for (start, attribute), (end, _) in pairwise([*result.attributes, (len(result.ids), 0)]):
         weight = NEAR[0] if attribute == TITLE else 1.0 if attribute & (TEXT | ALT) else 0.0
         for number in result.ids[start:end]:
             bag[number] = bag.get(number, 0.0) + weight
@@ -241,19 +240,11 @@ class Run:
         ]  # fmt: skip
 
 
-def cpu_seconds() -> float:
-    """What this process and those that it started and that have ended have used of the processors."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
-
-
 def run_ours(archive: Path, folder: Path, rounds: int) -> Run:
     """The fastest of some runs of `pagekin build`."""
     runs = []
     for _ in range(rounds):
-        used = cpu_seconds()
-        summary, whole = build(archive, folder / "ours.kin", CORES)
-        used = cpu_seconds() - used
+        summary, whole, used = build(archive, folder / "ours.kin", CORES)
         name = f"pagekin build {archive.name}"
         runs.append(Run(name, summary["pages"], summary["index"]["bags"], summary["seconds"], whole, used))
     return min(runs, key=lambda run: run.whole)

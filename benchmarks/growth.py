@@ -1,6 +1,6 @@
 """`pagekin build` at three sizes: whether time and index grow in step with the pages, and against the paper's index.
 
-    python benchmarks/growth.py CACHE_DIR/docs-60k.warc.gz --out FOLDER [--sizes 10000,30000,60000]
+    python benchmarks/growth.py CACHE_DIR/docs-60k.warc.gz --out FOLDER [--sizes 10000,30000,0]
 
 The smaller archives are samples of the large one, spread evenly over it so that the mix of pages is the same; they are
 written to FOLDER, and used again if they are there. Links lead to more addresses per page in a small sample (two pages
@@ -9,6 +9,7 @@ often link to the same ones), and every address has a bag: so time and size are 
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ class Built:
     addresses: int
     seconds: dict[str, float]
     whole: float
+    cpu: float
+    """Seconds of all processes together: other work on the machine disturbs them less than the clock's."""
     size: dict[str, int]
     m: int
 
@@ -76,23 +79,29 @@ def sample(archive: Path, count: int, out: Path) -> list[int]:
     return begins
 
 
-def build(archive: Path, collection: Path, workers: int = 2) -> tuple[dict[str, Any], float]:
-    """(the summary, seconds by the clock on the wall) of one `pagekin build` in a process of its own."""
+def cpu_seconds() -> float:
+    """What this process and those that it started and that have ended have used of the processors."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
+def build(archive: Path, collection: Path, workers: int = 2) -> tuple[dict[str, Any], float, float]:
+    """(the summary, seconds by the clock, CPU seconds) of one `pagekin build` in a process of its own."""
     command = [sys.executable, "-m", "pagekin", "build", str(archive), "--json"]
     command += ["--out", str(collection), "--workers", str(workers)]
-    started = time.perf_counter()
+    started, used = time.perf_counter(), cpu_seconds()
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    spent = time.perf_counter() - started
+    spent, used = time.perf_counter() - started, cpu_seconds() - used
     if done.returncode:
         raise SystemExit(f"building {archive} failed")
     summary: dict[str, Any] = json.loads(done.stdout)
-    return summary, spent
+    return summary, spent, used
 
 
 def measure(archive: Path, folder: Path) -> Built:
     """One build, measured."""
     collection = folder / f"{archive.name}.kin"
-    summary, whole = build(archive, collection)
+    summary, whole, used = build(archive, collection)
     on_disk = open_kin(collection).bytes_on_disk
     size = {
         part: sum(taken for name, taken in on_disk.items() if name.startswith(starts)) for part, starts in PARTS.items()
@@ -100,7 +109,7 @@ def measure(archive: Path, folder: Path) -> Built:
     size["corpus"] = sum(on_disk.values()) - sum(size.values())
     index = summary["index"]
     m = index["strategy"]["signature"]["m"]
-    return Built(summary["pages"], index["bags"], summary["seconds"], whole, size, m)
+    return Built(summary["pages"], index["bags"], summary["seconds"], whole, used, size, m)
 
 
 def growth(builds: Sequence[Built], of: str) -> list[float]:
@@ -127,6 +136,7 @@ def report(builds: Sequence[Built]) -> None:
     for stage in builds[0].seconds:
         row(f"{stage.replace('_', '-')}, s", *(f"{one.seconds[stage]:.1f}" for one in builds))
     row("the whole command, s", *(f"{one.whole:.1f}" for one in builds))
+    row("the whole command, CPU seconds", *(f"{one.cpu:.1f}" for one in builds))
     for part in builds[0].size:
         row(f"{part}, MB", *(f"{one.size[part] / 1e6:.1f}" for one in builds))
     for of in SHARES:

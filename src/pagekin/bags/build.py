@@ -38,7 +38,7 @@ BATCH_WORK = 1 << 22
 
 
 @dataclass
-class _Kept:
+class Kept:
     """What is left of the pages under a strategy, in temporary files."""
 
     words: npt.NDArray[np.int32]
@@ -61,11 +61,14 @@ def make_bags(
 
     Links on the pages numbered in `not_citing` are left out.
     """
+    progress("words", 0.0)
     words = vocabulary(corpus, strategy, lambda share: progress("words", share))
-    citing = _citing(corpus, not_citing)
-    kept = _keep(corpus, strategy, words, writer.work, progress, threads)
+    citing = citing_pages(corpus, not_citing)
+    progress("windows", 0.0)
+    kept = keep(corpus, strategy, words, writer.work, progress, threads)
     _sketch(kept, words, writer)
-    raw = _merge(corpus, strategy, words, kept, citing, writer, progress, threads)
+    progress("bags", 0.0)
+    raw = merge(corpus, strategy, words, kept, citing, writer.work, progress, threads)
     facts = _weigh(corpus, strategy, words, raw, writer, progress)
     facts["window_words"] = {"left": round(kept.left, 2), "right": round(kept.right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)
@@ -77,7 +80,7 @@ def make_bags(
 _TEMPORARY = ("kept.words", "kept.spans", "raw.terms", "raw.weights", "raw.origins")
 
 
-def _citing(corpus: Corpus, not_citing: Array | None) -> npt.NDArray[np.bool_]:
+def citing_pages(corpus: Corpus, not_citing: Array | None) -> npt.NDArray[np.bool_]:
     """Which pages' links count: of several captures of a URL only the newest, and none that is left out."""
     urls = np.asarray(corpus.kin["page.url"])
     citing = np.ones(len(urls), dtype=np.bool_)
@@ -94,10 +97,11 @@ def _temporary(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
     return np.memmap(path, dtype, "w+", shape=shape).view(np.ndarray)
 
 
-def _keep(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int
-) -> _Kept:
-    """Every page's kept words, and every anchor's window."""
+def keep(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int,
+    without_crumbs: bool = False,
+) -> Kept:  # fmt: skip
+    """Every page's kept words, and every anchor's window; with `without_crumbs` none of the breadcrumbs'."""
     from pagekin.bags._kernels.keep import keep_words
 
     kin = corpus.kin
@@ -131,6 +135,7 @@ def _keep(
             np.array(kin["anchor.start"][a], dtype=np.int64), np.array(kin["anchor.length"][a], dtype=np.int64),
             words.stem_of, ends, size, out, page_ends, titles[first:last], spans[a],
             np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32), np.empty(most_marks, dtype=np.int64),
+            without_crumbs, np.zeros(longest, dtype=np.bool_),
         )  # fmt: skip
         offsets[first + 1 : last + 1] = page_ends
         return out[:n]
@@ -146,10 +151,10 @@ def _keep(
     kept_words: Array = np.zeros(0, dtype=np.int32)
     if total:
         kept_words = np.memmap(folder / "kept.words", np.int32, "r+", shape=(total,)).view(np.ndarray)
-    return _Kept(kept_words, offsets, titles, spans, *_mean_widths(spans))
+    return Kept(kept_words, offsets, titles, spans, *_mean_widths(spans))
 
 
-def _sketch(kept: _Kept, words: Vocabulary, writer: KinWriter) -> None:
+def _sketch(kept: Kept, words: Vocabulary, writer: KinWriter) -> None:
     """Write every page's sketch as `copy.rows`."""
     from pagekin.bags._kernels.sketch import sketch_pages
 
@@ -162,17 +167,18 @@ def _sketch(kept: _Kept, words: Vocabulary, writer: KinWriter) -> None:
 
 def _mean_widths(spans: Array) -> tuple[float, float]:
     """Mean number of kept words to the left and to the right of an anchor (section 3.1)."""
-    left = right = 0
+    left = right = count = 0
     for start in range(0, len(spans), 1 << 20):
         part = spans[start : start + (1 << 20)]
+        part = part[part[:, 1] >= 0]
+        count += len(part)
         left += int(np.sum(part[:, 1] - part[:, 0], dtype=np.int64))
         right += int(np.sum(part[:, 3] - part[:, 2], dtype=np.int64))
-    count = max(len(spans), 1)
-    return left / count, right / count
+    return left / max(count, 1), right / max(count, 1)
 
 
 @dataclass
-class _Raw:
+class Raw:
     """Merged bags before weighting: summed occurrence weights, in temporary files."""
 
     urls: npt.NDArray[np.uint32]
@@ -181,11 +187,21 @@ class _Raw:
     df: npt.NDArray[np.int64]
     folder: Path
 
+    def entries(self) -> tuple[Array, Array, Array]:
+        """(terms, summed occurrence weights, origins) of all bags."""
+        total = int(self.offsets[-1])
+        files = (("terms", np.uint32), ("weights", np.float32), ("origins", np.uint8))
+        if not total:
+            return tuple(np.zeros(0, kind) for _name, kind in files)  # type: ignore[return-value]
+        return tuple(  # type: ignore[return-value]
+            np.memmap(self.folder / f"raw.{name}", kind, "r", shape=(total,)).view(np.ndarray) for name, kind in files
+        )
 
-def _merge(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: _Kept, citing: Array, writer: KinWriter,
+
+def merge(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: Kept, citing: Array, folder: Path,
     progress: Progress, threads: int,
-) -> _Raw:  # fmt: skip
+) -> Raw:  # fmt: skip
     """Fragments sorted and collapsed to one bag per URL; the corpus's inverted anchors have done the sorting."""
     from pagekin.bags._kernels import merge as kernels
 
@@ -251,7 +267,6 @@ def _merge(
 
     df = np.zeros(terms, dtype=np.int64)
     sizes, citations_of = [], []
-    folder = writer.work
     with (
         (folder / "raw.terms").open("wb") as terms_file,
         (folder / "raw.weights").open("wb") as weights_file,
@@ -265,17 +280,17 @@ def _merge(
                 origins_file.write(origins.data)
                 sizes.append(np.diff(ends, prepend=0))
                 citations_of.append(citations)
-            progress("merging", last / urls)
+            progress("bags", last / urls)
     size = np.concatenate([np.zeros(0, np.int64), *sizes])
     has_bag = size > 0
     offsets = np.zeros(int(np.count_nonzero(has_bag)) + 1, dtype=np.int64)
     np.cumsum(size[has_bag], out=offsets[1:])
     inlink_counts = np.concatenate([np.zeros(0, np.uint32), *citations_of])[has_bag]
-    return _Raw(np.flatnonzero(has_bag).astype(np.uint32), offsets, inlink_counts, df, folder)
+    return Raw(np.flatnonzero(has_bag).astype(np.uint32), offsets, inlink_counts, df, folder)
 
 
 def _weigh(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: _Raw, writer: KinWriter, progress: Progress
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, writer: KinWriter, progress: Progress
 ) -> dict[str, Any]:
     """Frequency weights and normalisation to sum 1; terms that no bag holds are left out of the numbering."""
     bags, total = len(raw.urls), int(raw.offsets[-1])
@@ -288,17 +303,14 @@ def _weigh(
         "weights": writer.create("bag.weights", np.float32),
         "from": writer.create("bag.from", np.uint8),
     }
-    files = {
-        name: np.memmap(raw.folder / f"raw.{name}", kind, "r", shape=(total,)) if total else np.zeros(0, kind)
-        for name, kind in (("terms", np.uint32), ("weights", np.float32), ("origins", np.uint8))
-    }
+    all_terms, all_weights, all_origins = raw.entries()
     for first, last in ranges(raw.offsets, BATCH_WORK) if bags else []:
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
-        terms = np.asarray(files["terms"][part])
-        weights = scaled_frequencies(np.asarray(files["weights"][part]), strategy) * factors[terms]
+        terms = all_terms[part]
+        weights = scaled_frequencies(all_weights[part], strategy) * factors[terms]
         stored["terms"].append(number[terms].astype(np.uint32))
         stored["weights"].append(normalised(weights, raw.offsets[first : last + 1] - part.start))
-        stored["from"].append(np.asarray(files["origins"][part]))
+        stored["from"].append(all_origins[part])
         progress("weighing", last / bags)
     used = np.flatnonzero(in_use)
     of_words, of_links = used[used < stems], used[used >= stems] - stems

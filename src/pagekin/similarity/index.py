@@ -27,12 +27,14 @@ def make_index(
     `list.starts` where each one's documents begin, `list.positions` where each position's keys begin.
     """
     maker = make_maker(strategy.signature)
+    progress("signing", 0.0)
     rows = _sign(kin, maker, writer, progress, threads)
     answers = np.flatnonzero(np.asarray(kin["bag.inlinks"]) >= strategy.signature.min_inlinks).astype(np.uint64)
     docs = writer.create("list.docs", np.uint32)
     keys = writer.create("list.keys", np.uint32)
     starts = writer.create("list.starts", smallest_uint(len(answers) * maker.m))
     positions = [0]
+    progress("lists", 0.0)
     blocks = [(j, min(j + _BATCH_POSITIONS, maker.m)) for j in range(0, maker.m, _BATCH_POSITIONS)]
     for _block, lists in in_order(threads, lambda first, last: _lists(rows, answers, first, last), blocks):
         for ordered, values, begins in lists:

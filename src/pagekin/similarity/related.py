@@ -23,7 +23,7 @@ from pagekin.store import KinError, open_kin
 Array = npt.NDArray[Any]
 DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
-ENTRIES = 8_000
+ENTRIES = 16_000
 """Entries of the lists that are read for candidates, at most."""
 _Z = 1.96
 
@@ -133,6 +133,8 @@ class RelatedIndex:
         self.bags = Bags(corpus.kin)
         self.index = SignatureIndex(corpus.kin, self.strategy.signature.m)
         self.maker = make_maker(self.strategy.signature)
+        for needed in ("bag.from", "bag.site", "bag.inlinks", "copy.rows", "bagterm.order"):
+            corpus.kin[needed]  # an index of an earlier Pagekin is refused here, not amid an answer
         self._exact: ExactSimilarity | None = None
 
     @classmethod

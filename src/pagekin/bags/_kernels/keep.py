@@ -6,21 +6,22 @@ RARE = 65_535
 ATTRIBUTE_EVENT = 64
 TITLE = 1
 RUNNING = 16 | 32  # alt texts and running text
-BREAK, SENTENCE = 4, 5
+BREAK, SENTENCE, CRUMBS_START, CRUMBS_END = 4, 5, 9, 10
 
 
 @njit(cache=True, nogil=True)
 def keep_words(
     words, rare, gaps, kinds, tokens, rares, marks, anchors, starts, lengths, stem_of, ends_window, size, out, page_ends,
-    titles, spans, before, aside, stops,
+    titles, spans, before, aside, stops, without_crumbs, inside,
 ):  # fmt: skip
     """Write each page's kept words to `out`, running words and then the title's; give their number.
 
     `tokens`, `rares`, `marks`, `anchors` are the offsets of the batch's pages in the other arrays. `ends_window[k]`
     says whether a boundary of kind k ends a window; a hard break does only where a sentence ended too. Page p's words
     end at `page_ends[p]`, and the last `titles[p]` are its title's. `spans[a]` is anchor a's window as places among
-    the page's kept running words: window start, anchor start, anchor end, window end. `before`, `aside` and `stops`
-    have room for one number more than the longest page has words, and marks. One pass, a few ns a word.
+    the page's kept running words: window start, anchor start, anchor end, window end. With `without_crumbs`, words of
+    breadcrumbs are not kept, and anchors in them have the anchor start -1. `before`, `aside`, `inside` and `stops` have
+    room for one number more than the longest page has words, and marks. One pass, a few ns a word.
     """
     n = 0
     for p in range(len(tokens) - 1):
@@ -31,6 +32,7 @@ def keep_words(
         sentence_at = -1
         rank = rares[p]
         stop_count = running = titled = 0
+        crumbs = False
         for at in range(length + 1):
             # Everything that stands before word `at`.
             while mark < marks[p + 1] and position + gaps[mark] <= at:
@@ -41,10 +43,13 @@ def keep_words(
                     attributes = kind - ATTRIBUTE_EVENT
                 elif kind == SENTENCE:
                     sentence_at = position
+                elif kind == CRUMBS_START or kind == CRUMBS_END:
+                    crumbs = without_crumbs and kind == CRUMBS_START
                 elif ends_window[kind] and (kind != BREAK or sentence_at == position):
                     stops[stop_count] = position
                     stop_count += 1
             before[at] = running
+            inside[at] = crumbs
             if at == length:
                 break
             number = int(words[first + at])
@@ -52,7 +57,7 @@ def keep_words(
                 number = int(rare[rank])
                 rank += 1
             stem = stem_of[number]
-            if stem >= 0:
+            if stem >= 0 and not crumbs:
                 if attributes & RUNNING:
                     out[n] = stem
                     n += 1
@@ -87,4 +92,6 @@ def keep_words(
             spans[a, 1], spans[a, 2] = before[start], before[end]
             spans[a, 0] = max(left, spans[a, 1] - size)
             spans[a, 3] = min(right, spans[a, 2] + size)
+            if inside[start]:
+                spans[a, 1] = -1
     return n

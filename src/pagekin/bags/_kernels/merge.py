@@ -47,7 +47,7 @@ def merge_bags(
         for k in range(inlinks[url - first], inlinks[url - first + 1]):
             anchor = anchors[k]
             source = anchor_page[anchor]
-            if not citing[source] or page_url[source] == url:
+            if not citing[source] or page_url[source] == url or spans[anchor, 1] < 0:
                 continue
             is_new = source != before
             if is_new:

@@ -1,0 +1,210 @@
+"""The check of an index notices what was changed after it was made, though every file's checksum is right."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pagekin.bags import choose
+from pagekin.similarity import RelatedIndex
+from pagekin.similarity.check import ARRAYS, check_index
+from pagekin.store import Finding, Kin, KinWriter, check_files, open_kin
+
+from .webs import Array, index_web
+
+STONES = "http://stones.example/"
+WEB = {
+    STONES: "<title>Quarry</title>Granite and <a href=/granite>granite</a>, gneiss and <a href=/gneiss>gneiss</a>",
+    STONES + "granite": "<title>Granite</title>Granite is mica and quartz, <a href=/>a stone</a>",
+    STONES + "gneiss": f"<title>Gneiss</title>Gneiss is folded <a href={STONES}granite>granite</a>",
+    "http://clay.example/": f"<title>Clay</title>Clay has <a href={STONES}granite>weathered</a>, and <a href=/slate>slate</a>",
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Kin:
+    """Four pages of two sites and a fifth known by a link alone; bags with words, titles, links' words and citing pages."""
+    return index_web(
+        tmp_path_factory.mktemp("small"), WEB, choose(settings=["links.scale=1", "signature.m=16"])
+    ).corpus.kin
+
+
+def rewritten(
+    kin: Kin, folder: Path, arrays: dict[str, Array] | None = None, facts: dict[str, Any] | None = None
+) -> list[Finding]:
+    """What the check says about a copy of a collection in which some arrays and facts of the index are others."""
+    with KinWriter(folder / "copy.kin", "test") as writer:
+        for name, array in {**kin.arrays, **(arrays or {})}.items():
+            writer.put(name, array)
+        writer.commit({**kin.facts, "index": {**kin.facts["index"], **(facts or {})}})
+    assert list(check_files(folder / "copy.kin")) == []
+    findings = list(check_index(open_kin(folder / "copy.kin")))
+    assert all(len(finding.what.split()) >= 4 for finding in findings), "a finding is a sentence"
+    return findings
+
+
+def with_arrays(kin: Kin, arrays: dict[str, Array]) -> Kin:
+    """The same collection with some other arrays: what opening a rewritten copy would give."""
+    return Kin(kin.path, kin.manifest, {**kin.arrays, **arrays})
+
+
+def index_arrays(kin: Kin) -> list[str]:
+    return [name for name in kin.arrays if name.startswith(ARRAYS)]
+
+
+def test_a_whole_index_yields_nothing(small: Kin, demo: RelatedIndex, tmp_path: Path) -> None:
+    assert list(check_index(small)) == []
+    assert list(check_index(demo.corpus.kin)) == []
+    assert rewritten(small, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["signature.maker=paper"],
+        ["signature.min_inlinks=1"],
+        ["signature.min_inlinks=99"],
+        ["content.scale=0", "title.scale=0"],
+        ["words=letters", "stemming=nostem", "anchors.scale=0"],
+    ],
+    ids=str,
+)
+def test_whatever_the_strategy_a_new_index_is_whole(tmp_path: Path, settings: list[str]) -> None:
+    assert list(check_index(index_web(tmp_path, WEB, choose(settings=settings)).corpus.kin)) == []
+
+
+def test_a_collection_without_an_index_has_nothing_to_check(small: Kin) -> None:
+    arrays = {name: array for name, array in small.arrays.items() if not name.startswith(ARRAYS)}
+    facts = {name: fact for name, fact in small.facts.items() if name != "index"}
+    assert list(check_index(Kin(small.path, {**small.manifest, "facts": facts}, arrays))) == []
+    (finding,) = check_index(Kin(small.path, {**small.manifest, "facts": facts}, small.arrays))
+    assert "not the strategy that made them" in finding.what
+
+
+# -- one value ------------------------------------------------------------------------------------------------------
+
+
+def next_number(value: Any) -> Any:
+    return value + 1
+
+
+def highest_bit(value: Any) -> Any:
+    return value ^ (1 << (8 * value.dtype.itemsize - 1))
+
+
+CHANGES: dict[str, list[Callable[[Any], Any]]] = {
+    "bag.url": [next_number, highest_bit],
+    "bag.offsets": [next_number, highest_bit],
+    "bag.terms": [next_number, highest_bit],
+    "bag.weights": [lambda weight: 2 * weight, lambda weight: -weight, lambda weight: weight * np.nan],
+    "bag.from": [lambda _: 0, lambda origins: origins ^ 8, lambda origins: origins | 16],
+    "bag.inlinks": [next_number, lambda count: count * 0 + 7],
+    "bag.site": [next_number],
+    "bagterm.hash": [highest_bit],
+    "bagterm.order": [next_number, highest_bit],
+    "bagterm.df": [next_number],
+    "bagterm.shown": [next_number, highest_bit],
+    "signature.rows": [next_number, highest_bit],
+    "list.docs": [next_number, highest_bit],
+    "list.keys": [next_number, highest_bit],
+    "list.starts": [next_number, highest_bit],
+    "list.positions": [next_number, lambda place: place * 0 - 1],
+    "copy.rows": [next_number, highest_bit],
+}
+
+
+def test_every_array_of_the_index_is_put_to_the_test(small: Kin) -> None:
+    assert set(CHANGES) == set(index_arrays(small))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_value_is_noticed_wherever_it_stands(small: Kin, name: str) -> None:
+    """In a small collection, where nothing is left out."""
+    length = len(small[name])
+    for place in np.unique(np.linspace(0, length - 1, 25).astype(int)).tolist():
+        for number, change in enumerate(CHANGES[name]):
+            array = np.array(small[name])
+            with np.errstate(over="ignore"):
+                array[place] = change(array[place])
+            findings = list(check_index(with_arrays(small, {name: array})))
+            assert findings, (name, place, number)
+            assert all(len(finding.what.split()) >= 4 for finding in findings), "a finding is a sentence"
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_array_that_is_missing_too_short_or_too_long_is_noticed(small: Kin, name: str) -> None:
+    for array in (small[name][:-1], small[name][1:], np.append(small[name], small[name][-1:])):
+        assert name in {finding.where for finding in check_index(with_arrays(small, {name: array}))}
+    without = {other: array for other, array in small.arrays.items() if other != name}
+    (finding,) = check_index(Kin(small.path, small.manifest, without))
+    assert (finding.where, finding.what) == (name, "is missing from the index")
+
+
+# -- values that fit, in the wrong place ----------------------------------------------------------------------------
+
+SHIFTED = [name for name in CHANGES if name not in ("bag.offsets", "list.starts", "list.positions", "bag.url")]
+
+
+@pytest.mark.parametrize("name", SHIFTED)
+def test_values_of_a_real_collection_that_moved_by_one_are_noticed(
+    demo: RelatedIndex, tmp_path: Path, name: str
+) -> None:
+    """As if a batch had been written twice: all numbers are possible, and all are wrong."""
+    kin = demo.corpus.kin
+    assert rewritten(kin, tmp_path, {name: np.roll(kin[name], 1)}), name
+
+
+def test_a_document_that_stands_twice_in_a_list_for_another_is_noticed(small: Kin, tmp_path: Path) -> None:
+    """Its value is the list's key both times, so that inverting alone would not tell."""
+    starts, docs = small["list.starts"].astype(int), np.array(small["list.docs"])
+    shared = np.flatnonzero(np.diff(starts) > 1)
+    assert len(shared)
+    docs[starts[shared[0]]] = docs[starts[shared[0]] + 1]
+    (finding,) = rewritten(small, tmp_path, {"list.docs": docs})
+    assert "once and in order" in finding.what
+
+
+def test_documents_of_a_list_in_another_order_are_noticed(small: Kin, tmp_path: Path) -> None:
+    starts, docs = small["list.starts"].astype(int), np.array(small["list.docs"])
+    first = starts[np.flatnonzero(np.diff(starts) > 1)[0]]
+    docs[[first, first + 1]] = docs[[first + 1, first]]
+    (finding,) = rewritten(small, tmp_path, {"list.docs": docs})
+    assert "once and in order" in finding.what
+
+
+def test_signatures_of_another_seed_are_noticed_though_the_lists_invert_them(small: Kin, tmp_path: Path) -> None:
+    other = index_web(
+        tmp_path, WEB, choose(settings=["links.scale=1", "signature.m=16", "signature.seed=2"])
+    ).corpus.kin
+    names = [name for name in index_arrays(other) if name.startswith(("signature.", "list."))]
+    findings = rewritten(
+        small, tmp_path, {name: other[name] for name in names}, {"lists": other.facts["index"]["lists"]}
+    )
+    assert [finding.where for finding in findings] == ["signature.rows"]
+
+
+def test_rising_weights_that_still_sum_to_1_are_noticed_by_the_signatures(small: Kin, tmp_path: Path) -> None:
+    offsets, weights = small["bag.offsets"].astype(int), np.array(small["bag.weights"])
+    part = weights[offsets[0] : offsets[1]]
+    part[:] = part[::-1]
+    if np.array_equal(part, small["bag.weights"][offsets[0] : offsets[1]]):
+        pytest.fail("the bag reads the same from both ends, so the test shows nothing")
+    assert [finding.where for finding in rewritten(small, tmp_path, {"bag.weights": weights})] == ["signature.rows"]
+
+
+# -- facts ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_strategy_that_did_not_make_the_index_is_noticed(small: Kin, tmp_path: Path) -> None:
+    strategy = choose(settings=["links.scale=1", "signature.m=16", "window.size=7"])
+    (finding,) = rewritten(small, tmp_path, facts={"strategy": strategy.as_dict()})
+    assert (finding.where, "digest differs" in finding.what) == ("manifest.json", True)
+    (finding,) = rewritten(small, tmp_path, facts={"strategy": {"moods": {"gloom": 1}}})
+    assert "unknown strategy" in finding.what
+
+
+def test_a_rule_for_sites_that_does_not_hold_is_noticed(small: Kin, tmp_path: Path) -> None:
+    (finding,) = rewritten(small, tmp_path, facts={"site_rule": "none"})
+    assert finding.where == "bag.site"

@@ -1,0 +1,194 @@
+"""Why two pages are related: shares that add up, origins that are true, and links by pages that cite both."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pagekin.bags import Strategy
+from pagekin.similarity import RelatedIndex, explain
+from pagekin.similarity.explain import Citation, SharedTerm, citations, shared_terms
+from pagekin.similarity.related import Query
+
+from .webs import index_web, plainly
+
+A, B, LONELY = "http://a.example/", "http://b.example/", "http://lonely.example/"
+HUB, OTHER = "http://hub.example/", "http://other.example/"
+ALL_OF_IT = plainly("title.scale=1", "anchors.scale=1", "anchors.repeat=every", "links.scale=1", "window.size=2")
+
+
+def shared(index: RelatedIndex, query: Query, document: int, count: int = 1_000_000) -> tuple[SharedTerm, ...]:
+    parts = (query.terms, query.weights, query.origins)
+    return shared_terms(index.corpus, index.bags, parts, query.total, document, count)
+
+
+def cited(
+    index: RelatedIndex, url: str, *also: str, words: frozenset[str] = frozenset(), count: int = 1_000
+) -> list[Citation]:
+    numbers = [index.corpus.url_number(other) for other in also]
+    return list(citations(index.corpus, index.corpus.url_number(url), numbers, set(words), count))
+
+
+# -- shared terms ---------------------------------------------------------------------------------------------------
+
+
+def queries(index: RelatedIndex) -> Iterator[Query]:
+    """One page, two pages, a page from outside."""
+    for document in range(0, len(index), 60):
+        yield index.query_of([index.urls[document]])
+        yield index.query_of([index.urls[document], index.urls[document - 1]])
+    yield index.query_of_html(b"<title>Carbon</title><p>Diamond is carbon, says nobody called Xyzzyqux.")
+
+
+def test_over_all_shared_terms_shares_sum_to_1_and_contributions_to_the_similarity(demo: RelatedIndex) -> None:
+    compared = 0
+    for query in queries(demo):
+        for result in demo.answer(query, 5, fold=False).results:
+            terms = shared(demo, query, demo.document(result.url))
+            assert sum(term.share for term in terms) == pytest.approx(1)
+            assert sum(term.contribution for term in terms) == pytest.approx(result.similarity, abs=1e-6)
+            assert sorted(terms, key=lambda term: -term.contribution) == list(terms)
+            compared += 1
+    assert compared > 100
+
+
+def test_an_explained_result_has_the_ten_terms_that_count_most(demo: RelatedIndex) -> None:
+    query = demo.query_of(["http://planets.example/jupiter.html"])
+    for result in demo.answer(query, 5, explain=True).results:
+        assert result.terms == shared(demo, query, demo.document(result.url))[:10]
+        assert len(result.terms) == 10
+
+
+def test_pages_that_share_nothing_share_no_terms(tmp_path: Path) -> None:
+    index = index_web(tmp_path, {A: "granite mica", B: "waltz violin"})
+    assert shared(index, index.query_of([A]), index.document(B)) == ()
+
+
+def test_shares_by_hand(tmp_path: Path) -> None:
+    index = index_web(tmp_path, {A: "granite granite mica quartz", B: "granite mica mica slate"})
+    terms = shared(index, index.query_of([A]), index.document(B))
+    assert {(term.term, term.share) for term in terms} == {("granite", 0.5), ("mica", 0.5)}
+    assert [term.contribution for term in terms] == pytest.approx([1 / 6, 1 / 6])
+    assert [term.origins for term in terms] == [("content",), ("content",)]
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> RelatedIndex:
+    """A and B, both cited by a hub, B by another page and by itself too."""
+    both = f"<p>Famous stones are <a href={A}>granite</a> quarried <p>here and <a href={B}>gneiss</a> quarried there"
+    return index_web(
+        tmp_path_factory.mktemp("linked"),
+        {
+            A: "<title>granite mica</title> schist quartz",
+            B: f"<title>gneiss mica</title> schist <a href={B}>gneiss gneiss itself</a>",
+            HUB: both,
+            OTHER: f"A page about folded <a href={B}>gneiss stone</a> alone",
+            LONELY: "nobody links here, schist",
+        },
+        ALL_OF_IT,
+    )
+
+
+def test_origins_say_where_each_of_the_two_pages_has_a_term_from(linked: RelatedIndex) -> None:
+    terms = {term.term: term for term in shared(linked, linked.query_of([A]), linked.document(B))}
+    assert set(terms) == {"mica", "schist", "granite", "gneiss", "quarried", HUB}
+    assert (terms["mica"].origins, terms["mica"].query_origins) == (("title",), ("title",))
+    assert (terms["schist"].origins, terms["schist"].query_origins) == (("content",), ("content",))
+    assert (terms["quarried"].origins, terms["quarried"].query_origins) == (("anchors",), ("anchors",))
+    assert (terms["granite"].origins, terms["granite"].query_origins) == (("anchors",), ("anchors", "title"))
+    # B says it in its title and in its text, and links to B say it; near A's link it is said of its neighbour.
+    assert terms["gneiss"].origins == ("content", "anchors", "title")
+    assert terms["gneiss"].query_origins == ("anchors",)
+    assert (terms[HUB].origins, terms[HUB].query_origins) == (("links",), ("links",))
+
+
+def test_the_origins_of_several_pages_are_those_of_any(linked: RelatedIndex) -> None:
+    query = linked.query_of([A, LONELY])
+    terms = {term.term: term for term in shared(linked, query, linked.document(B))}
+    assert terms["schist"].query_origins == ("content",)
+    assert terms["quarried"].query_origins == ("anchors",)
+
+
+# -- citations ------------------------------------------------------------------------------------------------------
+
+
+def test_pages_that_link_to_both_come_first_and_no_page_cites_itself(linked: RelatedIndex) -> None:
+    assert cited(linked, B, A) == [
+        Citation(HUB, "gneiss", "famous stones are granite quarried here and", "quarried there", True),
+        Citation(OTHER, "gneiss stone", "a page about folded", "alone", False),
+    ]
+    (result,) = (r for r in linked.related(A, explain=True) if r.url == B)
+    assert [c.source for c in result.citations] == [HUB, OTHER]
+
+
+def test_of_pages_alike_in_that_the_one_that_uses_more_shared_words_comes_first(linked: RelatedIndex) -> None:
+    assert [c.source for c in cited(linked, B, words=frozenset({"folded"}))] == [OTHER, HUB]
+    assert [c.source for c in cited(linked, B, words=frozenset({"famous"}))] == [HUB, OTHER]
+    assert [c.source for c in cited(linked, B, A, words=frozenset({"folded"}))] == [HUB, OTHER]
+
+
+def test_a_page_that_nobody_links_to_has_no_citations(linked: RelatedIndex) -> None:
+    assert cited(linked, LONELY, A) == []
+
+
+def test_a_page_links_to_one_page_alone_even_if_that_page_links_to_itself(tmp_path: Path) -> None:
+    """A links to itself and to B: it cites B, but nobody cites both."""
+    index = index_web(tmp_path, {A: f"<a href={A}>myself</a> and <a href={B}>gneiss</a>", B: "gneiss"})
+    assert [(c.source, c.cites_both) for c in cited(index, B, A)] == [(A, False)]
+
+
+def test_a_page_is_cited_once_for_each_text_of_its_links(tmp_path: Path) -> None:
+    web = {HUB: f"<a href={B}>gneiss</a> mica <a href={B}>gneiss</a> schist <a href={B}>stone</a>", B: "gneiss"}
+    found = cited(index_web(tmp_path, web), B, words=frozenset({"schist"}))
+    assert sorted(c.text for c in found) == ["gneiss", "stone"]
+
+
+def test_no_more_than_three_citations_are_shown_with_eight_words_a_side(tmp_path: Path) -> None:
+    words = " ".join(f"w{i}" for i in range(20))
+    web = {f"http://hub{i}.example/": f"{words} <a href={B}>gneiss</a> {words}" for i in range(5)}
+    index = index_web(tmp_path, web | {A: "gneiss", B: "gneiss mica"})
+    (result, *_) = index.related(A, explain=True)
+    assert [c.source for c in result.citations] == [f"http://hub{i}.example/" for i in range(3)]
+    assert result.citations[0].left.split() == [f"w{i}" for i in range(12, 20)]
+    assert result.citations[0].right.split() == [f"w{i}" for i in range(8)]
+
+
+def test_whoever_links_to_both_is_found_among_many_that_do_not(tmp_path: Path) -> None:
+    """Of many links only some are looked at, but all are asked whether their page links to both."""
+    many = explain._LOOKED_AT + 30
+    web = {f"http://for-a.example/{i:03}": f"<a href={A}>granite</a>" for i in range(many)}
+    web |= {f"http://for-b.example/{i:03}": f"<a href={B}>gneiss</a>" for i in range(many)}
+    both = "http://for-b.example/000-and-a"  # the second of all that link to B
+    web |= {both: f"<a href={A}>granite</a> and <a href={B}>gneiss</a>", A: "granite", B: "gneiss"}
+    found = cited(index_web(tmp_path, web), B, A)
+    assert (found[0].source, found[0].cites_both) == (both, True)
+    assert not any(c.cites_both for c in found[1:])
+    assert len(found) <= explain._LOOKED_AT + 1
+    assert max(int(c.source[-3:]) for c in found[1:]) > many - 5  # spread over all, not the first ones
+
+
+def test_links_of_real_pages_are_judged_as_their_anchors_say(demo: RelatedIndex) -> None:
+    corpus = demo.corpus
+    asked = corpus.url_number("http://planets.example/jupiter.html")
+    assert asked >= 0
+    targets: dict[str, set[int]] = {}
+    for page in range(len(corpus)):
+        links = [int(corpus.kin["anchor.target"][a]) for a in corpus.anchors_out(page)]
+        targets[corpus.page_url(page)] = set(links)
+    both = 0
+    for result in demo.related(corpus.url(asked), 20, explain=True):
+        number = corpus.url_number(result.url)
+        for citation in result.citations:
+            assert number in targets[citation.source]
+            assert citation.cites_both == (asked in targets[citation.source] and citation.source != corpus.url(asked))
+            assert citation.source != result.url
+            both += citation.cites_both
+    assert both > 10
+
+
+def test_the_default_strategy_explains_by_words_and_never_by_numbers(demo: RelatedIndex) -> None:
+    assert demo.strategy == Strategy()
+    result = demo.related("http://planets.example/jupiter.html", 1, explain=True)[0]
+    assert all(term.term.isalpha() for term in result.terms)
+    assert np.all(np.diff([-term.share for term in result.terms]) >= 0)
