@@ -83,7 +83,21 @@ def all_neighbours(
     for (asked,), (docs, similarity, group, count) in in_order(threads, batch, parts):
         for q, document in enumerate(asked.tolist()):
             n = int(count[q])
-            yield _answer(document, docs[q, :n].tolist(), similarity[q, :n].tolist(), group[q, :n].tolist())
+            if fold and n == depth and int(group[q].max()) < k - 1:
+                yield _deeper(index, document, k, above)
+            else:
+                yield _answer(document, docs[q, :n].tolist(), similarity[q, :n].tolist(), group[q, :n].tolist())
+
+
+def _deeper(index: RelatedIndex, document: int, k: int, alpha: float) -> Neighbours:
+    """The answer for a document with so many near-duplicates around it that more candidates are needed."""
+    query = index.query_of([index.urls[document]])
+    found = index.reranked(query, k, alpha, lambda documents: documents != document)
+    related = [
+        Neighbour(group[0], similarity, tuple(group[1:]))
+        for group, similarity in zip(found.groups, found.similarity, strict=True)
+    ]
+    return Neighbours(document, related, tuple(found.copies))
 
 
 def _answer(document: int, docs: list[int], similarity: list[float], group: list[int]) -> Neighbours:

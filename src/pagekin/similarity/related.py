@@ -25,6 +25,8 @@ DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
 ENTRIES = 16_000
 """Entries of the lists that are read for candidates, at most."""
+_FILTERED = 16
+_DEEPER = 8
 _Z = 1.96
 
 
@@ -82,6 +84,16 @@ class Answer:
     exact: bool
     """Whether every page was compared, not only the likeliest."""
     estimated: bool
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Related documents in groups of near-duplicates, the best first; each group's similarity is its first's."""
+
+    groups: list[list[int]]
+    similarity: list[float]
+    copies: list[int]
+    """Near-duplicates of the query."""
 
 
 class UrlList(Sequence[str]):
@@ -252,31 +264,53 @@ class RelatedIndex:
         """
         alpha = self.strategy.signature.alpha if min_similarity is None else min_similarity
         eligible = self._eligible(query, sites, captured_only)
-        # Near-duplicates are folded away, so more than k have to be found.
-        wanted = looked_at(k) if fold else k
         if estimate:
-            documents, similarity = self._estimated(query, wanted, alpha, eligible)
+            grouped = self._estimated(query, k, alpha, eligible, fold)
+        elif exact:
+            inlinks = np.asarray(self.corpus.kin["bag.inlinks"])
+            documents = np.flatnonzero(inlinks >= self.strategy.signature.min_inlinks)
+            grouped = self._grouped(query, *self.rerank(query, documents[eligible(documents)], alpha), k, fold)
         else:
-            if exact:
-                inlinks = np.asarray(self.corpus.kin["bag.inlinks"])
-                documents = np.flatnonzero(inlinks >= self.strategy.signature.min_inlinks)
-                documents = documents[eligible(documents)]
-            else:
-                documents = self.index.candidates(query.signature, max(DEPTH, wanted), ENTRIES, eligible).docs
-            documents, similarity = self.rerank(query, documents, alpha)
-        groups, copies = self._fold(query, documents, k) if fold else ([[d] for d in documents[:k].tolist()], [])
-        while estimate and len(groups) < k and len(documents) == wanted:
-            wanted *= 4  # near-duplicates took the places of others
-            documents, similarity = self._estimated(query, wanted, alpha, eligible)
-            groups, copies = self._fold(query, documents, k)
-        values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
-        results = [self._result(query, group, values[group[0]], estimate, explain) for group in groups]
-        return Answer(results, [self._url(d) for d in copies], exact, estimate)
+            # Where many documents are no answers, more have to be met to find as many that are.
+            entries = ENTRIES if sites == "all" and not captured_only else _FILTERED * ENTRIES
+            grouped = self.reranked(query, k, alpha, eligible, fold, entries)
+        results = [
+            self._result(query, group, similarity, estimate, explain)
+            for group, similarity in zip(grouped.groups, grouped.similarity, strict=True)
+        ]
+        return Answer(results, [self._url(d) for d in grouped.copies], exact, estimate)
 
-    def _estimated(self, query: Query, count: int, alpha: float, eligible: Eligible) -> tuple[Array, Array]:
-        """The documents that Figure 11 puts first, with their estimated similarity."""
-        found = self.index.similar(query.signature, count, alpha, eligible)
-        return found.docs, found.matches / self.index.m
+    def reranked(
+        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = ENTRIES
+    ) -> "Grouped":
+        """The best of the likeliest documents by exact similarity; more of them where near-duplicates take all places."""
+        depth = max(DEPTH, looked_at(k) if fold else k)
+        while True:
+            documents = self.index.candidates(query.signature, depth, entries, eligible).docs
+            documents, similarity = self.rerank(query, documents, alpha)
+            grouped = self._grouped(query, documents, similarity, k, fold)
+            if not fold or len(grouped.groups) == k or len(documents) < depth:
+                return grouped
+            depth, entries = _DEEPER * depth, _DEEPER * entries
+
+    def _estimated(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> "Grouped":
+        """The documents that Figure 11 puts first, by estimated similarity; more where near-duplicates take all places."""
+        wanted = looked_at(k) if fold else k
+        while True:
+            found = self.index.similar(query.signature, wanted, alpha, eligible)
+            grouped = self._grouped(query, found.docs, found.matches / self.index.m, k, fold)
+            if not fold or len(grouped.groups) == k or len(found.docs) < wanted:
+                return grouped
+            wanted *= _DEEPER
+
+    def _grouped(self, query: Query, documents: Array, similarity: Array, k: int, fold: bool) -> "Grouped":
+        """Ranked documents as k groups of near-duplicates, or each by itself."""
+        if fold:
+            groups, copies = self._fold(query, documents, k)
+        else:
+            groups, copies = [[d] for d in documents[:k].tolist()], []
+        values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
+        return Grouped(groups, [values[group[0]] for group in groups], copies)
 
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Documents above α with their exact similarity, the best first, ties by document."""
