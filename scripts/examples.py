@@ -1,7 +1,7 @@
 """Writes docs/examples.md: the related pages of twenty articles, in the manner of the 2002 paper's Figures 13 and 14.
 
-    pagekin build DATA/... --out school.kin
-    python scripts/examples.py school.kin
+pagekin build DATA/... --out school.kin
+python scripts/examples.py school.kin
 """
 
 import sys

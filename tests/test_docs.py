@@ -107,7 +107,9 @@ def literal_reasons(node: ast.AST) -> list[str]:
 def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
-    (site / "index.html").write_text("<title>Rivers</title><h1>Rivers</h1><p><a href=other.html>The Nile</a> is a river.")
+    (site / "index.html").write_text(
+        "<title>Rivers</title><h1>Rivers</h1><p><a href=other.html>The Nile</a> is a river."
+    )
     (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
     facts = build_collection(plan, Strategy()).facts

@@ -117,7 +117,7 @@ def test_an_array_of_another_step_is_missed_with_what_to_do(tmp_path: Path) -> N
     kin = open_kin(tmp_path / "a.kin")
     assert "number" in kin
     assert "bags" not in kin
-    with pytest.raises(KinError, match=r"holds no 'bags'.*Read the sources again"):
+    with pytest.raises(KinError, match=r"holds no 'bags'.*Make it again: pagekin build"):
         kin["bags"]
 
 

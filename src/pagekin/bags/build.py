@@ -1,5 +1,6 @@
 """Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,14 @@ def _temporary(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
     """A writable array in a temporary file: the system may move it out of memory."""
     if 0 in shape:
         return np.zeros(shape, dtype)
-    return np.memmap(path, dtype, "w+", shape=shape).view(np.ndarray)
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    with path.open("wb") as file:
+        # Room is taken before it is mapped: a write to a map on a full disk would kill the process.
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+    return np.memmap(path, dtype, "r+", shape=shape).view(np.ndarray)
 
 
 def keep(

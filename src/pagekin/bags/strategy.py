@@ -276,7 +276,7 @@ def load(path: str | Path) -> Strategy:
     """The strategy in a TOML file; a `preset` in it says where to start from."""
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise StrategyError(f"{file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

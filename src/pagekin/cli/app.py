@@ -1,7 +1,10 @@
 """The `pagekin` command and what all its verbs share: exit codes, errors for people, tables and progress."""
 
+import io
 import json
+import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +17,11 @@ from typer.core import TyperGroup
 from pagekin import __version__
 
 USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
+# What could drive a terminal from a page's title (control characters), show it backwards, or not be printed at all.
+_UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_NOT_SHOWN = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSAFE}]")
+_ESCAPED = re.compile(f"[{_UNSAFE}]")
+_LONGEST_TITLE = 200
 HELP = """Pagekin finds a web page's kin: related pages, clusters and search for web archives, with reasons.
 
 Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
@@ -58,19 +66,27 @@ def load_verbs(asked: str = "") -> None:
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
     """Say what is wrong on standard error, and end."""
-    print(f"pagekin: {message}", file=sys.stderr)  # noqa: T201  (this is the place where errors are printed)
+    say(f"pagekin: {message}", err=True)
     raise typer.Exit(code)
 
 
 def say(text: str = "", err: bool = False) -> None:
-    """Print a line."""
-    print(text, file=sys.stderr if err else sys.stdout)
+    """Print a line, with � in place of control characters other than tabs and line ends."""
+    print(_NOT_SHOWN.sub("�", text), file=sys.stderr if err else sys.stdout)
+
+
+def title_line(title: str) -> str:
+    """A page's title on one line that is not too long."""
+    if len(title) > _LONGEST_TITLE:
+        return f"{title[:_LONGEST_TITLE]} ..."
+    return title or "(no title)"
 
 
 def print_json(value: Any) -> None:
     """Print one JSON value, and nothing else, on standard output."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
-    sys.stdout.write("\n")
+    ascii_only = not (sys.stdout and sys.stdout.encoding.lower().startswith("utf"))
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
+    print(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))  # noqa: T201
 
 
 def table(rows: list[tuple[str, str]]) -> None:
@@ -78,6 +94,13 @@ def table(rows: list[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         say(f"{name:<{width}}  {value}".rstrip())
+
+
+def a_number(value: float | None) -> float | None:
+    """The callback of options with a range: nan is in all of them."""
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter("nan is not a number")
+    return value
 
 
 def human_bytes(size: float) -> str:
@@ -152,6 +175,8 @@ def _options(
 
 def main() -> None:
     """Run the command; whatever goes wrong, end with a sentence and the right exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no é shows \xe9
     try:
         # No option before the verb takes a value, so a verb in the first place is the verb.
         load_verbs(*sys.argv[1:2])

@@ -4,17 +4,17 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import app, fail, open_index, print_json, say
+from pagekin.cli.app import app, fail, open_index, print_json, say, title_line
 
 
 @app.command()
 def bag(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
-    url: Annotated[str, typer.Argument(metavar="URL")],
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page, or an address that pages link to.")],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many terms to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the heaviest terms that represent a page."""
+    """Show the terms that represent a page, the heaviest first."""
     index = open_index(collection)
     from pagekin.similarity import RelatedError
 
@@ -39,9 +39,9 @@ def bag(
             }
         )
         return
-    say(index.title(document) or "(no title)")
-    say(f"{index.urls[document]}  ({size:,} terms by '{index.strategy.name}', {inlinks:,} pages link to it)")
+    say(title_line(index.title(document)))
+    say(f"{index.urls[document]}  (terms: {size:,} by '{index.strategy.name}', pages that link to it: {inlinks:,})")
     say()
-    width = max(len(term) for term, _, _ in terms)
+    width = max((len(term) for term, _, _ in terms), default=0)
     for term, weight, origins in terms:
         say(f"{weight:7.2%}  {term:<{width}}  {', '.join(origins)}")

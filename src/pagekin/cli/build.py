@@ -20,11 +20,20 @@ from pagekin.cli.read import (
     seconds,
 )  # fmt: skip
 
-Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help="A strategy by name: default, haveliwala2002.")]
-StrategyFile = Annotated[str, typer.Option("--strategy", metavar="FILE", help="A strategy from a TOML file.")]
+Preset = Annotated[
+    str, typer.Option("--preset", metavar="NAME", help="A strategy by name: default, haveliwala2002 (as in the paper).")
+]
+StrategyFile = Annotated[
+    str,
+    typer.Option(
+        "--strategy", metavar="FILE", help="A strategy from a TOML file, such as `pagekin index --show` prints."
+    ),
+]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16; may be repeated."
+    ),
 ]
 
 
@@ -86,9 +95,11 @@ def rounded(times: dict[str, float]) -> dict[str, float]:
 
 def print_index(report: Any, out: Path) -> None:
     """What was indexed, for people."""
+    from pagekin.similarity.check import ARRAYS
+
     facts = report.facts["index"]
     signature = facts["strategy"]["signature"]
-    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(("bag", "signature", "list")))
+    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(ARRAYS))
     say(
         f"indexed {facts['bags']:,} addresses by '{facts['strategy']['name']}': "
         f"{facts['bag_entries'] / max(facts['bags'], 1):,.0f} terms each, windows of {facts['window_words']['left']:.1f} "
@@ -97,7 +108,9 @@ def print_index(report: Any, out: Path) -> None:
     )
     say("took " + ", ".join(f"{name} {time:.1f} s" for name, time in report.seconds.items()))
     if facts["without_words"]:
-        say(f"{facts['without_words']:,} pages have no word that counts, and so no related pages")
-    if report.replaced and report.replaced != facts["strategy"]["name"]:
-        say(f"It replaces the index made by '{report.replaced}'.")
+        say(f"pages with nothing that counts, and so without related pages: {facts['without_words']:,}")
+    if facts["not_citing"]:
+        say(f"pages whose links were left out: {facts['not_citing']:,}")
+    if report.replaced is not None:
+        say(f"It replaces an index with other settings, '{report.replaced}'.")
     say(f"Ask it:  pagekin related {out} URL --explain")

@@ -10,7 +10,7 @@ from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
 
 @app.command()
 def check(
-    collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
@@ -30,19 +30,21 @@ def check(
             tell("checking", done / total)
 
         findings = list(check_files(collection, read))
-    if not findings:
+    if all(finding.leftover for finding in findings):
         try:
             kin = open_kin(collection)
-            findings = list(check_corpus(kin)) or list(check_index(kin))
+            findings += list(check_corpus(kin)) or list(check_index(kin))
         except KinError as error:
             fail(str(error))
+    whole = all(finding.leftover for finding in findings)
     if as_json:
-        print_json({"whole": not findings, "findings": [{"where": f.where, "what": f.what} for f in findings]})
-    elif findings:
+        print_json({"whole": whole, "findings": [{"where": f.where, "what": f.what} for f in findings]})
+    else:
         for finding in findings:
             say(f"{finding.where}: {finding.what}")
-        say(f"{collection} is not whole. Make it again: pagekin build SOURCE... --out {collection}")
-    else:
-        say(f"{collection} is whole: every file is as it was written, and all references hold.")
-    if findings:
+        if whole:
+            say(f"{collection} is whole: every file is as it was written, and all references hold.")
+        else:
+            say(f"{collection} is not whole. Make it again: pagekin build SOURCE... --out {collection}")
+    if not whole:
         raise typer.Exit(BAD_INPUT)

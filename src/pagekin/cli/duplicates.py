@@ -4,19 +4,22 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import app, open_index, print_json, progress_bar, say
+from pagekin.cli.app import a_number, app, open_index, print_json, progress_bar, say, title_line
 
 
 @app.command()
 def duplicates(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
     common: Annotated[
-        float, typer.Option(min=0.5, max=1, help="Pages with this share of their words in common are near-duplicates.")
+        float,
+        typer.Option(
+            min=0.5, max=1, callback=a_number, help="Near-duplicates have this share of their words in common."
+        ),
     ] = 0.9,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many groups to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all groups.")] = False,
 ) -> None:
-    """Show pages that say the same: mirrors, print versions."""
+    """Show pages that say the same: mirrors, second names."""
     index = open_index(collection)
     from pagekin.similarity.neighbours import near_duplicates
 
@@ -44,7 +47,7 @@ def duplicates(
     say(f"{pages:,} pages in {len(groups):,} groups of near-duplicates ({common:.0%} of the words, or more)")
     for group in groups[:limit]:
         say()
-        say(f"{len(group.documents):,} times: {index.title(group.documents[0]) or '(no title)'}")
+        say(f"{len(group.documents):,} times: {title_line(index.title(group.documents[0]))}")
         for document, alike in list(zip(group.documents, group.common, strict=True))[:5]:
             say(f"  {alike:.2f}  {index.urls[document]}")
         if len(group.documents) > 5:

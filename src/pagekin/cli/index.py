@@ -11,16 +11,22 @@ from pagekin.cli.build import Preset, Settings, StrategyFile, choose_strategy, p
 
 @app.command()
 def index(
-    collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection, indexed or not.")],
     preset: Preset = "",
     strategy: StrategyFile = "",
     settings: Settings = None,
     not_citing: Annotated[
         list[str] | None,
-        typer.Option(metavar="PREFIX", help="Ignore links on pages whose URL begins so, e.g. a directory's own."),
+        typer.Option(
+            metavar="PREFIX", help="Leave out the links on pages whose URL begins so, e.g. http://directory.example/."
+        ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
-    show: Annotated[bool, typer.Option("--show", help="Print the strategy as TOML, and do nothing.")] = False,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")
+    ] = 0,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the strategy with all its settings as TOML, and do nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
@@ -34,6 +40,8 @@ def index(
     from pagekin.store import KinError
 
     prefixes = tuple(not_citing or [])
+    if "" in prefixes:
+        fail("--not-citing: every URL begins with nothing; name the beginning of some", USAGE)
     try:
         with progress_bar(quiet or as_json) as tell:
             report = index_collection(

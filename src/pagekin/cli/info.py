@@ -13,7 +13,7 @@ _TEXT = ("text.frames", "snippet.bytes", "snippet.offsets", "page.text")
 
 @app.command()
 def info(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="A collection.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
@@ -45,7 +45,7 @@ def info(
             ("hosts", f"{facts['hosts']:,}"),
             ("languages", ", ".join(f"{name} {n:,}" for name, n in sorted(facts["languages"].items(), key=lambda x: -x[1])[:8])),
             ("HTML", human_bytes(facts["html_bytes"])),
-            ("index", _index(facts, indexed)),
+            ("index", _index(facts, indexed, collection)),
             ("on disk", f"{human_bytes(streams)} ({100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, "
                         f"{streams / words:.2f} bytes a word), and {human_bytes(text)} of plain text"),
         ]
@@ -59,10 +59,10 @@ def info(
         say(f"  {count:,} pages cut at the limit '{name}'")
 
 
-def _index(facts: Mapping[str, Any], size: int) -> str:
+def _index(facts: Mapping[str, Any], size: int, collection: str) -> str:
     """What the collection is indexed by."""
     if "index" not in facts:
-        return "none; make one with: pagekin index SITE.kin"
+        return f"none; make one with: pagekin index {collection}"
     about = facts["index"]
     signature = about["strategy"]["signature"]
     return (

@@ -7,22 +7,27 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, open_index, progress_bar, say
+from pagekin.cli.app import USAGE, a_number, app, fail, human_bytes, open_index, progress_bar, say
 
 _PARQUET_ROWS = 200_000
 
 
 @app.command()
 def neighbours(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write: .jsonl or .parquet.")],
     k: Annotated[int, typer.Option("-k", min=1, max=1_000, help="Related pages per page.")] = 10,
     min_similarity: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Only pages more similar than this (default: the index's α).")
+        float | None,
+        typer.Option(min=0, max=1, callback=a_number, help="Only pages more similar than this (default: as indexed)."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="For addresses known only by links to them, too.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also for addresses that are known only by links to them.")
+    ] = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Give near-duplicates as results of their own.")] = False,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")
+    ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
     """Write the related pages of every page to one file."""
@@ -30,16 +35,23 @@ def neighbours(
         fail(f"--out: {out} ends neither in .jsonl nor in .parquet", USAGE)
     if out.suffix == ".parquet":
         _need_pyarrow()
+    if out.is_dir():
+        fail(f"--out: {out} is a folder; name a file", USAGE)
     index = open_index(collection)
     import numpy as np
 
     from pagekin.hypertext.read import default_workers
+    from pagekin.similarity.check import check_index
     from pagekin.similarity.neighbours import all_neighbours
 
+    # Compiled code does not look where it reads, so a damaged index would end it without a word.
+    if damage := next(check_index(index.corpus.kin), None):
+        fail(f"{collection} is damaged: {damage.where} {damage.what}. Index it again: pagekin index {collection}")
+    cores = default_workers()
     documents = np.arange(len(index))
     if not everything:
         documents = documents[index.captured(documents)]
-    answers = all_neighbours(index, documents, k, not unfold, min_similarity, workers or default_workers())
+    answers = all_neighbours(index, documents, k, not unfold, min_similarity, min(workers or cores, cores))
     fresh = out.with_name(f".{out.name}.unfinished")
     try:
         with progress_bar(quiet) as tell, fresh.open("wb") as file:

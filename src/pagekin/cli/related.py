@@ -6,31 +6,39 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, open_index, print_json, say
+from pagekin.cli.app import USAGE, a_number, app, fail, open_index, print_json, say, title_line
 
 
 @app.command()
 def related(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Pages; several are asked about together.")
+        list[str] | None,
+        typer.Argument(metavar="[URL]...", help="Pages of the collection; several are asked about together."),
     ] = None,
     html: Annotated[
-        str, typer.Option(metavar="FILE|-", help="Ask about this HTML, which need not be in the collection.")
+        str,
+        typer.Option(
+            metavar="FILE|-",
+            help="Ask about a page that need not be in the collection: an HTML file, or - for standard input.",
+        ),
     ] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
     min_similarity: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Only pages more similar than this (default: the index's α).")
+        float | None,
+        typer.Option(min=0, max=1, callback=a_number, help="Only pages more similar than this (default: as indexed)."),
     ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Compare with every page, not only the likeliest.")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Compare with every page, not only the likeliest; slower.")
+    ] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Signatures alone, as in the paper's Figure 11; with error bars.")
+        bool, typer.Option("--estimate", help="Compare signatures alone; gives 95 % error bounds.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why: shared terms and citing pages.")] = False,
     other_sites: Annotated[
-        bool, typer.Option("--other-sites", help="Only pages of other registrable domains.")
+        bool, typer.Option("--other-sites", help="Only pages of other sites (registrable domains).")
     ] = False,
-    same_site: Annotated[bool, typer.Option("--same-site", help="Only pages of the same registrable domain.")] = False,
+    same_site: Annotated[bool, typer.Option("--same-site", help="Only pages of the same site.")] = False,
     captured: Annotated[
         bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")
     ] = False,
@@ -62,9 +70,15 @@ def related(
 
 
 def _read(name: str) -> bytes:
-    """The bytes of a file, or of standard input for '-'."""
+    """The bytes of a file, or of standard input for '-': as much as is read of a page of a collection."""
+    from pagekin.sources import Limits
+
+    most = Limits().page_bytes
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        if name == "-":
+            return sys.stdin.buffer.read(most)
+        with Path(name).open("rb") as file:
+            return file.read(most)
     except OSError as error:
         fail(f"--html: {name} cannot be read: {error.strerror}.")
 
@@ -112,7 +126,7 @@ def answer_as_dict(index: Any, query: Any, answer: Any, explain: bool) -> dict[s
 def print_answer(index: Any, query: Any, answer: Any) -> None:
     """An answer for people."""
     for document in query.documents:
-        say(f"{index.title(document) or '(no title)'}\n{index.urls[document]}")
+        say(f"{title_line(index.title(document))}\n{index.urls[document]}")
     if not query.documents:
         say(query.name)
     if answer.copies:
@@ -123,7 +137,7 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
     for result in answer.results:
         error = f" ±{result.error:.3f}" if result.error else ""
         seen = "" if result.captured else "  (known only by links to it)"
-        say(f"{result.similarity:.3f}{error}  {result.title or '(no title)'}{seen}")
+        say(f"{result.similarity:.3f}{error}  {title_line(result.title)}{seen}")
         indent = " " * (7 + len(error))
         say(f"{indent}{result.url}")
         if result.copies:

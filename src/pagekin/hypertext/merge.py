@@ -4,31 +4,34 @@ Words and URLs of all parts are merged as sorted streams; pages are taken in the
 block after another. Nothing here depends on how the pages were divided into parts.
 """
 
-import heapq
 import json
 import os
-from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.hypertext._kernels.pages import PART, TOKENS, unpack_pages
+from pagekin.hypertext._kernels.strings import AHEAD, gather_strings, merge_strings
 from pagekin.hypertext.aliases import choose_pages
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, PAGE_ROW, Tally
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.urls import host_of
 from pagekin.store import ArrayFile, KinWriter, smallest_uint
-from pagekin.store.ragged import pack
+from pagekin.store.ragged import RaggedBytes, pack
 
 Array = npt.NDArray[Any]
-_CHUNK = 1_024
+_PIECE_STRINGS = 1 << 14
+_PIECE_BYTES = 1 << 20
 _BLOCK_BYTES = 8 << 20
 _INVERT_AT_ONCE = 1 << 20
+_SIZES = ("tokens", "marks", "anchors", "text", "title", "snippet", "part")
+"""The columns of a page's row that tell how its blob is laid out, as `unpack_pages` takes them."""
+_BYTES_EACH = np.array([4, 2, ANCHOR.itemsize, 1, 1, 1], dtype=np.int64)
 
 
 @dataclass
@@ -65,42 +68,34 @@ def blob_size(row: Any) -> int:
     )  # fmt: skip
 
 
-def _stream(part: Part, number: int, name: str) -> Iterator[tuple[bytes, int, int]]:
-    """The sorted strings of a part, with its number and theirs, a few at a time from the disk."""
-    with (
-        (part.folder / f"{name}.bytes").open("rb") as data,
-        (part.folder / f"{name}.offsets").open("rb") as bounds,
-    ):
-        local = 0
-        while len(raw := bounds.read(8 * _CHUNK)) > 0:
-            starts = np.frombuffer(raw, dtype=np.int64).tolist()
-            following = bounds.read(8)
-            bounds.seek(-len(following), 1)
-            if following:
-                starts.append(int.from_bytes(following, "little"))
-            chunk = data.read(starts[-1] - starts[0])
-            for a, b in pairwise(starts):
-                yield chunk[a - starts[0] : b - starts[0]], number, local
-                local += 1
+def _merge_strings(parts: list[Part], name: str, ids: str) -> Iterator[tuple[Array, Array]]:
+    """The distinct strings of all parts in sorted order, in pieces of (data, ends); `ids` become places among them.
 
-
-def _merge_strings(parts: list[Part], name: str, ids: str, take: Callable[[bytes, list[tuple[int, int]]], None]) -> int:
-    """Number the distinct strings of all parts in sorted order, telling `take` each with where it stands."""
-    count = -1
-    previous: bytes | None = None
-    where: list[tuple[int, int]] = []
-    maps = [getattr(part, ids) for part in parts]
-    for string, number, local in heapq.merge(*(_stream(part, i, name) for i, part in enumerate(parts))):
-        if string != previous:
-            if previous is not None:
-                take(previous, where)
-            previous, where = string, []
-            count += 1
-        maps[number][local] = count
-        where.append((number, local))
-    if previous is not None:
-        take(previous, where)
-    return count + 1
+    What is given is valid until the next piece. Parts' strings are mapped, not read: the system keeps as many of
+    them in memory as it likes.
+    """
+    kept: list[Array] = []  # what the kernel has the addresses of
+    lists = np.zeros((len(parts), 4), dtype=np.int64)
+    for number, part in enumerate(parts):
+        path = part.folder / f"{name}.bytes"
+        os.truncate(path, path.stat().st_size + AHEAD)  # the kernel reads ahead, and no empty file can be mapped
+        arrays = [
+            np.memmap(path, dtype=np.uint8, mode="r"),
+            np.memmap(part.folder / f"{name}.offsets", dtype=np.int64, mode="r"),
+            getattr(part, ids),
+        ]
+        kept += arrays
+        lists[number] = [*(array.ctypes.data for array in arrays), len(arrays[1]) - 1]
+    heap = np.flatnonzero(lists[:, 3])
+    cursors, state = np.zeros(len(parts), dtype=np.int64), np.array([len(heap), 0], dtype=np.int64)
+    data, ends = np.zeros(_PIECE_BYTES, dtype=np.uint8), np.zeros(_PIECE_STRINGS, dtype=np.int64)
+    while state[0]:
+        count = merge_strings(lists, cursors, heap, state, data, ends)
+        if count:
+            yield data[: ends[count - 1]], ends[:count]
+        else:  # one string that is longer than all this
+            data = np.zeros(2 * len(data), dtype=np.uint8)
+    del kept
 
 
 class _Strings:
@@ -108,28 +103,22 @@ class _Strings:
 
     def __init__(self, file: ArrayFile) -> None:
         self.file = file
-        self.ends = [np.zeros(1, dtype=np.int64)]
-        self._waiting: list[bytes] = []
-        self._size = 0
+        self.count = 0
+        self._ends = [np.zeros(1, dtype=np.int64)]
 
-    def add(self, string: bytes) -> None:
-        """Append one string."""
-        self._waiting.append(string)
-        if len(self._waiting) >= 1 << 14:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits."""
-        data, offsets = pack(self._waiting)
+    def add(self, data: Array, ends: Array) -> None:
+        """Append strings that lie in `data` one after another."""
+        self._ends.append(ends + self.file.length)
         self.file.append(data)
-        self.ends.append(offsets[1:] + self._size)
-        self._size += len(data)
-        self._waiting = []
+        self.count += len(ends)
+
+    def strings(self) -> RaggedBytes:
+        """What was added so far."""
+        return RaggedBytes(self.file.mapped(), np.concatenate(self._ends))
 
     def offsets(self) -> Array:
         """The strings' offsets, in the smallest type."""
-        self.flush()
-        return np.concatenate(self.ends).astype(smallest_uint(self._size))
+        return np.concatenate(self._ends).astype(smallest_uint(self.file.length))
 
 
 def merge_parts(
@@ -153,7 +142,8 @@ def merge_parts(
 def _merge(
     parts: list[Part], tally: Tally, writer: KinWriter, all_captures: bool, progress: Callable[[float], None]
 ) -> dict[str, Any]:
-    url_count = _merge_urls(parts, writer)
+    urls = _merge_urls(parts, writer)
+    url_count = urls.count
     give_back_memory()
     progress(0.15)
 
@@ -170,7 +160,7 @@ def _merge(
     del rows, titles
     give_back_memory()
     progress(0.35)
-    facts = _write_pages(parts, kept, chosen.target_of, url_count, writer, lambda share: progress(0.35 + 0.5 * share))
+    facts = _write_pages(parts, kept, chosen.target_of, urls, writer, lambda share: progress(0.35 + 0.5 * share))
     for part in parts:  # their numbers have done their work
         part.word_ids = part.url_ids = np.zeros(0, dtype=np.uint32)
     give_back_memory()
@@ -202,12 +192,13 @@ def _merge(
     }
 
 
-def _merge_urls(parts: list[Part], writer: KinWriter) -> int:
-    """Write the table of addresses, sorted; parts' `url_ids` become places in it. The number of addresses."""
+def _merge_urls(parts: list[Part], writer: KinWriter) -> _Strings:
+    """Write the table of addresses, sorted; parts' `url_ids` become places in it."""
     urls = _Strings(writer.create("url.bytes", np.uint8))
-    count = _merge_strings(parts, "urls", "url_ids", lambda url, _where: urls.add(url))
+    for data, ends in _merge_strings(parts, "urls", "url_ids"):
+        urls.add(data, ends)
     writer.put("url.offsets", urls.offsets())
-    return count
+    return urls
 
 
 def _all_rows(parts: list[Part], languages: list[str]) -> Array:
@@ -255,15 +246,13 @@ def _pairs(parts: list[Part], name: str) -> Array:
 
 def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter) -> int:
     """Write the term table, ranked by frequency then word; parts' `word_ids` become ranks. The number of terms."""
-    lexical = writer.work / "words.lexical"
-    bounds = array("q", [0])
-    with lexical.open("wb") as file:
-
-        def take(word: bytes, _where: list[tuple[int, int]]) -> None:
-            file.write(word)
-            bounds.append(bounds[-1] + len(word))
-
-        count = _merge_strings(parts, "words", "word_ids", take)
+    words, bounds = [np.zeros(0, dtype=np.uint8)], [np.zeros(1, dtype=np.int64)]
+    for piece, ends in _merge_strings(parts, "words", "word_ids"):
+        words.append(piece.copy())
+        bounds.append(ends + bounds[-1][-1])
+    data, starts = np.concatenate(words), np.concatenate(bounds)
+    count = len(starts) - 1
+    del words, bounds
     counts = np.zeros(count, dtype=np.int64)
     for part in parts:
         np.add.at(counts, part.word_ids, np.load(part.folder / "word_counts.npy").astype(np.int64))
@@ -279,15 +268,16 @@ def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter)
     rank[order] = np.arange(len(order), dtype=np.uint32)
     for part in parts:
         part.word_ids = rank[part.word_ids]
-    data = lexical.read_bytes()
     terms = _Strings(writer.create("term.bytes", np.uint8))
-    for start in range(0, len(order), _CHUNK):
-        for lexical_id in order[start : start + _CHUNK].tolist():
-            terms.add(data[bounds[lexical_id] : bounds[lexical_id + 1]])
+    for first in range(0, len(order), _PIECE_STRINGS):
+        some = order[first : first + _PIECE_STRINGS]
+        ends = np.empty(len(some), dtype=np.int64)
+        piece = np.empty(int((starts[some + 1] - starts[some]).sum()), dtype=np.uint8)
+        gather_strings(data, starts, some, piece, ends)
+        terms.add(piece, ends)
     writer.put("term.offsets", terms.offsets())
     writer.put("term.count", counts[order].astype(smallest_uint(int(counts.max(initial=0)))))
     writer.put("term.order", rank[counts > 0])
-    lexical.unlink()
     return len(order)
 
 
@@ -302,7 +292,7 @@ def _write_pages(
     parts: list[Part],
     kept: Array,
     target_of: Array,
-    url_count: int,
+    urls: _Strings,
     writer: KinWriter,
     progress: Callable[[float], None],
 ) -> dict[str, Any]:
@@ -312,7 +302,7 @@ def _write_pages(
     gaps, kinds = create("mark.gap", np.uint8), create("mark.kind", np.uint8)
     longest_page = max((part.about["longest_page"] for part in parts), default=0)
     longest_anchor = max((part.about["longest_anchor"] for part in parts), default=0)
-    target = create("anchor.target", smallest_uint(url_count))
+    target = create("anchor.target", smallest_uint(urls.count))
     start = create("anchor.start", smallest_uint(longest_page))
     length = create("anchor.length", smallest_uint(longest_anchor))
     flags = create("anchor.flags", np.uint8)
@@ -322,48 +312,28 @@ def _write_pages(
         create("snippet.bytes", np.uint8),
     )
     rare_counts = np.zeros(len(kept), dtype=np.int64)
-    names = kept.dtype.names or ()
+    maps = np.array([[part.word_ids.ctypes.data, part.url_ids.ctypes.data] for part in parts], dtype=np.int64)
+    sizes = np.stack([kept[name] for name in _SIZES], axis=1).astype(np.int64)
+    blob_ends = np.cumsum(sizes[:, :PART] @ _BYTES_EACH)
     done = 0
     with (writer.work / "targets").open("wb") as targets:
         while done < len(kept):
-            block: list[bytes] = []
-            size = 0
-            while done + len(block) < len(kept) and size < _BLOCK_BYTES:
-                row = kept[done + len(block)]
-                block.append(parts[row["part"]].blob(row))
-                size += len(block[-1])
-            ids, anchors = [], []
-            pieces: dict[ArrayFile, list[bytes]] = {file: [] for file in (gaps, kinds, texts, titles, snippets)}
-            for row, blob in zip(kept[done : done + len(block)].tolist(), block, strict=True):
-                at = dict(zip(names, row, strict=True))
-                part = parts[at["part"]]
-                ids.append(part.word_ids[np.frombuffer(blob, dtype="<u4", count=at["tokens"])])
-                position = 4 * at["tokens"]
-                for file, length_of in ((gaps, "marks"), (kinds, "marks")):
-                    pieces[file].append(blob[position : position + at[length_of]])
-                    position += at[length_of]
-                links = np.frombuffer(blob, dtype=ANCHOR, count=at["anchors"], offset=position).copy()
-                links["target"] = target_of[part.url_ids[links["target"]]]
-                anchors.append(links)
-                position += ANCHOR.itemsize * at["anchors"]
-                for file, length_of in ((texts, "text"), (titles, "title"), (snippets, "snippet")):
-                    pieces[file].append(blob[position : position + at[length_of]])
-                    position += at[length_of]
-            for file, waiting in pieces.items():
-                file.append(b"".join(waiting))
-            tokens = np.concatenate(ids)
+            before = int(blob_ends[done - 1]) if done else 0
+            after = min(len(kept), int(np.searchsorted(blob_ends, before + _BLOCK_BYTES)) + 1)
+            some = sizes[done:after]
+            block = _read_block(parts, kept[done:after], blob_ends[done:after] - before)
+            tokens, marks, links, strings = _unpacked(block, some, maps, target_of)
+            for file, data in zip((gaps, kinds, texts, titles, snippets), (*marks, *strings), strict=True):
+                file.append(data)
             is_rare = tokens >= RARE
-            ends = np.cumsum(kept["tokens"][done : done + len(block)], dtype=np.int64)
-            rare_counts[done : done + len(block)] = np.diff(np.concatenate([[0], np.cumsum(is_rare)])[ends], prepend=0)
+            ends = np.cumsum(some[:, TOKENS])
+            rare_counts[done:after] = np.diff(np.concatenate([[0], np.cumsum(is_rare)])[ends], prepend=0)
             words.append(np.where(is_rare, RARE, tokens).astype(np.uint16))
             rare.append(tokens[is_rare])
-            links = np.concatenate(anchors)
-            target.append(links["target"])
-            start.append(links["start"])
-            length.append(links["length"])
-            flags.append(links["flags"])
-            targets.write(links["target"].astype(np.uint32).tobytes())
-            done += len(block)
+            for file, data in zip((target, start, length, flags), links, strict=True):
+                file.append(data)
+            targets.write(links[0].data)
+            done = after
             progress(done / len(kept))
     for name, counts in (("tokens", kept["tokens"]), ("rare", rare_counts), ("marks", kept["marks"]),
                          ("anchors", kept["anchors"]), ("text", kept["text"])):  # fmt: skip
@@ -376,21 +346,44 @@ def _write_pages(
     writer.put("page.html_bytes", kept["html_bytes"])
     writer.put("page.language", kept["language"].astype(np.uint16))
     writer.put("page.flags", kept["flags"])
-    return {"hosts": _write_hosts(parts, kept, writer)}
+    return {"hosts": _write_hosts(urls, kept, writer)}
 
 
-def _write_hosts(parts: list[Part], kept: Array, writer: KinWriter) -> int:
+def _read_block(parts: list[Part], rows: Array, ends: Array) -> Array:
+    """The bytes of pages, one after another, and a few to read ahead."""
+    block = np.zeros(int(ends[-1]) + AHEAD, dtype=np.uint8)
+    view = block.data
+    start = 0
+    for part, at, end in zip(rows["part"].tolist(), rows["blob"].tolist(), ends.tolist(), strict=True):
+        if os.preadv(parts[part].blobs, [view[start:end]], at) != end - start:
+            raise OSError(f"{parts[part].folder} was cut short while it was read")
+        start = end
+    return block
+
+
+def _unpacked(
+    block: Array, sizes: Array, maps: Array, target_of: Array
+) -> tuple[Array, tuple[Array, ...], tuple[Array, ...], tuple[Array, ...]]:
+    """(tokens; gaps, kinds; anchors' targets, starts, lengths, flags; texts, titles, snippets) of a block's pages."""
+    tokens, marks, anchors, text, title, snippet, _ = sizes.sum(axis=0).tolist()
+    found = (
+        np.empty(tokens, dtype=np.uint32),
+        (np.empty(marks, dtype=np.uint8), np.empty(marks, dtype=np.uint8)),
+        (*(np.empty(anchors, dtype=np.uint32) for _ in range(3)), np.empty(anchors, dtype=np.uint8)),
+        tuple(np.empty(size, dtype=np.uint8) for size in (text, title, snippet)),
+    )
+    unpack_pages(block, sizes, maps, target_of, *found)
+    return found
+
+
+def _write_hosts(urls: _Strings, kept: Array, writer: KinWriter) -> int:
     """Write the hosts of pages; their number."""
     wanted = np.unique(kept["url"])
     found: dict[str, int] = {}
     host_of_url = np.zeros(len(wanted), dtype=np.int64)
-    for number, part in enumerate(parts):
-        place = np.searchsorted(wanted, part.url_ids)
-        ours = np.append(wanted, 0)[place] == part.url_ids if len(wanted) else np.zeros(len(place), dtype=bool)
-        for string, _, local in _stream(part, number, "urls"):
-            if ours[local]:
-                host = host_of(string.decode("utf-8", "replace"))
-                host_of_url[place[local]] = found.setdefault(host, len(found))
+    strings = urls.strings()
+    for place, url in enumerate(wanted.tolist()):
+        host_of_url[place] = found.setdefault(host_of(strings.text(url)), len(found))
     names = sorted(found)
     rank = np.zeros(len(names), dtype=np.int64)
     rank[[found[name] for name in names]] = np.arange(len(names))

@@ -17,7 +17,7 @@ def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
     rest = wanted.partition("://")[2] or wanted
     for scheme in ("http://", "https://"):
         for spelling in (rest, rest.removeprefix("www."), "www." + rest, rest.rstrip("/"), rest + "/"):
-            place = corpus.urls.nearest((scheme + spelling).encode())
+            place = corpus.urls.nearest((scheme + spelling).encode("utf-8", "replace"))
             candidates |= {corpus.url(i) for i in range(max(0, place - 3), min(len(corpus.urls), place + 4))}
     folded: dict[str, list[str]] = {}
     for candidate in sorted(candidates):
@@ -31,7 +31,7 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
     if len(name) < 3:
         return []
     table = corpus.urls.data[:_SEARCHED].tobytes().lower()
-    needle = name.lower().encode()
+    needle = name.lower().encode("utf-8", "replace")
     found: list[str] = []
     at = table.find(needle)
     while at >= 0 and len(found) < _ENOUGH:

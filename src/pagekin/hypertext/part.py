@@ -7,6 +7,7 @@ import hashlib
 import json
 from bisect import insort
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,19 +16,23 @@ import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext import batch as slots
+from pagekin.hypertext._kernels.gaps import code_gaps
+from pagekin.hypertext._kernels.strings import AHEAD, gather_strings, sort_strings
 from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold
-from pagekin.hypertext.streams import encode_gaps
-from pagekin.hypertext.urls import Resolver, canonical
+from pagekin.hypertext.resolver import Resolver
+from pagekin.hypertext.urls import canonical
 from pagekin.sources import DAMAGE, Item, Limits, Page, Redirect, Revisit, Skipped
 from pagekin.store.ragged import pack
 
 Array = npt.NDArray[Any]
 SNIPPET_BYTES = 200
+_PADDING = bytes(AHEAD)
 _BATCH_BYTES = 2 << 20
 _EXAMPLES = 20
+_BLOB_BUFFER = 1 << 20
 _LANGUAGE_BYTES = 1_200
 
 PAGE_ROW = np.dtype(
@@ -105,12 +110,15 @@ class Tally:
         }
 
 
+# Plain numbers: a flag's own arithmetic takes a microsecond each.
+_CUT_BYTES, _REPLACED = int(PageFlag.CUT_BYTES), int(PageFlag.REPLACED)
 _CUTS = {
-    PageFlag.CUT_BYTES: "page_bytes",
-    PageFlag.CUT_TOKENS: "tokens",
-    PageFlag.CUT_ANCHORS: "anchors",
-    PageFlag.DEEP: "nesting",
+    _CUT_BYTES: "page_bytes",
+    int(PageFlag.CUT_TOKENS): "tokens",
+    int(PageFlag.CUT_ANCHORS): "anchors",
+    int(PageFlag.DEEP): "nesting",
 }
+_ANY_CUT = sum(_CUTS)
 
 
 class PartBuilder:
@@ -176,11 +184,12 @@ class PartBuilder:
         base_hrefs = batch.rows[:, slots.R_BASE].tolist()
         bases = [self._base(url, href) for (_, url, _, _), href in zip(self._waiting, base_hrefs, strict=True)]
         self._resolve(batch, bases)
+        numbers = self.resolver.numbered([url for _, url, _, _ in self._waiting])
         streams = _CodedStreams(batch)
         previous = [0] * slots.ROW_SIZE
         for number, (row, base) in enumerate(zip(batch.rows.tolist(), bases, strict=True)):
             page, url, html, replaced = self._waiting[number]
-            self._add_page(page, url, html, replaced, base, row, previous, streams.of(number))
+            self._add_page(page, url, numbers[number], html, replaced, base, row, previous, streams.of(number))
             previous = row
         self._waiting, self._waiting_bytes = [], 0
 
@@ -212,6 +221,7 @@ class PartBuilder:
         self,
         page: Page,
         url: str,
+        url_number: int,
         html: bytes,
         replaced: bool,
         base: str,
@@ -223,10 +233,9 @@ class PartBuilder:
         frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + offsets)
         title = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])]
         body = max(0, row[slots.R_BODY])
-        flags = row[slots.R_FLAGS] | PageFlag.CUT_BYTES * page.cut | PageFlag.REPLACED * replaced
-        for flag, name in _CUTS.items():
-            if flags & flag:
-                self.tally.cut[name] += 1
+        flags = row[slots.R_FLAGS] | _CUT_BYTES * page.cut | _REPLACED * replaced
+        if flags & _ANY_CUT:
+            self.tally.cut.update(name for flag, name in _CUTS.items() if flags & flag)
         language = ""
         if row[slots.R_LANG0] >= 0:
             language = declared_language(html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
@@ -243,7 +252,7 @@ class PartBuilder:
         hashed = hashlib.blake2b(page.html, digest_size=8, person=_short(page.content_type))
         self._rows.append(
             (
-                self.resolver.number(url),
+                url_number,
                 page.date,
                 int.from_bytes(hashed.digest(), "little"),
                 min(len(page.html), 0xFFFFFFFF),
@@ -269,8 +278,8 @@ class PartBuilder:
         """Write the part's files into `folder`, which is made."""
         self.flush()
         folder.mkdir()
-        words, word_map = _sorted([_folded(word) for word in self.reader.word_strings()])
-        urls, url_map = _sorted([url.encode() for url in self.resolver.numbers])
+        words, word_map = _sorted(*pack([*map(_folded, self.reader.word_strings()), _PADDING]))
+        urls, url_map = _sorted(*self.resolver.urls())
         tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype="<u4")
         anchors = np.concatenate(self._anchors) if self._anchors else np.zeros(0, dtype=ANCHOR)
         anchors["target"] = url_map[anchors["target"]]
@@ -284,7 +293,7 @@ class PartBuilder:
         position = 0
         sizes = rows["tokens"].tolist(), rows["anchors"].tolist()
         starts = (token_ends - rows["tokens"]).tolist(), (anchor_ends - rows["anchors"]).tolist()
-        with (folder / "blobs").open("wb") as file:
+        with (folder / "blobs").open("wb", buffering=_BLOB_BUFFER) as file:
             for i in order.tolist():
                 rows["blob"][i] = position
                 first, link = starts[0][i], starts[1][i]
@@ -301,11 +310,11 @@ class PartBuilder:
                 file.write(blob)
                 position += len(blob)
         np.save(folder / "pages.npy", rows[order])
-        np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words)).astype(np.uint64))
-        for name, strings in (("words", words), ("urls", urls)):
-            data, offsets = pack(strings)
-            data.tofile(folder / f"{name}.bytes")
-            offsets.tofile(folder / f"{name}.offsets")
+        np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words[1]) - 1).astype(np.uint64))
+        for name, (data, offsets) in (("words", words), ("urls", urls)):
+            # Not by tofile, whose error on a full disk does not say so.
+            (folder / f"{name}.bytes").write_bytes(data.data)
+            (folder / f"{name}.offsets").write_bytes(offsets.data)
         for name, triples in (("redirects", self._redirects), ("revisits", self._revisits)):
             table = np.array(triples, dtype=np.int64).reshape(-1, 3)
             table[:, :2] = url_map[table[:, :2]]
@@ -327,14 +336,9 @@ class _CodedStreams:
         rows = batch.rows
         self._text = batch.text.tobytes()
         self._text_ends = [0, *rows[:, slots.R_TEXT].tolist()]
-        gaps, last = encode_gaps(_page_gaps(batch.words >> 32, rows[:, slots.R_TOKENS]))
-        self._offsets = gaps.tobytes()
-        self._offset_ends = _ends(last, rows[:, slots.R_TOKENS])
-        gaps, last = encode_gaps(_page_gaps(batch.events >> 8, rows[:, slots.R_EVENTS]))
-        kinds = np.zeros(len(gaps), dtype=np.uint8)
-        kinds[last] = batch.events & 255
-        self._gaps, self._kinds = gaps.tobytes(), kinds.tobytes()
-        self._mark_ends = _ends(last, rows[:, slots.R_EVENTS])
+        offsets, _, self._offset_ends = _coded(batch.words, 32, rows[:, slots.R_TOKENS], with_kinds=False)
+        gaps, kinds, self._mark_ends = _coded(batch.events, 8, rows[:, slots.R_EVENTS], with_kinds=True)
+        self._offsets, self._gaps, self._kinds = offsets.tobytes(), gaps.tobytes(), kinds.tobytes()
 
     def of(self, page: int) -> tuple[bytes, bytes, bytes]:
         """(marks: all gaps, then all kinds; text; word offsets) of one page."""
@@ -346,20 +350,19 @@ class _CodedStreams:
         )
 
 
-def _page_gaps(positions: Array, ends: Array) -> Array:
-    """Gaps between rising positions, each page's counted from zero."""
-    gaps = np.diff(positions, prepend=0)
-    starts = np.concatenate([[0], ends[:-1]])
-    starts = starts[starts < ends]  # pages that have any
-    gaps[starts] = positions[starts]
-    return gaps
+def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[Array, Array, list[int]]:
+    """(gaps, kinds, where each page's end, from 0) of the positions that `values` hold (see `code_gaps`)."""
+    room = len(values) + len(values) // 4 + 256
+    page_ends = np.empty(len(ends), dtype=np.int64)
+    while True:
+        gaps, kinds = np.empty(room, dtype=np.uint8), np.empty(room * with_kinds, dtype=np.uint8)
+        size = code_gaps(values, shift, np.ascontiguousarray(ends), gaps, kinds, page_ends)
+        if size <= room:
+            return gaps[:size], kinds[:size], [0, *page_ends.tolist()]
+        room = 2 * size
 
 
-def _ends(last: Array, ends: Array) -> list[int]:
-    """Where each page's coded gaps end, from 0, given the place of each gap's last byte."""
-    return [0, *np.concatenate([[0], last + 1])[ends].tolist()]
-
-
+@lru_cache(maxsize=64)
 def _short(content_type: str) -> bytes:
     """A Content-Type as the sixteen bytes that a hash may be personalised with."""
     return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
@@ -369,11 +372,17 @@ def _folded(word: bytes) -> bytes:
     return word if word.isascii() else fold(word.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 
-def _sorted(strings: list[bytes]) -> tuple[list[bytes], Array]:
-    """(the distinct strings in order, the place of each input string in it)."""
-    distinct = sorted(set(strings))
-    places = {string: i for i, string in enumerate(distinct)}
-    return distinct, np.fromiter(map(places.__getitem__, strings), dtype=np.uint32, count=len(strings))
+def _sorted(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
+    """((the distinct strings in order as data and offsets), the place of each input string among them).
+
+    The last input string is none: it stands for bytes that the kernels may read ahead.
+    """
+    count = len(bounds) - 2
+    order, places = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint32)
+    order = order[: sort_strings(data, bounds, order, places)]
+    ordered, ends = np.empty(int(bounds[count]), dtype=np.uint8), np.zeros(len(order) + 1, dtype=np.int64)
+    gather_strings(data, bounds, order, ordered, ends[1:])
+    return (ordered[: ends[-1]], ends), places
 
 
 def _snippet(text: bytes, start: int) -> bytes:

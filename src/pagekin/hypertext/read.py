@@ -148,7 +148,9 @@ def make_reader(parser: str, limits: Limits) -> Reader:
 
 def warm_up(parser: str, limits: Limits) -> None:
     """Load (or, the first time, compile) what reading needs."""
-    make_reader(parser, limits).lex([b"<title>warm</title><p>up"])
+    builder = PartBuilder(make_reader(parser, limits), limits)
+    builder.take(Page("http://warm.example/", b"<title>warm</title><p><a href=up>up</a>"))
+    builder.flush()
 
 
 class _PartWriter:

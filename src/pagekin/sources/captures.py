@@ -74,7 +74,7 @@ def _page_items(capture: Capture, content_type: str, limits: Limits) -> Iterator
     except BodyError as error:
         yield capture.skipped(error.reason, str(error), html)
         return
-    if not body.strip():
+    if not body or body.isspace():
         yield capture.skipped("empty page", html=html)
     elif not content_type and not looks_like_html(body):
         yield capture.skipped("not html", "no content type")

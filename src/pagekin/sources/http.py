@@ -4,6 +4,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import brotli
 import zstandard
@@ -29,6 +30,7 @@ class BodyError(Exception):
         self.reason = reason
 
 
+@lru_cache(maxsize=1 << 8)
 def media_type(content_type: str) -> str:
     """The type of a Content-Type header without its parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
@@ -40,6 +42,7 @@ def looks_like_html(body: bytes) -> bool:
     return head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<!--"))
 
 
+@lru_cache(maxsize=1 << 10)
 def unix_time(stamp: str) -> int:
     """Seconds since 1970 of a WARC date (ISO 8601, also a year alone) or an ARC date (digits), else 0."""
     stamp = stamp.strip()

@@ -18,6 +18,8 @@ class Finding:
 
     where: str
     what: str
+    leftover: bool = False
+    """Whether it is only the rest of a build that was stopped: the collection is whole, and the next writer tidies up."""
 
 
 def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: None) -> Iterator[Finding]:
@@ -43,7 +45,8 @@ def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: Non
     building = is_being_written(path)
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):
-            yield Finding(file.name, "is named by no manifest; a stopped build left it, or someone else did")
+            what = "is named by no manifest; a stopped build left it, or someone else did"
+            yield Finding(file.name, what, is_part_of_a_build(file.name))
 
 
 def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:

@@ -36,7 +36,8 @@ class Kin:
             return self.arrays[name]
         except KeyError:
             raise KinError(
-                f"{self.path} holds no '{name}': an earlier Pagekin made it. Make it again: pagekin build SOURCE... --out {self.path}"
+                f"{self.path} holds no '{name}': an earlier Pagekin made it. "
+                f"Make it again: pagekin build SOURCE... --out {self.path}"
             ) from None
 
     def __contains__(self, name: str) -> bool:

@@ -43,7 +43,7 @@ def keep_words(
                     attributes = kind - ATTRIBUTE_EVENT
                 elif kind == SENTENCE:
                     sentence_at = position
-                elif kind == CRUMBS_START or kind == CRUMBS_END:
+                elif kind in (CRUMBS_START, CRUMBS_END):
                     crumbs = without_crumbs and kind == CRUMBS_START
                 elif ends_window[kind] and (kind != BREAK or sentence_at == position):
                     stops[stop_count] = position

@@ -1,0 +1,214 @@
+"""Many byte strings at once: sorted, gathered, and merged from several sorted lists.
+
+Strings are compared eight bytes at a time, so eight bytes after the last one are read, too.
+"""
+
+import numpy as np
+from numba import njit
+
+from pagekin.hypertext._kernels import wide
+from pagekin.hypertext._kernels.borrow import at_address, borrow
+from pagekin.hypertext._kernels.intern import head
+
+AHEAD = 8
+_FEW = 24  # as many are sorted by insertion
+
+
+@njit(cache=True)
+def _key(data, start, length):
+    """The first eight bytes of a string of `length` as a number that orders as they do; zeros after its end."""
+    if length <= 0:
+        return np.uint64(0)
+    eight = wide.load(data, start)
+    if length < 8:
+        eight = head(eight, length)
+    half = np.uint64(32)
+    eight = (eight >> half) | (eight << half)
+    low, by = np.uint64(0x0000FFFF0000FFFF), np.uint64(16)
+    eight = ((eight >> by) & low) | ((eight & low) << by)
+    low, by = np.uint64(0x00FF00FF00FF00FF), np.uint64(8)
+    return ((eight >> by) & low) | ((eight & low) << by)
+
+
+@njit(cache=True)
+def _before(data, start, length, other_data, other, other_length):
+    """-1, 0 or 1, as the first string comes before, equals or comes after the second."""
+    shorter = min(length, other_length)
+    at = 0
+    while at + 8 <= shorter:
+        if wide.load(data, start + at) != wide.load(other_data, other + at):
+            break
+        at += 8
+    key, other_key = _key(data, start + at, length - at), _key(other_data, other + at, other_length - at)
+    if key != other_key:
+        return -1 if key < other_key else 1
+    return 0 if length == other_length else -1 if length < other_length else 1
+
+
+@njit(cache=True)
+def _sort_keys(keys, order, low, high):
+    """Sort order[low:high] by the keys beside it: quicksort, the smaller side first."""
+    while high - low > _FEW:
+        a, b, c = keys[low], keys[(low + high) >> 1], keys[high - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high - 1
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if j + 1 - low < high - i:
+            _sort_keys(keys, order, low, j + 1)
+            low = i
+        else:
+            _sort_keys(keys, order, i, high)
+            high = j + 1
+    for i in range(low + 1, high):
+        key, number = keys[i], order[i]
+        j = i
+        while j > low and keys[j - 1] > key:
+            keys[j], order[j] = keys[j - 1], order[j - 1]
+            j -= 1
+        keys[j], order[j] = key, number
+
+
+@njit(cache=True)
+def sort_strings(data, bounds, order, places):
+    """Sort the strings; how many distinct ones there are.
+
+    `order` becomes the distinct strings' numbers in order, equal ones once, `places` the place of each string
+    among them. Radix sort by eight bytes, each level by quicksort: O(bytes + n log n).
+    """
+    data, bounds = borrow(data), borrow(bounds)
+    count = len(order)
+    keys = np.empty(count, dtype=np.uint64)
+    for i in range(count):
+        order[i] = i
+    waiting = [(0, count, 0)]
+    while len(waiting) > 0:
+        low, high, depth = waiting.pop()
+        for i in range(low, high):
+            start = bounds[order[i]] + depth
+            keys[i] = _key(data, start, bounds[order[i] + 1] - start)
+        _sort_keys(keys, order, low, high)
+        first = low
+        while first < high:
+            last = first + 1
+            while last < high and keys[last] == keys[first]:
+                last += 1
+            if last - first > 1:
+                # Those that end here come first, the shorter before the longer (they differ in zeros at their ends).
+                for i in range(first, last):
+                    keys[i] = np.uint64(min(bounds[order[i] + 1] - bounds[order[i]] - depth, 9))
+                _sort_keys(keys, order, first, last)
+                longer = first
+                while longer < last and keys[longer] <= 8:
+                    longer += 1
+                if last - longer > 1:
+                    waiting.append((longer, last, depth + 8))
+            first = last
+    distinct = 0
+    for i in range(count):
+        number = order[i]
+        if i > 0:
+            before = order[distinct - 1]
+            start, other = bounds[number], bounds[before]
+            if _before(data, start, bounds[number + 1] - start, data, other, bounds[before + 1] - other) == 0:
+                places[number] = distinct - 1
+                continue
+        order[distinct] = number
+        places[number] = distinct
+        distinct += 1
+    return distinct
+
+
+@njit(cache=True)
+def gather_strings(data, bounds, order, out, ends):
+    """Copy the strings that `order` names to `out`, one after another, and write where each ends; O(bytes)."""
+    at = 0
+    for i in range(len(order)):
+        for j in range(bounds[order[i]], bounds[order[i] + 1]):
+            out[at] = data[j]
+            at += 1
+        ends[i] = at
+
+
+@njit(cache=True)
+def _compare_heads(lists, cursors, one, other):
+    """Whether the next string of list `one` comes before that of `other`, or equals it."""
+    data, bounds = at_address(lists[one, 0], np.uint8), at_address(lists[one, 1], np.int64)
+    other_data, other_bounds = at_address(lists[other, 0], np.uint8), at_address(lists[other, 1], np.int64)
+    start, start_of_other = bounds[cursors[one]], other_bounds[cursors[other]]
+    return (
+        _before(
+            data, start, bounds[cursors[one] + 1] - start,
+            other_data, start_of_other, other_bounds[cursors[other] + 1] - start_of_other,
+        )
+        <= 0
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _sink(heap, size, place, lists, cursors):
+    """Bring the list at heap[place] down to where it belongs."""
+    moving = heap[place]
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and not _compare_heads(lists, cursors, heap[child], heap[child + 1]):
+            child += 1
+        if _compare_heads(lists, cursors, moving, heap[child]):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = moving
+
+
+@njit(cache=True)
+def merge_strings(lists, cursors, heap, state, out, ends):
+    """Merge sorted lists of strings, until `out` or `ends` is full; how many distinct strings were written.
+
+    `lists` holds, for each, the addresses of its data, its bounds and the numbers (four bytes each) that its
+    strings are to get, and how many strings there are. `state` is (lists left, distinct strings so far), and
+    `heap` has the lists in it; both and `cursors` go on from call to call. O(n log lists) comparisons.
+    """
+    if state[1] == 0:
+        for place in range(state[0] // 2 - 1, -1, -1):
+            _sink(heap, state[0], place, lists, cursors)
+    written = at = 0
+    while state[0] > 0:
+        one = heap[0]
+        data, bounds = at_address(lists[one, 0], np.uint8), at_address(lists[one, 1], np.int64)
+        start = bounds[cursors[one]]
+        length = bounds[cursors[one] + 1] - start
+        fresh = written == 0 or length != at - _start(ends, written)
+        if not fresh:
+            fresh = _before(data, start, length, borrow(out), _start(ends, written), length) != 0
+        if fresh:
+            if written == len(ends) or at + length + AHEAD > len(out):
+                break
+            for i in range(length):
+                out[at + i] = data[start + i]
+            at += length
+            ends[written] = at
+            written += 1
+            state[1] += 1
+        at_address(lists[one, 2], np.uint32)[cursors[one]] = state[1] - 1
+        cursors[one] += 1
+        if cursors[one] == lists[one, 3]:
+            state[0] -= 1
+            heap[0] = heap[state[0]]
+        _sink(heap, state[0], 0, lists, cursors)
+    return written
+
+
+@njit(cache=True)
+def _start(ends, count):
+    """Where the last of `count` strings starts."""
+    return ends[count - 2] if count > 1 else 0

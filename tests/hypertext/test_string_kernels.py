@@ -1,0 +1,73 @@
+"""The kernels of parts and merging against their slow, obvious twins."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.hypertext import merge
+from pagekin.hypertext.merge import _merge_strings
+from pagekin.hypertext.part import _PADDING, _coded, _sorted
+from pagekin.hypertext.streams import encode_gaps
+from pagekin.store.ragged import pack
+
+strings = st.lists(st.one_of(st.binary(max_size=3), st.text("ab\0", max_size=30).map(str.encode)), max_size=80)
+
+
+def unpack(data: Any, ends: Any) -> list[bytes]:
+    starts = [0, *ends[:-1].tolist()] if len(ends) else []
+    return [data[a:b].tobytes() for a, b in zip(starts, ends.tolist(), strict=True)]
+
+
+@settings(deadline=None)
+@given(strings)
+def test_strings_are_sorted_as_python_sorts_them(given_strings: list[bytes]) -> None:
+    (data, bounds), places = _sorted(*pack([*given_strings, _PADDING]))
+    wanted = sorted(set(given_strings))
+    assert unpack(data, bounds[1:]) == wanted
+    assert places.tolist() == [wanted.index(string) for string in given_strings]
+
+
+@settings(deadline=None)
+@given(st.lists(strings, max_size=6), st.sampled_from([(1 << 20, 1 << 14), (64, 3)]))
+def test_sorted_lists_are_merged_as_one_set(lists: list[list[bytes]], sizes: tuple[int, int]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        parts = []
+        for number, some in enumerate(lists):
+            folder = Path(name) / str(number)
+            folder.mkdir()
+            (data, bounds), _ = _sorted(*pack([*some, _PADDING]))
+            data.tofile(folder / "words.bytes")
+            bounds.tofile(folder / "words.offsets")
+            parts.append(SimpleNamespace(folder=folder, ids=np.zeros(len(bounds) - 1, dtype=np.uint32)))
+        before = merge._PIECE_BYTES, merge._PIECE_STRINGS
+        merge._PIECE_BYTES, merge._PIECE_STRINGS = sizes
+        try:
+            found = [string for data, ends in _merge_strings(parts, "words", "ids") for string in unpack(data, ends)]  # type: ignore[arg-type]
+        finally:
+            merge._PIECE_BYTES, merge._PIECE_STRINGS = before
+        wanted = sorted({string for some in lists for string in some})
+        assert found == wanted
+        for part, some in zip(parts, lists, strict=True):
+            assert part.ids.tolist() == [wanted.index(string) for string in sorted(set(some))]
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 255)), max_size=20), max_size=5))
+def test_gaps_of_many_pages_are_coded_as_one_page_after_another(pages: list[list[tuple[int, int]]]) -> None:
+    pages = [sorted(page, key=lambda pair: pair[0]) for page in pages]
+    values = np.array([p << 8 | k for page in pages for p, k in page], dtype=np.int64)
+    ends = np.cumsum([len(page) for page in pages], dtype=np.int64)
+    gaps, kinds, page_ends = _coded(values, 8, ends, with_kinds=True)
+    for number, page in enumerate(pages):
+        coded, last = encode_gaps(np.diff(np.array([p for p, _ in page], dtype=np.int64), prepend=0))
+        wanted = np.zeros(len(coded), dtype=np.uint8)
+        wanted[last] = [k for _, k in page]
+        mine = slice(page_ends[number], page_ends[number + 1])
+        assert gaps[mine].tolist() == coded.tolist()
+        assert kinds[mine].tolist() == wanted.tolist()
