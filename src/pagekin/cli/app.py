@@ -35,6 +35,7 @@ VERBS = {
     "duplicates": "pagekin.cli.duplicates",
     "neighbours": "pagekin.cli.neighbours",
     "index": "pagekin.cli.index",
+    "evaluate": "pagekin.cli.evaluate",
     "check": "pagekin.cli.check",
     "demo": "pagekin.cli.demo",
     "info": "pagekin.cli.info",

@@ -15,7 +15,7 @@ Eligible = Callable[[Array], Array]
 """Given documents, a mask of those that may be answers."""
 
 # Chosen by timing: an entry of a list costs about 2 ns to read and count, a row of H about 100 ns.
-_FIRST_ENTRIES = 4_096
+_FIRST_ENTRIES = 1_024
 _CHEAP_ENTRIES = 1 << 15
 _FURTHER = 2
 _VERIFIED = 512
@@ -106,7 +106,7 @@ class SignatureIndex:
         if k and read[-1] > _FIRST_ENTRIES:
             first = max(int(np.searchsorted(read, _FIRST_ENTRIES, side="right")), 1)
             docs, counts = self._read(starts[:first], ends[:first])
-            docs, counts = _highest(docs, counts, 4 * k + 64)
+            docs, counts = _highest(docs, counts, 2 * k + 44)
             docs = docs[eligible(docs)]
             rows_read += len(docs)
             if len(docs) >= k:

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +24,11 @@ def smallest_uint(largest: int) -> np.dtype[Any]:
     return np.dtype(np.uint64)
 
 
+@cache
+def _largest(dtype: np.dtype[Any]) -> int:
+    return int(np.iinfo(dtype).max)
+
+
 def rank(ordered: Array, value: int) -> int:
     """How many numbers of an ordered array are less than `value`.
 
@@ -30,7 +36,7 @@ def rank(ordered: Array, value: int) -> int:
     """
     if len(ordered) == 0 or value <= 0:
         return 0
-    if value > np.iinfo(ordered.dtype).max:
+    if value > _largest(ordered.dtype):
         return len(ordered)
     return int(ordered.searchsorted(ordered.dtype.type(value)))
 

@@ -1,0 +1,128 @@
+"""`pagekin evaluate`: which strategy agrees best with a directory."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, open_corpus, print_json, progress_bar, say
+
+DirectoryOption = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE|url-path|breadcrumbs", help="A table of addresses and paths, or the collection's own tree."
+    ),
+]
+Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; what is deeper is collapsed.")]
+Mode = Annotated[str, typer.Option(metavar="lenient|strict", help="Pages listed above that depth: pad, or leave out.")]
+Classes = Annotated[str, typer.Option(metavar="primary|all", help="Pages in several classes: the deepest, or all.")]
+Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also by other scheme, slash, capitals.")]
+
+
+@app.command()
+def evaluate(
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    directory: DirectoryOption,
+    strategies: Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")] = "",
+    figures: Annotated[bool, typer.Option("--figures", help="The strategies of the paper's figures 3 to 9.")] = False,
+    sample: Annotated[int, typer.Option(min=0, help="Draw so many pairs of sibling classes, as the paper did.")] = 0,
+    linked: Annotated[
+        bool, typer.Option("--linked", help="Judge only pages that others link to, as the paper did.")
+    ] = False,
+    depth: Depth = 3,
+    mode: Mode = "lenient",
+    classes: Classes = "primary",
+    loose: Loose = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a report: index.html and CSV.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge strategies by a human-made directory."""
+    if figures and strategies:
+        fail("--figures and --strategies exclude each other; give one of them", USAGE)
+    corpus = open_corpus(collection)
+    tree = open_directory(corpus, directory, depth, mode, classes, loose)
+    from pagekin.evaluation.evaluate import evaluate_strategies, figure_strategies, own_strategies, read_strategies
+    from pagekin.hypertext.read import default_workers
+
+    if figures:
+        todo = figure_strategies()
+    else:
+        todo = read_named(read_strategies, strategies) if strategies else own_strategies(corpus)
+    with progress_bar(as_json) as tell:
+        done = evaluate_strategies(
+            corpus, tree, todo, linked=linked or figures, sample=sample, seed=seed, threads=workers or default_workers(),
+            progress=tell,
+        )  # fmt: skip
+    page = None
+    if out is not None:
+        try:
+            page = done.write(out, f"{Path(collection).name} against {Path(directory).name}", figures)
+        except OSError as error:
+            fail(f"{out} cannot be written: {error.strerror}.", BAD_INPUT)
+    if as_json:
+        print_json(done.as_dict())
+        return
+    print_judgements(done)
+    if page is not None:
+        say(f"\nReport: {page}")
+
+
+def read_named(read: Any, file: str) -> Any:
+    """The strategies in a file, or an end that says what is wrong with it."""
+    from pagekin.bags import StrategyError
+
+    try:
+        return read(Path(file))
+    except StrategyError as error:
+        fail(str(error), USAGE)
+
+
+def open_directory(corpus: Any, source: str, depth: int, mode: str, classes: str, loose: bool) -> Any:
+    """The directory, or an end with a clear message."""
+    from pagekin.evaluation.directory import CLASSES, MODES, DirectoryError, load_directory
+
+    for name, value, allowed in (("--mode", mode, MODES), ("--classes", classes, CLASSES)):
+        if value not in allowed:
+            fail(f"{name} is one of {', '.join(allowed)}, not '{value}'", USAGE)
+    try:
+        return load_directory(corpus, source, depth, mode, classes, loose)
+    except DirectoryError as error:
+        fail(str(error))
+
+
+def print_judgements(done: Any) -> None:
+    """A table for people."""
+    facts = done.bench.directory.facts
+    tree = done.bench.directory
+    say(
+        f"{facts['pages']:,} pages in {facts['classes']:,} classes (depth {tree.depth}, {tree.mode}, {tree.choice}); "
+        f"judged: {done.bench.note}"
+    )
+    if facts.get("not in the collection"):
+        hints = facts.get("other spellings") or {}
+        hint = "; " + ", ".join(f"{n:,} differ by {why}" for why, n in hints.items()) + " (--loose)" if hints else ""
+        say(
+            f"{facts['not in the collection']:,} listed addresses are not in the collection, e.g. {facts['examples'][0]}{hint}"
+        )
+    if facts.get("listed too high"):
+        say(f"{facts['listed too high']:,} listings stand too high in the tree to count")
+    say()
+    width = max(len(one.name) for one in done.judgements)
+    say(
+        f"{'Γ (Somers D)':<{width}}  {'overall':>15} {'siblings':>15} {'cousins':>15} {'unrelated':>15}  tied  orthogonal"
+    )
+    for one in done.judgements:
+        cells = " ".join(f"{_number(a.gamma)} ({_number(a.somers_d)})".rjust(15) for a in one.agreements.values())
+        tied = one.agreements["siblings"].tied
+        say(f"{one.name:<{width}}  {cells}  {_share(tied):>4}  {_share(one.orthogonality):>10}")
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "-"
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}" if math.isfinite(value) else "-"

@@ -1,0 +1,257 @@
+"""Similarities of pages to all others, and how well they agree with the pages' places in a directory."""
+
+import numpy as np
+from numba import njit
+
+JACCARD, COSINE = 0, 1
+TILE = 128
+"""Documents at a time: a thousand common terms of so many fit the second cache, and the sums the first."""
+BLOCK = 32
+"""Sources at a time: a tile of the common terms is fetched once for all of them."""
+_DIGIT = 11
+_BUCKETS = 1 << _DIGIT
+_LEVEL_BITS = 8
+
+
+@njit(cache=True, nogil=True)
+def _add_common(tile, slots, weights, metric, sums):
+    """Add to `sums` (TILE) what a tile (terms, TILE) of common terms shares with a source that holds `slots`.
+
+    Documents without the term have weight 0 and get 0. Four terms a pass: the sums are loaded and stored a quarter as often.
+    """
+    many = len(slots) - len(slots) % 4
+    for i in range(0, many, 4):
+        a, b, c, d = tile[slots[i]], tile[slots[i + 1]], tile[slots[i + 2]], tile[slots[i + 3]]
+        u, v, w, x = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        if metric == JACCARD:
+            for k in range(TILE):
+                found = sums[k]
+                found += np.float64(a[k] if a[k] < u else u)
+                found += np.float64(b[k] if b[k] < v else v)
+                found += np.float64(c[k] if c[k] < w else w)
+                found += np.float64(d[k] if d[k] < x else x)
+                sums[k] = found
+        else:
+            for k in range(TILE):
+                found = sums[k]
+                found += np.float64(a[k]) * np.float64(u)
+                found += np.float64(b[k]) * np.float64(v)
+                found += np.float64(c[k]) * np.float64(w)
+                found += np.float64(d[k]) * np.float64(x)
+                sums[k] = found
+    for i in range(many, len(slots)):
+        a, u = tile[slots[i]], weights[i]
+        if metric == JACCARD:
+            for k in range(TILE):
+                sums[k] += np.float64(a[k] if a[k] < u else u)
+        else:
+            for k in range(TILE):
+                sums[k] += np.float64(a[k]) * np.float64(u)
+
+
+@njit(cache=True, nogil=True)
+def similarities(
+    sources, offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, metric, found
+):
+    """Write the similarities of some documents, at most BLOCK, to every document to the rows of `found`.
+
+    Documents are rows of a sparse matrix (`offsets`, `terms`, `weights`). Its columns are given too: of common terms,
+    which have a slot, in full (`tiles`: tile, slot, document in the tile), of the others as postings (`post_*`). `sizes`
+    are the documents' sums (Jaccard) or norms (cosine). All is added up in double precision, in one order for all
+    documents, so equal bags are equally similar. Cost: the documents, at vector speed, for each common term of the
+    source, and the postings of its other terms.
+    """
+    slots = np.empty((len(sources), tiles.shape[1]), dtype=np.int64)
+    common = np.empty((len(sources), tiles.shape[1]), dtype=np.float32)
+    counts = np.zeros(len(sources), dtype=np.int64)
+    for s in range(len(sources)):
+        for i in range(offsets[sources[s]], offsets[sources[s] + 1]):
+            if slot_of[terms[i]] >= 0:
+                slots[s, counts[s]] = slot_of[terms[i]]
+                common[s, counts[s]] = weights[i]
+                counts[s] += 1
+    sums = np.empty(TILE, dtype=np.float64)
+    documents = len(offsets) - 1
+    for t in range(len(tiles)):
+        first = t * TILE
+        here = min(TILE, documents - first)
+        for s in range(len(sources)):
+            sums[:] = 0.0
+            _add_common(tiles[t], slots[s, : counts[s]], common[s, : counts[s]], metric, sums)
+            found[s, first : first + here] = sums[:here]
+    for s in range(len(sources)):
+        row = found[s]
+        for i in range(offsets[sources[s]], offsets[sources[s] + 1]):
+            term, weight = terms[i], weights[i]
+            if metric == JACCARD:
+                for k in range(post_offsets[term], post_offsets[term + 1]):
+                    row[post_docs[k]] += np.float64(post_weights[k] if post_weights[k] < weight else weight)
+            else:
+                for k in range(post_offsets[term], post_offsets[term + 1]):
+                    row[post_docs[k]] += np.float64(post_weights[k]) * np.float64(weight)
+        size = sizes[sources[s]]
+        for d in range(documents):
+            if row[d] > 0:
+                if metric == JACCARD:
+                    row[d] /= size + sizes[d] - row[d]
+                else:
+                    row[d] /= size * sizes[d]
+
+
+@njit(cache=True, nogil=True)
+def _sort(keys, room, count):
+    """Sort the first `count` of `keys` into `room`, by all but the lowest _LEVEL_BITS bits: radix sort, least digit first."""
+    places = np.empty(_BUCKETS, dtype=np.int64)
+    for turn in range(3):
+        shift = _LEVEL_BITS + turn * _DIGIT
+        places[:] = 0
+        for i in range(count):
+            places[(keys[i] >> shift) & (_BUCKETS - 1)] += 1
+        start = 0
+        for bucket in range(_BUCKETS):
+            start, places[bucket] = start + places[bucket], start
+        for i in range(count):
+            bucket = (keys[i] >> shift) & (_BUCKETS - 1)
+            room[places[bucket]] = keys[i]
+            places[bucket] += 1
+        keys, room = room, keys
+
+
+@njit(cache=True, nogil=True)
+def count_pairs(found, distance, source, keys, room, concordant, discordant, tied):
+    """Add to the counts of pairs of documents by their familial distances i < j: `concordant[i, j]` and so on.
+
+    `found` holds similarities in single precision, `distance[d]` document d's distance from the source, -1 if it does not
+    take part. A pair is concordant if the nearer document is the more similar one, tied if both are equally similar.
+    `keys` and `room` (int64) have room for all documents. Cost: one sort of the similarities that are not 0.
+    """
+    levels = len(concordant)
+    bits = found.view(np.uint32)
+    here = np.zeros(levels, dtype=np.int64)
+    below = np.zeros(levels, dtype=np.int64)
+    count = 0
+    for d in range(len(found)):
+        if distance[d] >= 0 and d != source:
+            if found[d] > 0:
+                # The bits of positive numbers are in the numbers' order.
+                keys[count] = (np.int64(bits[d]) << _LEVEL_BITS) | distance[d]
+                count += 1
+            else:
+                here[distance[d]] += 1
+    _sort(keys, room, count)
+    below += here
+    for i in range(levels):
+        for j in range(i + 1, levels):
+            tied[i, j] += here[i] * here[j]
+    start = 0
+    while start < count:
+        here[:] = 0
+        last = start
+        while last < count and room[last] >> _LEVEL_BITS == room[start] >> _LEVEL_BITS:
+            level = room[last] & ((1 << _LEVEL_BITS) - 1)
+            for i in range(level):
+                discordant[i, level] += below[i]
+            for j in range(level + 1, levels):
+                concordant[level, j] += below[j]
+            here[level] += 1
+            last += 1
+        if last > start + 1:
+            for i in range(levels):
+                for j in range(i + 1, levels):
+                    tied[i, j] += here[i] * here[j]
+        below += here
+        start = last
+
+
+@njit(cache=True, nogil=True)
+def judge(
+    sources, offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, metric, class_offsets,
+    classes, apart, concordant, discordant, tied, orthogonal, nearest, nearest_similarity,
+):  # fmt: skip
+    """Judge the documents `sources`: pairs by familial distance, orthogonal documents of the same class, the nearest.
+
+    Document d is listed in classes[class_offsets[d]:class_offsets[d + 1]] (none: it takes no part), and `apart` holds the
+    familial distances of classes. `orthogonal[s]` is (documents of the same class, those of them with similarity 0).
+    The first arguments are those of `similarities`.
+    """
+    documents = len(offsets) - 1
+    found = np.empty((BLOCK, documents), dtype=np.float64)
+    rounded = np.empty(documents, dtype=np.float32)
+    keys, room = np.empty(documents, dtype=np.int64), np.empty(documents, dtype=np.int64)
+    distance = np.empty(documents, dtype=np.int64)
+    row = np.empty(len(apart), dtype=np.int64)
+    depth = concordant.shape[1] - 1
+    for s in range(len(sources)):
+        source = sources[s]
+        if s % BLOCK == 0:
+            similarities(
+                sources[s : s + BLOCK], offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights,
+                sizes, metric, found,
+            )  # fmt: skip
+        for c in range(len(apart)):
+            row[c] = depth
+            for k in range(class_offsets[source], class_offsets[source + 1]):
+                row[c] = min(row[c], apart[classes[k], c])
+        for d in range(documents):
+            distance[d] = -1
+            rounded[d] = found[s % BLOCK, d]
+            if class_offsets[d] < class_offsets[d + 1]:
+                distance[d] = depth
+                for k in range(class_offsets[d], class_offsets[d + 1]):
+                    distance[d] = min(distance[d], row[classes[k]])
+        count_pairs(rounded, distance, source, keys, room, concordant[s], discordant[s], tied[s])
+        for d in range(documents):
+            if distance[d] == 0 and d != source:
+                orthogonal[s, 0] += 1
+                orthogonal[s, 1] += rounded[d] == 0.0
+        _nearest(rounded, distance, source, nearest[s], nearest_similarity[s])
+
+
+@njit(cache=True, nogil=True)
+def _nearest(found, distance, source, nearest, similarity):
+    """Write the documents that take part with the greatest similarities, the first of equals first; -1 where none is left."""
+    k = len(nearest)
+    filled = 0
+    nearest[:] = -1
+    similarity[:] = 0.0
+    for d in range(len(found)):
+        if distance[d] < 0 or d == source or found[d] <= 0:
+            continue
+        if filled == k and found[d] <= similarity[k - 1]:
+            continue
+        place = min(filled, k - 1)
+        while place > 0 and similarity[place - 1] < found[d]:
+            nearest[place], similarity[place] = nearest[place - 1], similarity[place - 1]
+            place -= 1
+        nearest[place], similarity[place] = d, found[d]
+        filled = min(filled + 1, k)
+
+
+@njit(cache=True, nogil=True)
+def columns(offsets, terms, weights, slot_of, slots):
+    """(tiles, offsets, documents, weights): the columns of a matrix given by document, as `similarities` wants them.
+
+    Terms with a slot fill the tiles, the others get postings, in which documents rise.
+    """
+    documents = len(offsets) - 1
+    tiles = np.zeros(((documents + TILE - 1) // TILE, slots, TILE), dtype=np.float32)
+    post_offsets = np.zeros(len(slot_of) + 1, dtype=np.int64)
+    for i in range(len(terms)):
+        if slot_of[terms[i]] < 0:
+            post_offsets[terms[i] + 1] += 1
+    for t in range(len(slot_of)):
+        post_offsets[t + 1] += post_offsets[t]
+    fill = post_offsets[:-1].copy()
+    docs = np.empty(post_offsets[-1], dtype=np.int32)
+    values = np.empty(post_offsets[-1], dtype=np.float32)
+    for d in range(documents):
+        for i in range(offsets[d], offsets[d + 1]):
+            slot = slot_of[terms[i]]
+            if slot >= 0:
+                tiles[d // TILE, slot, d % TILE] = weights[i]
+                continue
+            place = fill[terms[i]]
+            docs[place] = d
+            values[place] = weights[i]
+            fill[terms[i]] += 1
+    return tiles, post_offsets, docs, values

@@ -1,0 +1,321 @@
+"""Human-made hierarchies: read from a table, or taken from the collection's own addresses or breadcrumbs (section 2.1)."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Boundary, Corpus, canonical, sites_of_urls
+from pagekin.hypertext.urls import host_of
+
+MODES = ("lenient", "strict")
+CLASSES = ("primary", "all")
+OWN = ("url-path", "breadcrumbs")
+PADDING = "-"
+Listing = tuple[str, tuple[str, ...]]
+"""An address and the path of a class it is listed in."""
+
+
+class DirectoryError(Exception):
+    """A directory that cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Directory:
+    """Pages in the classes of a tree, cut at a depth."""
+
+    name: str
+    depth: int
+    mode: str
+    choice: str
+    """'primary': each page in one class; 'all': in every class it is listed in."""
+    classes: tuple[tuple[str, ...], ...]
+    """Paths of the classes, sorted, all as long as the tree is deep."""
+    urls: npt.NDArray[np.int64]
+    """URL numbers of the pages, sorted."""
+    offsets: npt.NDArray[np.int64]
+    members: npt.NDArray[np.int64]
+    """Page i is in the classes members[offsets[i]:offsets[i + 1]]."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What was listed, left out and not found, and why."""
+
+    def apart(self) -> npt.NDArray[np.int64]:
+        """The familial distance between each two classes (definition 1)."""
+        return np.array(
+            [[familial_distance(a, b) for b in self.classes] for a in self.classes], dtype=np.int64
+        ).reshape(len(self.classes), len(self.classes))
+
+    def primary(self) -> npt.NDArray[np.int64]:
+        """The first class of each page."""
+        return self.members[self.offsets[:-1]]
+
+
+def familial_distance(a: tuple[str, ...], b: tuple[str, ...]) -> int:
+    """The distance from class a to the most specific class that dominates both (definition 1)."""
+    common = 0
+    for x, y in zip(a, b, strict=True):
+        if x != y:
+            break
+        common += 1
+    return len(a) - common
+
+
+def collapse(path: tuple[str, ...], depth: int, mode: str) -> tuple[str, ...] | None:
+    """A class's path cut or padded to `depth`; None if it is listed too high to count."""
+    if len(path) >= depth:
+        return path[:depth]
+    if mode == "strict" or len(path) < min(2, depth):
+        return None
+    return path + (PADDING,) * (depth - len(path))
+
+
+def load_directory(
+    corpus: Corpus, source: str, depth: int = 3, mode: str = "lenient", choice: str = "primary", loose: bool = False
+) -> Directory:
+    """The directory in a file (TSV or CSV: address, path), or the collection's own by 'url-path' or 'breadcrumbs'.
+
+    With `loose`, addresses match in other spellings too: http and https, trailing slash, capitals.
+    """
+    if source == "url-path":
+        listings: Iterable[Listing] = _url_paths(corpus)
+    elif source == "breadcrumbs":
+        listings = _breadcrumbs(corpus)
+    else:
+        listings = read_listings(Path(source))
+    return make_directory(corpus, listings, source, depth, mode, choice, loose)
+
+
+def make_directory(
+    corpus: Corpus, listings: Iterable[Listing], name: str, depth: int, mode: str, choice: str, loose: bool
+) -> Directory:
+    """The directory of those listings whose pages are in the collection."""
+    match = _matcher(corpus, loose)
+    places: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+    said = Counter[str]()
+    missing: list[str] = []
+    for address, path in listings:
+        said["listings"] += 1
+        collapsed = collapse(path, depth, mode)
+        if collapsed is None:
+            said["listed too high"] += 1
+            continue
+        number = match(address)
+        if number < 0:
+            said["not in the collection"] += 1
+            missing.append(address)
+            continue
+        known = places.setdefault(number, [])
+        if all(collapsed != other for _depth, other in known):
+            known.append((min(len(path), depth), collapsed))
+    facts: dict[str, Any] = dict(said)
+    if missing:
+        facts["examples"] = missing[:5]
+        facts["other spellings"] = dict(_other_spellings(corpus, missing[:2000]))
+    if not places:
+        raise DirectoryError(_nothing_matched(corpus, name, facts))
+    urls = np.array(sorted(places), dtype=np.int64)
+    chosen: list[list[tuple[str, ...]]] = []
+    for number in urls.tolist():
+        # The deepest listing first, the first of equals.
+        ranked = sorted(places[number], key=lambda place: -place[0])
+        chosen.append([path for _depth, path in (ranked[:1] if choice == "primary" else ranked)])
+    classes = tuple(sorted({path for paths in chosen for path in paths}))
+    numbers = {path: number for number, path in enumerate(classes)}
+    offsets = np.zeros(len(urls) + 1, dtype=np.int64)
+    np.cumsum([len(paths) for paths in chosen], out=offsets[1:])
+    members = np.array([numbers[path] for paths in chosen for path in paths], dtype=np.int64)
+    facts |= {"pages": len(urls), "classes": len(classes)}
+    return Directory(name, depth, mode, choice, classes, urls, offsets, members, facts)
+
+
+def _nothing_matched(corpus: Corpus, name: str, facts: dict[str, Any]) -> str:
+    if not facts.get("listings"):
+        return f"{name} lists no page."
+    if not facts.get("not in the collection"):
+        return f"{name} lists pages only above the depth asked for; try a smaller --depth or --mode lenient."
+    example = facts["examples"][0]
+    ours = corpus.page_url(0) if len(corpus) else "nothing"
+    hint = "; with --loose some would match" if facts.get("other spellings") else ""
+    return (
+        f"none of the {facts['listings']:,} addresses of {name} is in the collection: it lists {example}, and the "
+        f"collection holds {ours}{hint}."
+    )
+
+
+# -- tables -------------------------------------------------------------------------------------------------------------
+
+
+def read_listings(file: Path) -> list[Listing]:
+    """The listings of a TSV (address TAB path) or CSV file; paths are written with slashes.
+
+    More columns than two, empty lines, lines that begin with #, and a heading are ignored.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DirectoryError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DirectoryError(f"{file} is no table of text: it is not UTF-8.") from None
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    # In TSV a quotation mark is a letter like others: as an opening quote it would swallow the lines up to the next one.
+    rows = (
+        csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
+        if "\t" in first
+        else csv.reader(io.StringIO(text))
+    )
+    found: list[Listing] = []
+    heading = True
+    try:
+        for row in rows:
+            if not row or not row[0].strip() or row[0].startswith("#"):
+                continue
+            if len(row) < 2:
+                raise DirectoryError(
+                    f"{file}, line {rows.line_num}: an address and a path are wanted, in two columns; found "
+                    f"'{row[0][:80]}'."
+                )
+            address, path = row[0].strip(), row[1].strip()
+            if not (heading and _is_heading(address, path)):
+                found.append((address, tuple(part.strip() for part in path.split("/") if part.strip())))
+            heading = False
+    except csv.Error as error:
+        raise DirectoryError(f"{file} is no table: {error}.") from None
+    return found
+
+
+def _is_heading(address: str, path: str) -> bool:
+    """Whether the first row names the columns: a page's address has a slash or a dot, or its path has levels."""
+    return "/" not in address and "." not in address and "/" not in path
+
+
+# -- addresses ----------------------------------------------------------------------------------------------------------
+
+
+def _base(corpus: Corpus) -> str | None:
+    """What addresses without a host are relative to: the top of the collection's host, if there is just one."""
+    if len(corpus.hosts) != 1 or not len(corpus):
+        return None
+    return "/".join([*corpus.page_url(0).split("/")[:3], ""])
+
+
+def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
+    """A function from an address as listed to its URL number; -1 if it was not captured or linked to.
+
+    An address without a host is taken to be of the collection's host, if there is just one.
+    """
+    base = _base(corpus)
+    folded: dict[str, int] = {}
+    if loose:
+        for number in range(len(corpus.urls)):
+            folded.setdefault(_loosely(corpus.url(number)), number)
+        # An address with a page goes before others that are only linked to.
+        for number in np.unique(np.asarray(corpus.kin["page.url"]))[::-1].tolist():
+            folded[_loosely(corpus.url(number))] = number
+
+    def match(address: str) -> int:
+        url = canonical(address, base) if base else canonical(address)
+        if url is None and loose:
+            url = canonical(f"http://{address}")
+        if url is None:
+            return -1
+        number = corpus.url_number(url)
+        if number < 0 and loose:
+            other = folded.get(_loosely(url), -1)
+            return corpus.home(other) if other >= 0 else -1
+        return number
+
+    return match
+
+
+def _loosely(url: str) -> str:
+    """An address without what people write differently: scheme, www, capitals, trailing slash, escapes."""
+    return unquote(url).partition("://")[2].removeprefix("www.").rstrip("/").lower()
+
+
+def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
+    """How many of the addresses would match if written otherwise, by the difference."""
+    base = _base(corpus)
+    found = Counter[str]()
+    for address in addresses:
+        url = canonical(address, base) or canonical(f"http://{address}")
+        if url is None:
+            continue
+        scheme, _, rest = url.partition("://")
+        for reason, other in (
+            ("a missing http://", url if base is None and canonical(address) is None else ""),
+            ("http and https", f"{'http' if scheme == 'https' else 'https'}://{rest}"),
+            ("a trailing slash", url.rstrip("/") if url.endswith("/") else url + "/"),
+            ("www.", f"{scheme}://{rest.removeprefix('www.') if rest.startswith('www.') else 'www.' + rest}"),
+            ("capitals", url.lower()),
+        ):
+            if corpus.url_number(other) >= 0:
+                found[reason] += 1
+                break
+    return found
+
+
+# -- the collection's own structure -------------------------------------------------------------------------------------
+
+
+def _url_paths(corpus: Corpus) -> list[Listing]:
+    """Each page under the folders of its address; sites come first where there are several, hosts where a site has several."""
+    pages = np.unique(np.asarray(corpus.kin["page.url"]))
+    sites, names = sites_of_urls(corpus.urls)
+    several_sites = len(np.unique(sites[pages])) > 1
+    paths: list[tuple[str, ...]] = []
+    urls = [corpus.url(int(number)) for number in pages]
+    hosts: dict[int, set[str]] = {}
+    for number, url in zip(pages.tolist(), urls, strict=True):
+        hosts.setdefault(int(sites[number]), set()).add(host_of(url))
+    for number, url in zip(pages.tolist(), urls, strict=True):
+        site = int(sites[number])
+        folders = tuple(part for part in url.split("?")[0].split("/")[3:-1] if part)
+        above: tuple[str, ...] = (names[site],) if several_sites else ()
+        if len(hosts[site]) > 1:
+            above += (host_of(url),)
+        paths.append(above + folders)
+    shared = len(_common_prefix(paths))
+    return [(url, path[shared:]) for url, path in zip(urls, paths, strict=True)]
+
+
+def _common_prefix(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """What all paths begin with."""
+    low, high = min(paths, default=()), max(paths, default=())
+    for place, (a, b) in enumerate(zip(low, high, strict=False)):
+        if a != b:
+            return low[:place]
+    return low[: len(high)]
+
+
+def _breadcrumbs(corpus: Corpus) -> list[Listing]:
+    """Each page, by its newest capture, under the links of its breadcrumbs, but for one to itself."""
+    found: list[Listing] = []
+    for page in np.unique(np.asarray(corpus.kin["page.url"]), return_index=True)[1].tolist():
+        stream = corpus.stream(page)
+        starts = stream.boundary_at[stream.boundary_kind == Boundary.CRUMBS_START]
+        ends = stream.boundary_at[stream.boundary_kind == Boundary.CRUMBS_END]
+        if not len(starts) or not len(ends):
+            continue
+        own = int(corpus.kin["page.url"][page])
+        path: list[str] = []
+        for anchor in corpus.anchors_out(page):
+            at = int(corpus.kin["anchor.start"][anchor])
+            if int(starts[0]) <= at < int(ends[0]) and int(corpus.kin["anchor.target"][anchor]) != own:
+                text = corpus.anchor_text(anchor)
+                if text:
+                    path.append(text)
+        if path:
+            found.append((corpus.page_url(page), tuple(path)))
+    if not found:
+        raise DirectoryError(
+            "no page of the collection has breadcrumbs; use url-path, or a table of addresses and paths."
+        )
+    shared = len(_common_prefix([path for _url, path in found]))
+    return [(url, path[shared:]) for url, path in found if len(path) > shared]

@@ -1,0 +1,315 @@
+"""Judging strategies: bags of the directory's pages, their similarities, and the agreement of these with the directory."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy
+from pagekin.bags.batches import in_order
+from pagekin.bags.workshop import MadeBags, Workshop
+from pagekin.evaluation.directory import Directory
+from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts, holm, interval, p_value
+from pagekin.hypertext import Corpus
+
+Array = npt.NDArray[Any]
+NEAREST = 100
+INLINK_GROUPS = (0, 1, 4, 16, 64, np.inf)
+_BATCH = 64
+_COMMON = 8
+"""Terms that more than one in so many documents holds are common."""
+_FULL_BYTES = 64 << 20
+"""Memory for the full columns of common terms."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is judged: the documents, which of them are sources, and the directory that judges."""
+
+    directory: Directory
+    urls: npt.NDArray[np.int64]
+    """URL numbers of the documents, rows of every matrix."""
+    sources: npt.NDArray[np.int64]
+    class_offsets: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.int64]
+    apart: npt.NDArray[np.int64]
+    bootstrap: ClassBootstrap
+    note: str
+    """Which pages take part, for the report."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How one strategy did."""
+
+    name: str
+    strategy: dict[str, Any]
+    counts: PairCounts
+    agreements: dict[str, Agreement]
+    resampled: dict[str, tuple[Array, Array]]
+    """Per region Γ and Somers' D of each resample."""
+    orthogonality: float
+    """The share of pairs of one class with nothing in common (Figure 4)."""
+    nearest: npt.NDArray[np.int64]
+    """The most similar documents of each source, -1 where there are no more."""
+    nearest_similarity: npt.NDArray[np.float32]
+    facts: dict[str, Any]
+    seconds: float
+
+
+def make_bench(
+    directory: Directory,
+    only: Array | None = None,
+    sample: int = 0,
+    sources: int = 0,
+    seed: int = 1,
+    rounds: int = 1000,
+) -> Bench:
+    """The bench for a directory.
+
+    Only pages whose URL numbers are in `only` take part. With `sample`, so many pairs of classes under one parent are
+    drawn, as in the paper, and the pages of drawn classes are sources and candidates. With `sources`, so many of the
+    documents are sources, drawn at random; all are candidates.
+    """
+    rng = np.random.default_rng(seed)
+    keep = np.ones(len(directory.urls), np.bool_)
+    note = ""
+    if only is not None:
+        keep &= np.isin(directory.urls, only)
+    if sample:
+        drawn, there_are = _sampled_classes(directory, sample, rng)
+        of_class = np.isin(directory.members, drawn)
+        keep &= np.add.reduceat(of_class, directory.offsets[:-1]).astype(np.bool_)
+        pairs = min(sample, there_are)
+        note = f", those of {pairs:,} drawn pairs of sibling classes" + (
+            f" (all there are; {sample:,} were asked for)" if there_are < sample else ""
+        )
+    chosen = np.flatnonzero(keep)
+    of_all = "all" if len(chosen) == len(keep) else f"{len(chosen):,} of"
+    note = f"{of_all} {len(keep):,} pages of the directory{note}"
+    sizes = np.diff(directory.offsets)[chosen]
+    class_offsets = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(sizes, out=class_offsets[1:])
+    classes = np.concatenate(
+        [directory.members[directory.offsets[i] : directory.offsets[i + 1]] for i in chosen.tolist()]
+        or [np.zeros(0, np.int64)]
+    )
+    from_here = np.arange(len(chosen))
+    if sources and sources < len(chosen):
+        from_here = np.sort(rng.choice(len(chosen), sources, replace=False))
+        note += f", {sources:,} of them drawn as sources"
+    primary = classes[class_offsets[:-1]] if len(chosen) else classes
+    bootstrap = ClassBootstrap(primary[from_here], rounds, seed)
+    return Bench(
+        directory, directory.urls[chosen], from_here, class_offsets, classes, directory.apart(), bootstrap, note
+    )
+
+
+def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array, int]:
+    """(classes in `count` drawn pairs of classes under one parent, how many such pairs there are)."""
+    by_parent: dict[tuple[str, ...], list[int]] = {}
+    for number, path in enumerate(directory.classes):
+        by_parent.setdefault(path[:-1], []).append(number)
+    pairs = [(a, b) for group in by_parent.values() for i, a in enumerate(group) for b in group[i + 1 :]]
+    if len(pairs) <= count:
+        return np.unique(np.array(pairs, np.int64)), len(pairs)
+    drawn = rng.choice(len(pairs), count, replace=False)
+    return np.unique(np.array([pairs[i] for i in drawn], np.int64)), len(pairs)
+
+
+class Experiment:
+    """Strategies judged over one corpus and one bench, each stage of bag making done once."""
+
+    def __init__(self, corpus: Corpus, bench: Bench, workshop: Workshop, threads: int = 1) -> None:
+        self.corpus, self.bench, self.workshop, self.threads = corpus, bench, workshop, threads
+
+    def judge(self, name: str, strategy: Strategy) -> Judgement:
+        """How well a strategy agrees with the directory."""
+        started = time.perf_counter()
+        bags = self.workshop.bags(strategy)
+        matrix = rows_of(bags, self.bench.urls)
+        facts = {
+            "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
+            "without_bag": matrix.empty,
+        }  # fmt: skip
+        return self.judge_matrix(name, strategy.as_dict(), matrix, strategy.metric, facts, started)
+
+    def judge_matrix(
+        self, name: str, strategy: dict[str, Any], matrix: "Matrix", metric: str, facts: dict[str, Any], started: float
+    ) -> Judgement:
+        """How well the similarities of a matrix's rows agree with the directory."""
+        counts, nearest, similarity = count_all(self.bench, matrix, metric, self.threads)
+        agreements, resampled = {}, {}
+        for region in REGIONS:
+            agreements[region], gammas, somers = self.bench.bootstrap.agreement(counts, region)
+            resampled[region] = (gammas, somers)
+        same, apart = counts.orthogonal.sum(axis=0).tolist()
+        return Judgement(
+            name, strategy, counts, agreements, resampled, apart / same if same else float("nan"), nearest, similarity,
+            facts, time.perf_counter() - started,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Weighted terms of the documents, by row."""
+
+    offsets: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float32]
+    columns: int
+    empty: int
+
+
+def rows_of(bags: MadeBags, urls: Array) -> Matrix:
+    """The bags of some URLs as the rows of a matrix; a URL without a bag has an empty row."""
+    place = np.minimum(np.searchsorted(bags.urls, urls), max(len(bags.urls) - 1, 0))
+    has = bags.urls[place] == urls if len(bags.urls) else np.zeros(len(urls), np.bool_)
+    starts = np.where(has, bags.offsets[place], 0)
+    sizes = np.where(has, bags.offsets[np.minimum(place + 1, len(bags.offsets) - 1)] - starts, 0)
+    offsets = np.zeros(len(urls) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    index = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+    terms = bags.terms[index].astype(np.int64)
+    return Matrix(offsets, terms, bags.weights[index], bags.columns, int(np.count_nonzero(sizes == 0)))
+
+
+def count_all(bench: Bench, matrix: Matrix, metric: str, threads: int) -> tuple[PairCounts, Array, Array]:
+    """(pairs of documents by distance and agreement, nearest documents, their similarities) of all sources."""
+    from pagekin.evaluation._kernels import judge as kernels
+
+    rows = (matrix.offsets, matrix.terms, matrix.weights)
+    slot_of = _slots(matrix)
+    columns = kernels.columns(*rows, slot_of, int(slot_of.max(initial=-1)) + 1)
+    filled = np.diff(matrix.offsets) > 0
+    sizes = np.zeros(len(bench.urls))
+    if filled.any():
+        values = matrix.weights.astype(np.float64)
+        values = values if metric == "jaccard" else values * values
+        sums = np.add.reduceat(values, matrix.offsets[:-1][filled])
+        sizes[filled] = sums if metric == "jaccard" else np.sqrt(sums)
+    levels, total = bench.directory.depth + 1, len(bench.sources)
+    counts = [np.zeros((total, levels, levels), np.int64) for _ in range(3)]
+    orthogonal = np.zeros((total, 2), np.int64)
+    nearest, similarity = np.full((total, NEAREST), -1, np.int64), np.zeros((total, NEAREST), np.float32)
+
+    def part(first: int, last: int) -> None:
+        here = slice(first, last)
+        judge: Any = kernels.judge
+        judge(
+            bench.sources[here], *rows, slot_of, *columns, sizes,
+            kernels.JACCARD if metric == "jaccard" else kernels.COSINE, bench.class_offsets, bench.classes, bench.apart,
+            *(array[here] for array in counts), orthogonal[here], nearest[here], similarity[here],
+        )  # fmt: skip
+
+    for _range, _nothing in in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
+        pass
+    return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
+
+
+def _slots(matrix: Matrix) -> npt.NDArray[np.int64]:
+    """A slot for each term that so many documents hold that a full column is faster than a list; -1 for the others."""
+    documents = len(matrix.offsets) - 1
+    df = np.bincount(matrix.terms, minlength=matrix.columns)
+    slot_of = np.full(matrix.columns, -1, np.int64)
+    common = np.flatnonzero(df * _COMMON > documents)
+    if len(common) * documents * 4 > _FULL_BYTES:
+        most = _FULL_BYTES // (documents * 4)
+        common = np.sort(common[np.argsort(-df[common], kind="stable")[:most]])
+    slot_of[common] = np.arange(len(common))
+    return slot_of
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better one strategy is than another, in one region."""
+
+    region: str
+    measure: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    """Of a difference as far from 0 by chance, corrected for the number of comparisons (Holm)."""
+
+
+def differences(better: Judgement, others: list[Judgement], measure: str = "somers_d") -> dict[str, list[Difference]]:
+    """By name of the other strategy and region: how much `better` is better, with paired 95 % intervals."""
+    place = 0 if measure == "gamma" else 1
+    found: list[tuple[str, Difference]] = []
+    for other in others:
+        for region in REGIONS:
+            values = better.resampled[region][place] - other.resampled[region][place]
+            by = getattr(better.agreements[region], measure) - getattr(other.agreements[region], measure)
+            found.append((other.name, Difference(region, measure, by, *interval(values), p_value(values))))
+    corrected = holm([difference.p for _name, difference in found])
+    made: dict[str, list[Difference]] = {}
+    for (name, difference), p in zip(found, corrected, strict=True):
+        made.setdefault(name, []).append(
+            Difference(difference.region, measure, difference.difference, difference.low, difference.high, p)
+        )
+    return made
+
+
+def by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> list[tuple[str, float, float, float]]:
+    """(how many pages link to them, sibling Γ, low, high) of groups of sources (footnote 11).
+
+    `citing` is the number for each source.
+    """
+    found = []
+    for least, below in pairwise(INLINK_GROUPS):
+        here = (citing >= least) & (citing < below)
+        if not here.any():
+            continue
+        part = judgement.counts.only(here)
+        agreement, _gammas, _somers = bench.bootstrap.agreement(part, "siblings")
+        label = (
+            f"{least:g} or more"
+            if below == np.inf
+            else f"{least:g}"
+            if below == least + 1
+            else f"{least:g}-{below - 1:g}"
+        )
+        found.append((f"{label} ({np.count_nonzero(here):,} pages)", agreement.gamma, agreement.low, agreement.high))
+    return found
+
+
+def run_all(
+    experiment: Experiment,
+    strategies: dict[str, Strategy],
+    progress: Callable[[str, float], None] = lambda _s, _p: None,
+) -> list[Judgement]:
+    """The judgements of named strategies, in order. Equal strategies are judged once."""
+    made: dict[str, Judgement] = {}
+    found = []
+    for done, (name, strategy) in enumerate(strategies.items()):
+        progress("judging", done / len(strategies))
+        key = strategy.digest()
+        if key not in made:
+            made[key] = experiment.judge(name, strategy)
+        one = made[key]
+        found.append(one if one.name == name else replace(one, name=name))
+    progress("judging", 1.0)
+    return found
+
+
+def inlinks(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
+    """How many other pages link to each of the URLs."""
+    offsets, anchors = corpus.kin["inlink.offsets"], corpus.kin["inlink.anchors"]
+    page_url = np.asarray(corpus.kin["page.url"])
+    found = np.zeros(len(urls), np.int64)
+    for place, url in enumerate(urls.tolist()):
+        some = anchors[int(offsets[url]) : int(offsets[url + 1])]
+        pages = np.searchsorted(corpus.kin["page.anchors"], some, side="right") - 1
+        citing = np.unique(page_url[pages])
+        found[place] = np.count_nonzero(citing != url)
+    return found
+
+
+def linked_pages(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
+    """Those of the URLs that at least one other page links to: all that the paper judges."""
+    return np.asarray(urls[inlinks(corpus, urls) > 0], np.int64)

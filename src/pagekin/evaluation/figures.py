@@ -1,0 +1,98 @@
+"""The strategies behind the paper's figures 3 to 7 and 9, and the other comparisons it mentions."""
+
+from dataclasses import dataclass
+
+from pagekin.bags import PRESETS, Strategy
+from pagekin.bags.strategy import PAPER_CENTRE
+
+_WINDOWS = {
+    "content.scale": 0, "anchors.scale": 1, "anchors.repeat": "every", "words": "letters", "stemming": "stem",
+    "weight.frequency": "none", "weight.distance": "none", "window.size": 32,
+}  # fmt: skip
+_CONTENT = {**_WINDOWS, "content.scale": 1, "anchors.scale": 0}
+_LINKS = {**_WINDOWS, "content.scale": 0, "title.scale": 0, "anchors.scale": 0, "links.scale": 1}
+_NMDF = {"weight.frequency": "nmdf", "weight.centre": PAPER_CENTRE}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: the strategies in the order of its bars, and what the paper found."""
+
+    number: str
+    title: str
+    paper: str
+    strategies: dict[str, Strategy]
+    orthogonality: bool = False
+
+
+def _made(name: str, settings: dict[str, object]) -> Strategy:
+    return Strategy().with_settings({"name": name, **settings})
+
+
+def figures() -> list[Figure]:
+    """All figures, with base settings as far as the text says: windows of 32, stems; 3 and 4 unweighted."""
+    sizes = {f"window {size}": _made(f"window {size}", {**_WINDOWS, "window.size": size}) for size in (0, 4, 8, 16, 32)}
+    kinds = {kind: _made(kind, {**_WINDOWS, "window.kind": kind}) for kind in ("syntactic", "topical")}
+    distance = {**_WINDOWS, "weight.distance": "log"}
+    metrics = {
+        "windows": _WINDOWS, "both weights": {**distance, **_NMDF}, "content": _CONTENT,
+        "windows + content": {**distance, "content.scale": 1},
+    }  # fmt: skip
+    plain = {"links": _made("links", _LINKS), "content": _made("content", _CONTENT)}
+    return [
+        Figure(
+            "3", "What a page is represented by",
+            "larger fixed windows are always better; topical windows nearly as good while shorter; links worst",
+            {**sizes, **kinds, **plain},
+        ),
+        Figure(
+            "4", "Pairs of one class with nothing in common",
+            "small windows, links and content leave most pairs of a class orthogonal; larger windows do not",
+            {**sizes, **kinds, **plain}, orthogonality=True,
+        ),
+        Figure(
+            "5", "Bags of several kinds of terms",
+            "content added to windows helps; link ids added to both do harm",
+            {
+                "windows": _made("windows, distance", distance),
+                "windows + content": _made("windows + content", {**distance, "content.scale": 1}),
+                "windows + links": _made("windows + links", {**distance, "links.scale": 1}),
+                "all three": _made("all three", {**distance, "content.scale": 1, "links.scale": 1}),
+            },
+        ),
+        Figure(
+            "6", "Distance and frequency weights",
+            "each helps, and both together help most",
+            {
+                "none": _made("no weights", _WINDOWS),
+                "distance": _made("windows, distance", distance),
+                "frequency": _made("frequency", {**_WINDOWS, **_NMDF}),
+                "both": _made("distance and frequency", {**distance, **_NMDF}),
+            },
+        ),
+        Figure(
+            "7", "Kinds of frequency weights",
+            "none, log, sqrt, NMDF, in rising order",
+            {
+                "none": _made("windows, distance", distance),
+                "log": _made("log", {**distance, "weight.frequency": "log"}),
+                "sqrt": _made("sqrt", {**distance, "weight.frequency": "sqrt"}),
+                "NMDF": _made("distance and frequency", {**distance, **_NMDF}),
+            },
+        ),
+        Figure(
+            "9", "Stemming",
+            "nostem, stopstem, stem, in rising order; the last step is small",
+            {name: _made(name, {**distance, "stemming": name}) for name in ("nostem", "stopstem", "stem")},
+        ),
+        Figure(
+            "note 6", "Jaccard and cosine",
+            "both metrics give comparable results",
+            {
+                f"{label}, {metric}": _made(f"{label}, {metric}", {**settings, "metric": metric})
+                for label, settings in metrics.items()
+                for metric in ("jaccard", "cosine")
+            },
+        ),
+        Figure("presets", "The presets", "", dict(PRESETS)),
+    ]  # fmt: skip

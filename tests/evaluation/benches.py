@@ -1,0 +1,37 @@
+"""Small trees and bags to judge, made without a collection."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pagekin.evaluation.directory import Directory
+from pagekin.evaluation.experiments import Bench, Matrix, make_bench
+
+Path = tuple[str, ...]
+
+
+def tree_of(listed: Sequence[Sequence[Path]], depth: int) -> Directory:
+    """The directory of documents 0, 1, ... in these classes."""
+    classes = tuple(sorted({path for paths in listed for path in paths}))
+    members = [classes.index(path) for paths in listed for path in paths]
+    offsets = np.cumsum([0, *map(len, listed)])
+    return Directory(
+        "made", depth, "lenient", "all", classes, np.arange(len(listed)), offsets, np.array(members, np.int64),
+        {"pages": len(listed), "classes": len(classes)},
+    )  # fmt: skip
+
+
+def bench_of(listed: Sequence[Sequence[Path]], depth: int, rounds: int = 50) -> Bench:
+    """A bench of all these documents."""
+    return make_bench(tree_of(listed, depth), rounds=rounds)
+
+
+def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> Matrix:
+    """Bags as the rows of a matrix."""
+    return Matrix(
+        np.cumsum([0, *map(len, bags)]).astype(np.int64),
+        np.array([term for bag in bags for term in sorted(bag)], np.int64),
+        np.array([bag[term] for bag in bags for term in sorted(bag)], np.float32),
+        columns,
+        sum(not bag for bag in bags),
+    )

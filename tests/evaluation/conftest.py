@@ -1,0 +1,21 @@
+"""The school encyclopaedia and its directory, read once for all tests of evaluation."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.read import ReadPlan, read_sources
+
+
+@pytest.fixture(scope="session")
+def school(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, Path]:
+    """(4,653 articles of one host, the table of its subject index)."""
+    folder = tmp_path_factory.mktemp("school")
+    with tarfile.open(data / "schoolwiki2007.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    (site,) = folder.rglob("site")
+    out = folder / "school.kin"
+    read_sources(ReadPlan([str(site)], out, base_url="http://schools.example/"))
+    return Corpus.open(out), site.parent / "directory.tsv"

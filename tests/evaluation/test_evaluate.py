@@ -1,0 +1,418 @@
+"""An evaluation from a collection to a report, on a small web where we know what is best."""
+
+import csv
+import json
+import math
+import re
+import tempfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import pagekin.cli.evaluate as verb
+from pagekin.bags import Strategy, StrategyError, choose
+from pagekin.cli.app import BAD_INPUT, USAGE, VERBS, app
+from pagekin.evaluation.directory import Directory, load_directory
+from pagekin.evaluation.evaluate import (
+    Evaluation,
+    evaluate_strategies,
+    figure_strategies,
+    own_strategies,
+    read_strategies,
+)
+from pagekin.evaluation.experiments import linked_pages, make_bench
+from pagekin.evaluation.gamma import REGIONS
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.read import ReadPlan, read_sources
+from tests.bags.webs import read_web, record
+
+from .benches import tree_of
+
+SITE = "http://site.example/"
+TOPICS = {
+    "living/plants/trees": "oak beech timber bark leaf root",
+    "living/plants/mosses": "moss spore damp rock leaf root",
+    "living/birds/owls": "owl feather night wing mouse beak",
+    "sky/stars/giants": "giant star fusion helium light red",
+    "sky/planets/rocky": "planet rock orbit crater light iron",
+}
+HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m"
+
+
+def pages() -> dict[str, str]:
+    """Pages of five classes: their own words tell their class; the links to them come from lists of all classes mixed."""
+    rng = np.random.default_rng(8)
+    made = {}
+    for path, vocabulary in TOPICS.items():
+        for number in range(6):
+            words = " ".join(rng.choice(vocabulary.split(), 12).tolist())
+            made[f"{SITE}{path}/{number}.html"] = (
+                f"<title>page</title><p>{words} {' '.join(rng.choice(ANY, 4).tolist())}"
+            )
+    addresses = sorted(made)
+    for number in range(6):
+        some = rng.choice(addresses[:-3], 12, replace=False).tolist()  # nobody links to the last three
+        made[f"{SITE}lists/{number}.html"] = "".join(f"<li><a href='{to}'>{rng.choice(ANY)}</a>" for to in some)
+    return made
+
+
+ANY = "news hello visit click more here fine good".split()
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return read_web(pages())
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("table") / "directory.tsv"
+    rows = [f"{url}\t{url[len(SITE) :].rpartition('/')[0]}\n" for url in pages() if "/lists/" not in url]
+    file.write_text("".join(rows) + "https://site.example/lists/0.html\tlists/of/pages\n/gone\ta/b/c\n/high\ta\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def directory(corpus: Corpus, table: Path) -> Directory:
+    return load_directory(corpus, str(table))
+
+
+STRATEGIES = {
+    "content": choose(settings=["anchors.scale=0", "weight.frequency=none"]),
+    "link texts": choose(settings=["content.scale=0", "title.scale=0", "window.size=0", "weight.frequency=none"]),
+    HOSTILE: choose(settings=["anchors.scale=0", "weight.frequency=sqrt"]),
+}
+
+
+@pytest.fixture(scope="module")
+def done(corpus: Corpus, directory: Directory) -> Evaluation:
+    return evaluate_strategies(corpus, directory, {**STRATEGIES, "content again": STRATEGIES["content"]}, threads=2)
+
+
+def test_the_better_strategy_wins_and_equal_ones_are_equal(done: Evaluation) -> None:
+    judged = {one.name: one for one in done.judgements}
+    assert list(judged) == [*STRATEGIES, "content again"]
+    assert judged["content"].agreements["siblings"].somers_d > 0.5
+    assert abs(judged["link texts"].agreements["siblings"].somers_d) < 0.3
+    assert judged["content again"].counts is judged["content"].counts
+    for one in done.judgements:
+        for region in REGIONS:
+            agreement = one.agreements[region]
+            assert agreement.low <= agreement.gamma <= agreement.high
+            assert agreement.somers_low <= agreement.somers_d <= agreement.somers_high
+            assert abs(agreement.somers_d) <= abs(agreement.gamma)
+
+
+def test_one_seed_gives_one_result_however_many_threads(corpus: Corpus, directory: Directory, done: Evaluation) -> None:
+    again = evaluate_strategies(corpus, directory, STRATEGIES, threads=1)
+    for one, other in zip(done.judgements, again.judgements, strict=False):
+        assert one.agreements == other.agreements
+        assert np.array_equal(one.nearest, other.nearest)
+
+
+def test_no_temporary_file_is_left_behind(
+    corpus: Corpus, directory: Directory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    evaluate_strategies(corpus, directory, {"content": STRATEGIES["content"]})
+
+    def stop(_stage: str, _share: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_strategies(corpus, directory, {"content": STRATEGIES["content"]}, progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_values_for_programs_are_json_without_nan(done: Evaluation) -> None:
+    plain = json.loads(json.dumps(done.as_dict(), allow_nan=False))
+    assert plain["directory"]["depth"] == 3
+    assert plain["directory"]["mode"] == "lenient"
+    assert plain["directory"]["choice"] == "primary"
+    assert plain["directory"]["not in the collection"] == 2
+    assert plain["directory"]["listed too high"] == 1
+    assert [one["name"] for one in plain["strategies"]] == [*STRATEGIES, "content again"]
+    assert plain["strategies"][0]["siblings"]["pairs"] > 0
+
+
+# -- which pages --------------------------------------------------------------------------------------------------------
+
+
+def test_linked_pages_are_those_that_another_page_links_to() -> None:
+    corpus = read_web(
+        {
+            f"{SITE}a": f"<a href={SITE}b>b</a> <a href={SITE}a>myself</a> <a href={SITE}unseen>unseen</a>",
+            f"{SITE}b": "<p>no links",
+            f"{SITE}c": f"<a href={SITE}c>myself</a>",
+        }
+    )
+    found = linked_pages(corpus, np.arange(len(corpus.urls)))
+    assert [corpus.url(int(url)) for url in found] == [f"{SITE}b", f"{SITE}unseen"]
+
+
+def test_content_is_judged_again_on_pages_without_links(corpus: Corpus, directory: Directory) -> None:
+    found = evaluate_strategies(corpus, directory, STRATEGIES, linked=True)
+    names = [one.name for one in found.judgements]
+    assert names == [*STRATEGIES, "content (all pages)", f"{HOSTILE} (all pages)"]
+    assert len(found.bench.sources) < 30
+    assert found.bench.note.startswith(f"{len(found.bench.sources)} of 30 pages")
+    assert "links to" in found.bench.note
+    by_name = {one.name: one for one in found.judgements}
+    assert len(by_name["content"].counts.orthogonal) == len(found.bench.sources)
+    assert len(by_name["content (all pages)"].counts.orthogonal) == 30
+
+
+def test_all_pairs_of_sibling_classes_are_taken_where_there_are_fewer_than_asked_for(directory: Directory) -> None:
+    bench = make_bench(directory, sample=300)
+    # Trees and mosses are the only siblings.
+    assert len(bench.sources) == 12
+    assert "1 drawn pairs" in bench.note
+    assert "all there are; 300 were asked for" in bench.note
+
+
+def test_so_many_pairs_as_asked_for_are_drawn_and_the_seed_says_which() -> None:
+    tree = tree_of([[(a, b, c)] for a in "xy" for b in "pq" for c in "12345678" for _ in range(2)], 3)
+    drawn = [make_bench(tree, sample=3, seed=seed, rounds=5) for seed in (1, 1, 2)]
+    classes = [sorted({tree.classes[c] for c in bench.classes.tolist()}) for bench in drawn]
+    assert classes[0] == classes[1] != classes[2]
+    for bench, some in zip(drawn, classes, strict=True):
+        assert 4 <= len(some) <= 6
+        assert len(bench.urls) == len(bench.sources) == 2 * len(some)
+        assert all(any(a[:2] == b[:2] and a != b for b in some) for a in some)
+        assert "asked for" not in bench.note
+
+
+def test_sources_may_be_drawn_and_all_pages_stay_candidates() -> None:
+    tree = tree_of([[(a, b)] for a in "xyz" for b in "pq" for _ in range(5)], 2)
+    bench = make_bench(tree, sources=7, rounds=5)
+    assert (len(bench.sources), len(bench.urls)) == (7, 30)
+    assert "7 of them drawn as sources" in bench.note
+    few = make_bench(tree, only=np.arange(10), sources=70, rounds=5)
+    assert (len(few.sources), len(few.urls)) == (10, 10)
+    assert few.note == "10 of 30 pages of the directory"
+    assert make_bench(tree, rounds=5).note == "all 30 pages of the directory"
+
+
+def test_a_directory_without_siblings_leaves_nothing_to_draw(corpus: Corpus, tmp_path: Path) -> None:
+    file = tmp_path / "table.tsv"
+    file.write_text(f"{SITE}sky/stars/giants/0.html\ta/b/c\n{SITE}sky/stars/giants/1.html\tx/y/z\n")
+    tree = load_directory(corpus, str(file))
+    found = evaluate_strategies(corpus, tree, {"content": STRATEGIES["content"]}, sample=5)
+    assert len(found.bench.sources) == 0
+    assert math.isnan(found.judgements[0].agreements["siblings"].gamma)
+    assert json.dumps(found.as_dict(), allow_nan=False)
+    assert found.write(tmp_path / "out", "empty", with_figures=False).is_file()
+    figured = evaluate_strategies(corpus, tree, figure_strategies(), sample=5)
+    text = Reader(figured.write(tmp_path / "out", "empty", with_figures=True).read_text(encoding="utf-8")).text
+    assert "nan" not in text
+    assert json.dumps(figured.as_dict(), allow_nan=False)
+
+
+def test_sources_are_told_apart_by_how_many_pages_link_to_them(corpus: Corpus, directory: Directory) -> None:
+    found = evaluate_strategies(corpus, directory, {"3: content": STRATEGIES["content"]})
+    ((name, groups),) = found.inlinks
+    assert name == "3: content"
+    (one,) = found.judgements
+    citing = {
+        url: len({page for page in pages() if page != url and f"'{url}'" in pages()[page]})
+        for url in pages()
+        if "/lists/" not in url
+    }
+    sizes = {label: sum(least <= n <= most for n in citing.values())
+             for label, least, most in (("0", 0, 0), ("1-3", 1, 3), ("4-15", 4, 15))}  # fmt: skip
+    assert [label for label, *_numbers in groups] == [f"{label} ({n} pages)" for label, n in sizes.items() if n]
+    part = np.array([1 <= citing[corpus.url(int(url))] <= 3 for url in found.bench.urls])
+    right, wrong, _tied = (counts[part].sum() for counts in one.counts.region("siblings"))
+    gammas = {label.partition(" ")[0]: value for label, value, _low, _high in groups}
+    assert gammas["1-3"] == pytest.approx((right - wrong) / (right + wrong))
+
+
+# -- the report ---------------------------------------------------------------------------------------------------------
+
+
+class Reader(HTMLParser):
+    """Tags, their attributes, and text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def assert_self_contained(page: str) -> Reader:
+    read = Reader(page)
+    for tag, attributes in read.tags:
+        assert tag not in {"script", "link", "img", "iframe", "object", "base"}
+        assert not {"src", "href", "srcset", "xlink:href"} & attributes.keys()
+        assert not any(name.startswith("on") for name in attributes)
+    assert "@import" not in page
+    assert "url(" not in page
+    for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        kinds = {node.get("class") for node in ElementTree.fromstring(svg).iter()}
+        assert {"title", "axis"} <= kinds
+    return read
+
+
+@pytest.fixture(scope="module")
+def report(corpus: Corpus, directory: Directory, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    found = evaluate_strategies(corpus, directory, {**figure_strategies(), HOSTILE: Strategy()}, linked=True, threads=2)
+    yield found.write(tmp_path_factory.mktemp("report") / "new" / "folder", f"web {HOSTILE}", with_figures=True)
+
+
+def test_the_report_needs_nothing_but_itself_and_escapes_names(report: Path) -> None:
+    page = report.read_text(encoding="utf-8")
+    read = assert_self_contained(page)
+    assert "<script" not in page
+    assert "alert(1)" in read.text
+    assert report.name == "index.html"
+    assert sorted(file.name for file in report.parent.iterdir()) == ["index.html", "strategies.csv"]
+
+
+def test_the_report_shows_every_figure_and_says_how_it_judged(report: Path) -> None:
+    page = report.read_text(encoding="utf-8")
+    text = Reader(page).text
+    for number in "3456789":
+        assert f"Figure {number}: " in text
+    # Figures 3 to 7, 9 and note 6, the presets, the curve of Figure 8, and three by number of inlinks.
+    assert page.count("<svg") == 12
+    for said in ("depth 3", "lenient", "the deepest class of each page", "only pages that another page links to",
+                 "Kendall's τ", "By number of inlinks", "not in the collection", "seed"):  # fmt: skip
+        assert said in text, said
+    assert "nan" not in text
+
+
+def test_the_table_is_readable_as_csv(report: Path) -> None:
+    with (report.parent / "strategies.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = [*figure_strategies(), HOSTILE]
+    assert [row["name"] for row in rows[:: len(REGIONS)]][: len(names)] == names
+    assert {row["region"] for row in rows} == set(REGIONS)
+    for row in rows:
+        assert -1 <= float(row["gamma"]) <= 1 or math.isnan(float(row["gamma"]))
+        assert int(row["pairs"]) >= 0
+        assert 0 <= float(row["orthogonality"]) <= 1
+
+
+def test_a_report_without_figures_is_whole_too(done: Evaluation, tmp_path: Path) -> None:
+    page = done.write(tmp_path, "a & b", with_figures=False).read_text(encoding="utf-8")
+    read = assert_self_contained(page)
+    assert "All strategies" in read.text
+    assert "<h1>a &amp; b</h1>" in page
+
+
+# -- strategies in a file -----------------------------------------------------------------------------------------------
+
+
+def test_strategies_are_read_by_their_headings(tmp_path: Path) -> None:
+    file = tmp_path / "strategies.toml"
+    file.write_text(
+        '[plain]\n[near]\nwindow = {size = 4}\nweight.frequency = "none"\n[old]\npreset = "haveliwala2002"\n', "utf-8"
+    )
+    found = read_strategies(file)
+    assert list(found) == ["plain", "near", "old"]
+    assert [strategy.name for strategy in found.values()] == ["plain", "near", "old"]
+    assert (found["near"].window.size, found["near"].weight.frequency) == (4, "none")
+    assert found["old"].words == "letters"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no strategy"),
+        ("words = 'all'", "'words' is no table"),
+        ("[a]\nwindow.size = -1", r"\[a\]: window.size"),
+        ("[a\n", "no TOML"),
+        ("[a]\nwidth = 3", "no setting 'width'"),
+    ],
+)
+def test_a_bad_file_of_strategies_is_refused_with_the_reason(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(StrategyError, match=said) as raised:
+        read_strategies(file)
+    assert "bad.toml" in str(raised.value)
+
+
+def test_by_default_the_presets_are_judged_and_the_strategy_of_the_index(corpus: Corpus) -> None:
+    assert list(own_strategies(corpus)) == ["default", "haveliwala2002"]
+
+
+# -- the command --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("collection")
+    (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages().items()))
+    read_sources(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1))
+    return folder / "web.kin"
+
+
+# The verb alone: whether the command has it is for the table of verbs to say, and tests of the command see that table.
+alone = typer.Typer()
+alone.command()(verb.evaluate)
+if "evaluate" not in VERBS:
+    app.registered_commands[:] = [one for one in app.registered_commands if one.callback is not verb.evaluate]
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(alone, [str(argument) for argument in arguments])
+
+
+def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table: Path, tmp_path: Path) -> None:
+    found = run(collection, "--directory", table, "--out", tmp_path / "out", "--workers", 1)
+    assert found.exit_code == 0, found.output
+    assert "30 pages in 5 classes (depth 3, lenient, primary)" in found.output
+    assert "2 listed addresses are not in the collection" in found.output
+    assert "differ by http and https (--loose)" in found.output
+    assert "1 listings stand too high" in found.output
+    assert re.search(r"^haveliwala2002 +-?\d\.\d{3} \(", found.output, re.MULTILINE)
+    assert (tmp_path / "out" / "index.html").is_file()
+
+
+def test_the_command_prints_json_alone(collection: Path) -> None:
+    found = run(collection, "--directory", "url-path", "--json", "--mode", "strict", "--classes", "all", "--depth", 2)
+    assert found.exit_code == 0, found.output
+    plain = json.loads(found.stdout)
+    assert (plain["directory"]["name"], plain["directory"]["mode"]) == ("url-path", "strict")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--directory", "nowhere.tsv"], BAD_INPUT, "nowhere.tsv cannot be read"),
+        (["--directory", "breadcrumbs"], BAD_INPUT, "no page of the collection has breadcrumbs"),
+        (["--directory", "url-path", "--mode", "loose"], USAGE, "--mode is one of lenient, strict"),
+        (["--directory", "url-path", "--classes", "one"], USAGE, "--classes is one of"),
+        (["--directory", "url-path", "--figures", "--strategies", "x.toml"], USAGE, "exclude each other"),
+        (["--directory", "url-path", "--strategies", "x.toml"], USAGE, "x.toml cannot be read"),
+        (["--directory", "url-path", "--depth", "1"], USAGE, "depth"),
+        ([], USAGE, "directory"),
+    ],
+)
+def test_mistakes_end_with_a_sentence(collection: Path, arguments: list[str], code: int, said: str) -> None:
+    found = run(collection, *arguments)
+    assert found.exit_code == code
+    assert said in found.output
+    assert "Traceback" not in found.output
+
+
+def test_a_report_that_cannot_be_written_is_said_so(collection: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    found = run(collection, "--directory", "url-path", "--out", tmp_path / "file" / "out")
+    assert found.exit_code == BAD_INPUT
+    assert "cannot be written" in found.output
