@@ -106,7 +106,7 @@ class SignatureIndex:
         if k and read[-1] > _FIRST_ENTRIES:
             first = max(int(np.searchsorted(read, _FIRST_ENTRIES, side="right")), 1)
             docs, counts = self._read(starts[:first], ends[:first])
-            docs, counts = _highest(docs, counts, 2 * k + 44)
+            docs, counts = _highest(docs, counts, 4 * k + 64)
             docs = docs[eligible(docs)]
             rows_read += len(docs)
             if len(docs) >= k:
