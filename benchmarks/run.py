@@ -36,6 +36,14 @@ def main() -> None:
         collection = Path(scratch) / "gtk.kin"
         run("-m", "pagekin", "read", cache / "gtk.warc.gz", "--out", collection, "--quiet")
         run(HERE / "stream_sizes.py", collection)
+    with tempfile.TemporaryDirectory() as scratch:
+        collection = Path(scratch) / "docs-60k.kin"
+        run("-m", "pagekin", "build", cache / "docs-60k.warc.gz", "--out", collection, "--quiet")
+        run(HERE / "signature_speed.py", collection)
+        run(HERE / "query_speed.py", collection)
+        run(HERE / "recall.py", collection)
+        run(HERE / "build_speed.py", cache / "docs-60k.warc.gz", "--rounds", "1")
+        run(HERE / "growth.py", cache / "docs-60k.warc.gz", "--out", scratch)
 
 
 if __name__ == "__main__":
