@@ -1,6 +1,5 @@
 """Crowds: many copies of a page, or many pages that may be no answers, do not hide the others."""
 
-
 import numpy as np
 import pytest
 
@@ -17,7 +16,8 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> RelatedIndex:
     """More copies of one page than are compared at first, and three pages that are like it."""
     pages = {f"http://copies.example/{i:04}.html": f"<p>{' '.join(WORDS)}" for i in range(DEPTH + 100)}
     pages |= {
-        f"http://stones.example/{i}.html": f"<p>{' '.join(WORDS[i:])} coral{i} kelp{i} reef{i} pearl{i}" for i in range(4, 7)
+        f"http://stones.example/{i}.html": f"<p>{' '.join(WORDS[i:])} coral{i} kelp{i} reef{i} pearl{i}"
+        for i in range(4, 7)
     }
     return index_web(tmp_path_factory.mktemp("crowd"), pages)
 
