@@ -18,6 +18,7 @@ from pagekin.bags.weights import (
     nmdf_parameters,
     normalised,
     scaled_frequencies,
+    title_weight,
 )
 from pagekin.bags.words import Vocabulary, link_hash, vocabulary
 from pagekin.hypertext import Boundary, Corpus, sites_of_urls
@@ -198,12 +199,13 @@ class Raw:
     def entries(self) -> tuple[Array, Array, Array]:
         """(terms, summed occurrence weights, origins) of all bags."""
         total = int(self.offsets[-1])
-        files = (("terms", np.uint32), ("weights", np.float32), ("origins", np.uint8))
-        if not total:
-            return tuple(np.zeros(0, kind) for _name, kind in files)  # type: ignore[return-value]
-        return tuple(  # type: ignore[return-value]
-            np.memmap(self.folder / f"raw.{name}", kind, "r", shape=(total,)).view(np.ndarray) for name, kind in files
-        )
+
+        def stored(name: str, kind: Any) -> Array:
+            if not total:
+                return np.zeros(0, kind)
+            return np.memmap(self.folder / f"raw.{name}", kind, "r", shape=(total,)).view(np.ndarray)
+
+        return stored("terms", np.uint32), stored("weights", np.float32), stored("origins", np.uint8)
 
 
 def merge(
@@ -229,7 +231,6 @@ def merge(
     near = distance_weights(strategy) if strategy.anchors.scale else np.zeros(0)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]
-    title = strategy.title.scale * (distance_weights(strategy)[0] if strategy.anchors.scale else 1.0)
     terms = stems + (pages if strategy.links.scale else 0)
     most = int(np.max(np.diff(inlinks), initial=1))
     table = 1 << (2 * most).bit_length()
@@ -261,7 +262,7 @@ def merge(
             done, n = merge_bags(
                 first, last, inlinks[first : last + 1] - inlinks[first], part, page_of_url[first:last],
                 url_site[first:last], page_url, page_host, page_site, citing, anchor_page, kept.spans, kept.words,
-                kept.offsets, kept.titles, stems, strategy.content.scale, float(title), strategy.links.scale,
+                kept.offsets, kept.titles, stems, strategy.content.scale, title_weight(strategy), strategy.links.scale,
                 near * strategy.anchors.scale, strategy.anchors.repeat == "once", strategy.anchors.within_site,
                 *room, *out, ends, citations,
             )  # fmt: skip

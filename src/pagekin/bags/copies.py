@@ -11,21 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.words import mix64
+
 Array = npt.NDArray[Any]
 PLACES = 64
 EMPTY = 65_535
 NEAR_COPY = 0.9
 """Pages of which this share of words is common are near-duplicates, shown as one."""
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
     """The sketch of a page, given the hashes of its words."""
-    with np.errstate(over="ignore"):
-        z = (hashes ^ (hashes >> np.uint64(30))) * _FIRST
-        z = (z ^ (z >> np.uint64(27))) * _SECOND
-        z ^= z >> np.uint64(31)
+    z = mix64(hashes)
     least = np.full(PLACES, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(least, (z >> np.uint64(58)).astype(np.int64), z)
     values = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY - 1)).astype(np.uint16)

@@ -1,6 +1,5 @@
 """The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy.typing as npt
 from pagekin.bags.bags import Bags
 from pagekin.bags.copies import sketch
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import distance_weights, frequency_weights, normalised, scaled_frequencies
+from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies, title_weight
 from pagekin.bags.words import bag_forms, word_hash
 from pagekin.hypertext import Attribute
 
@@ -28,11 +27,11 @@ def page_bag(
     if one bag held them.
     """
     content_scale = strategy.content.scale
-    title_scale = strategy.title.scale * (distance_weights(strategy)[0] if strategy.anchors.scale else 1.0)
+    title_scale = title_weight(strategy)
     distinct = sorted(set(words))
     forms = dict(zip(distinct, bag_forms(distinct, strategy), strict=True))
-    counts: Counter[str] = Counter()
-    origins: Counter[str] = Counter()
+    counts: dict[str, float] = {}
+    origins: dict[str, int] = {}
     for word, where in zip(words, attributes, strict=True):
         form = forms[word]
         if not form:
@@ -40,12 +39,12 @@ def page_bag(
         if where & _RUNNING:
             scale, origin = content_scale, 1
         elif where & _TITLE:
-            scale, origin = float(title_scale), 4
+            scale, origin = title_scale, 4
         else:
             continue
         if scale > 0:
-            counts[form] += scale  # type: ignore[assignment]
-            origins[form] |= origin
+            counts[form] = counts.get(form, 0.0) + scale
+            origins[form] = origins.get(form, 0) | origin
     if not counts:
         return np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0, np.uint8)
     hashes = np.array([word_hash(form) for form in counts], dtype=np.uint64)

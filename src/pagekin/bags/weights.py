@@ -20,6 +20,11 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
     return np.maximum(0.0, np.log2(32.0 / (1.0 + distance)))
 
 
+def title_weight(strategy: Strategy) -> float:
+    """The weight of a title word: beside windows it counts as a word of a link does, at distance 0."""
+    return strategy.title.scale * (float(distance_weights(strategy)[0]) if strategy.anchors.scale else 1.0)
+
+
 def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
     """(μ, σ) of the log-scale Gaussian (Figure 8) for a collection of this many bags."""
     mu, sigma = strategy.weight.mu, strategy.weight.sigma

@@ -14,6 +14,8 @@ from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus
 
 DROPPED = -1
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
 
 
 @cache
@@ -58,6 +60,14 @@ def link_hash(url: str | bytes) -> int:
     """The 64-bit hash of a citing page as a term."""
     data = url.encode() if isinstance(url, str) else url
     return int.from_bytes(hashlib.blake2b(b"l" + data, digest_size=8).digest(), "little")
+
+
+def mix64(value: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """A bijection of 64-bit numbers that leaves no pattern (the finaliser of SplitMix64)."""
+    with np.errstate(over="ignore"):
+        z = (value ^ (value >> np.uint64(30))) * _FIRST
+        z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 @dataclass(frozen=True)

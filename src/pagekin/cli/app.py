@@ -87,7 +87,7 @@ def print_json(value: Any) -> None:
     """Print one JSON value, and nothing else, on standard output."""
     ascii_only = not (sys.stdout and sys.stdout.encoding.lower().startswith("utf"))
     text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
-    print(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))  # noqa: T201
+    sys.stdout.write(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def table(rows: list[tuple[str, str]]) -> None:

@@ -7,7 +7,6 @@ import typer
 
 from pagekin.cli.app import app, human_bytes, open_corpus, print_json, say, table
 
-INDEX = ("bag.", "bagterm.", "copy.", "signature.", "list.")
 _TEXT = ("text.frames", "snippet.bytes", "snippet.offsets", "page.text")
 
 
@@ -17,10 +16,12 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
+    from pagekin.similarity.check import ARRAYS
+
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
     text = sum(sizes.get(name, 0) for name in _TEXT)
-    indexed = sum(size for name, size in sizes.items() if name.startswith(INDEX))
+    indexed = sum(size for name, size in sizes.items() if name.startswith(ARRAYS))
     streams = sum(sizes.values()) - text - indexed
     if as_json:
         hidden = {"language_codes"}

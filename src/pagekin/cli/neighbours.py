@@ -69,9 +69,9 @@ def neighbours(
 
 
 def _need_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
         fail("Parquet needs pyarrow: pip install 'pagekin[parquet]', or write .jsonl", USAGE)
 
 

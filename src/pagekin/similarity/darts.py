@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.words import mix64
+
 Array = npt.NDArray[Any]
 LAYERS = 64
 """Layers of ranks that are tried for a position. A bag that sums to 1 misses all of them with a chance of e^-320."""
@@ -42,20 +44,10 @@ POWERS = (
 )  # fmt: skip
 """2^y - 1 for |y| <= 1/2 as a polynomial in y without a constant term, to 3e-9: levels need not be more exact than that."""
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
 _NAME = np.uint64(0xD6E8FEB86659FD93)
 _EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOG2E = 1.4426950408889634
 _ROUND = 1.5 * 2**52  # a double near this one holds no fraction, and its last bits are an integer
-
-
-def mix64(value: Array) -> npt.NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that leaves no pattern (the finaliser of SplitMix64)."""
-    with np.errstate(over="ignore"):
-        z = (value ^ (value >> np.uint64(30))) * _FIRST
-        z = (z ^ (z >> np.uint64(27))) * _SECOND
-    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def _mixed(number: int) -> np.uint64:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.similarity.darts import GOLDEN, mix64
+from pagekin.bags.words import mix64
+from pagekin.similarity.darts import GOLDEN
 
 Array = npt.NDArray[Any]
 C = 1_000
