@@ -31,7 +31,7 @@ h1 { font-size: 1.8rem } h2 { font-size: 1.25rem; margin-top: 2.5rem } p.soft, t
 table { border-collapse: collapse; width: 100%; font-size: .875rem; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid var(--line) }
 th:first-child, td:first-child { text-align: left }
-.wide { overflow-x: auto } figure { margin: 1rem 0 } svg { width: 100%; height: auto }
+.wide { overflow-x: auto } figure { margin: 1rem 0; overflow-x: auto } svg { width: 100%; min-width: 34rem; height: auto }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif } svg .title { font-weight: 600; font-size: 15px }
 svg .tick, svg .axis { fill: var(--soft) } svg .grid { stroke: var(--line) } svg .bar { fill: var(--bar) }
 svg .faint { fill: var(--line) }
