@@ -149,22 +149,30 @@ class Oracle:
         texts: set[tuple[int, str, tuple[str, ...]]] = set()
         lefts: list[int] = []
         rights: list[int] = []
+        common = self._common_targets()
         for page in self.pages:
             forms = [form(word, strategy.words, strategy.stemming) for word in page.words]
+            furniture = [link for link in page.links if (page.host, link.target) in common]
+            for link in furniture:
+                forms[link.start : link.end] = [""] * (link.end - link.start)
             kept = [word if running else "" for word, running in zip(forms, page.running, strict=True)]
             titled = [word if in_title else "" for word, in_title in zip(forms, page.in_title, strict=True)]
             self._add_own_words(bags[page.url], kept, titled)
+            self._add_own_links(bags[page.url], page, kept, furniture)
             ends = window_ends(page, strategy.window.kind)
             for link in page.links:
                 text = tuple(word for word in kept[link.start : link.end] if word)
                 left = self._window(kept, range(link.start - 1, -1, -1), ends, to_the_left=True)
                 right = self._window(kept, range(link.end, len(kept)), ends, to_the_left=False)
-                lefts.append(len(left))
-                rights.append(len(right))
+                if link not in furniture:
+                    lefts.append(len(left))
+                    rights.append(len(right))
                 if link.target == page.url or self.url[page.url] in self.not_citing:
                     continue
                 is_new = page.url not in cited[link.target]
                 cited[link.target].add(page.url)
+                if link in furniture:
+                    continue
                 if self.site[page.url] == self.site[link.target] and not strategy.anchors.within_site:
                     continue
                 bag = bags[link.target]
@@ -190,10 +198,40 @@ class Oracle:
     def _add_own_words(self, bag: Bag, kept: list[str], titled: list[str]) -> None:
         """The content, and the title: once per URL, at distance 0 where there are distances."""
         at_distance_0 = self._near(0) if self.strategy.anchors.scale else 1.0
-        for word in filter(None, kept):
-            bag.add(word, self.strategy.content.scale, "content")
+        for place, word in enumerate(filter(None, kept)):
+            bag.add(word, self.strategy.content.scale * self._lead(place), "content")
         for word in filter(None, titled):
             bag.add(word, self.strategy.title.scale * at_distance_0, "title")
+
+    def _common_targets(self) -> set[tuple[str, int]]:
+        """(host, page of it) where so many of the host's pages link to the page that these links are furniture."""
+        host_of = {page.url: page.host for page in self.pages}
+        sizes = Counter(host_of.values())
+        linking = {(page.url, link.target) for page in self.pages for link in page.links if link.target != page.url}
+        inside = Counter(target for source, target in linking if host_of.get(target) == host_of[source])
+        share = self.strategy.content.furniture
+        return {
+            (host_of[target], target)
+            for target, count in inside.items()
+            if share < 1 and count >= 4 and count >= share * sizes[host_of[target]]
+        }
+
+    def _add_own_links(self, bag: Bag, page: PlainPage, kept: list[str], furniture: list[Link]) -> None:
+        """The addresses that the page links to, every link for itself; marked, as a citing page may be the same one."""
+        if self.url[page.url] in self.not_citing:
+            return
+        for link in page.links:
+            same_site = self.site[page.url] == self.site[link.target]
+            if (
+                link not in furniture
+                and link.target != page.url
+                and (self.strategy.anchors.within_site or not same_site)
+            ):
+                before = sum(1 for word in kept[: link.start] if word)
+                bag.add(f">{self.url[link.target]}", self.strategy.outlinks.scale * self._lead(before), "outlinks")
+
+    def _lead(self, before: int) -> float:
+        return 1 / (1 + before / self.strategy.content.lead) ** 2 if self.strategy.content.lead else 1.0
 
     def _window(self, kept: list[str], places: range, ends: set[int], to_the_left: bool) -> list[tuple[int, str]]:
         """(distance, word) of the words at `places`, nearest first, up to the window's end."""
@@ -235,7 +273,10 @@ class Oracle:
         if weight.frequency == "sqrt":
             return 1 / math.sqrt(df)
         if weight.frequency == "nmdf":
-            mu = math.log(weight.centre * bags) if weight.mu is None else weight.mu
-            sigma = math.log(10) if weight.sigma is None else weight.sigma
-            return math.exp(-0.5 * ((math.log(df) - mu) / sigma) ** 2)
+            mu = weight.level * math.log(bags)
+            if weight.centre is not None:
+                mu = math.log(weight.centre * bags)
+            if weight.mu is not None:
+                mu = weight.mu
+            return math.exp(-0.5 * ((math.log(df) - mu) / weight.sigma) ** 2)
         return 1.0

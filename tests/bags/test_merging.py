@@ -135,6 +135,18 @@ def test_a_site_is_a_registrable_domain() -> None:
     assert made.bag(page) == {"slate": 1.0}
 
 
+def test_link_texts_that_differ_are_told_apart_whatever_the_numbers_of_their_words() -> None:
+    """All texts of up to two words that the collection has, on its first host: word 1 and no word at all were one text."""
+    words = ["granite", "mica", "quartz"]
+    texts = ["", *words, *(f"{first} {second}" for first in words for second in words)]
+    web = {HOST: " ".join(f"<p>mica {link(text, OTHER)} mica" for text in texts)}
+    once, every = (
+        bags_of(web, plainly("window.kind=syntactic", f"anchors.repeat={repeat}")).bag(OTHER)
+        for repeat in ("once", "every")
+    )
+    assert once == every == pytest.approx(shares({"granite": 7, "mica": 7 + 2 * len(texts), "quartz": 7}))
+
+
 def test_a_citing_page_is_held_once() -> None:
     web = {HOST: link("mica") * 3 + link("quartz", OTHER), OTHER: link("slate")}
     made = bags_of(web, plainly("anchors.scale=0", "links.scale=1"))
@@ -203,7 +215,7 @@ def test_pages_without_a_word_that_counts_have_no_bag() -> None:
 
 
 def test_a_web_without_words_has_no_bags_at_all() -> None:
-    made = bags_of({HOST: "<p>the", OTHER: f"<p>{link('of')}"}, choose())
+    made = bags_of({HOST: "<p>the", OTHER: f"<p>{link('of')}"}, choose(settings=["outlinks.scale=0"]))
     assert made.facts["bags"] == made.facts["bag_entries"] == len(made.bags) == 0
     assert made.bags.offsets.tolist() == [0]
     assert made.bags.find(np.array([1, 2], dtype=np.uint64)).tolist() == [-1, -1]
@@ -215,7 +227,7 @@ def test_document_frequency_counts_merged_bags_after_stemming() -> None:
         HOST: f"<p>stoned {link('stone')}",
         OTHER: f"<p>basalt {link('basalt', SISTER)}",
     }
-    made = bags_of(web, choose(settings=["window.size=0"]))
+    made = bags_of(web, choose(settings=["stemming=stem", "window.size=0", "outlinks.scale=0"]))
     df = {
         made.bags.shown(made.corpus, term): int(made.bags.df(np.array([term]))[0])
         for term in range(len(made.bags.hashes))
@@ -225,7 +237,7 @@ def test_document_frequency_counts_merged_bags_after_stemming() -> None:
 
 def test_a_stem_is_shown_as_its_most_common_word() -> None:
     web = {PAGE: "<p>connected connecting connecting connection", HOST: "<p>connection connecting"}
-    made = bags_of(web, choose())
+    made = bags_of(web, choose(settings=["stemming=stem"]))
     assert made.terms(PAGE) == made.terms(HOST) == ["connecting"]
 
 
@@ -245,8 +257,8 @@ def test_frequency_weights_by_hand() -> None:
 
 def test_the_centre_of_nmdf_goes_with_the_number_of_bags_and_is_noted() -> None:
     web = {f"{HOST}{i}": f"granite word{'abcdefghij'[i]}" for i in range(10)}
-    made = bags_of(web, plainly("content.scale=1", "weight.frequency=nmdf", "weight.centre=0.5"))
-    assert made.facts["nmdf"] == pytest.approx({"mu": np.log(5), "sigma": np.log(10)})
+    made = bags_of(web, plainly("content.scale=1", "weight.frequency=nmdf", "weight.centre=0.5", "weight.sigma=2"))
+    assert made.facts["nmdf"] == pytest.approx({"mu": np.log(5), "sigma": 2})
     paper = bags_of(web, choose("haveliwala2002"))
     assert paper.facts["nmdf"]["mu"] == pytest.approx(np.log(100) + np.log(10 / 51_469))
 

@@ -1,5 +1,7 @@
 """The bag of a page that is not in the collection is the one that it would have there, if nobody linked to it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -25,14 +27,23 @@ STRATEGIES = [
     choose(settings="words=all content.scale=0.3 title.scale=2 weight.frequency=sqrt weight.tf=sqrt".split()),
     choose(settings="stemming=stopstem weight.distance=none weight.frequency=none title.scale=0".split()),
     choose(settings="content.scale=0 links.scale=2".split()),
+    choose(settings="content.lead=3 outlinks.scale=2 words=all".split()),
+    choose(settings="content.scale=0 title.scale=0 outlinks.scale=1".split()),
 ]
 
 
-def assert_same_bag(made: MadeBags, strategy: Strategy, document: int, words: list[str], attributes: list[int]) -> None:
+def assert_same_bag(
+    made: MadeBags,
+    strategy: Strategy,
+    document: int,
+    words: list[str],
+    attributes: list[int],
+    links: Sequence[tuple[str, int]] = (),
+) -> None:
     terms, weights = made.bags.bag(document)
     stored = dict(zip(made.bags.hashes[terms].tolist(), weights.tolist(), strict=True))
     origins = dict(zip(made.bags.hashes[terms].tolist(), made.bags.origins(document).tolist(), strict=True))
-    hashes, shares, flags = page_bag(words, attributes, strategy, made.bags)
+    hashes, shares, flags = page_bag(words, attributes, strategy, made.bags, links)
     assert dict(zip(hashes.tolist(), shares.tolist(), strict=True)) == pytest.approx(stored, rel=3e-7)
     assert dict(zip(hashes.tolist(), flags.tolist(), strict=True)) == origins
 
@@ -42,12 +53,14 @@ def test_a_page_without_inlinks_has_the_bag_of_its_html(strategy: Strategy) -> N
     made = bags_of(WEB, strategy)
     page = read_strictly(PAGE, Limits())
     document = made.bags.document(made.corpus.url_number("http://a.example/granite"))
-    assert_same_bag(made, strategy, document, page.words, page.attributes)
+    links = [("http://b.example/", anchor.start) for anchor in page.anchors]
+    assert len(links) == 1
+    assert_same_bag(made, strategy, document, page.words, page.attributes, links)
 
 
-@pytest.mark.parametrize("together", ["anchors.scale=0", "anchors.scale=0 words=letters weight.frequency=log"])
+@pytest.mark.parametrize("together", ["", "words=letters weight.frequency=log"])
 def test_without_links_every_page_of_the_demo_web_has_the_bag_of_its_words(demo: Corpus, together: str) -> None:
-    strategy = choose(settings=together.split())
+    strategy = choose(settings=["anchors.scale=0", "outlinks.scale=0", "content.furniture=1", *together.split()])
     made = make(demo, strategy)
     assert len(made.bags) == len(demo)
     for page in range(0, len(demo), 7):
@@ -88,7 +101,7 @@ def test_a_strategy_of_links_alone_leaves_a_page_outside_nothing() -> None:
 
 
 def test_a_page_can_have_a_bag_where_the_collection_has_none() -> None:
-    strategy = choose()
+    strategy = choose(settings=["stemming=stem", "content.lead=0", "weight.frequency=none", "weight.tf=raw"])
     page = read_strictly("<p>granite mica granite", Limits())
     made = bags_of({"http://a.example/": "<p>the"}, strategy)
     hashes, weights, flags = page_bag(page.words, page.attributes, strategy, made.bags)

@@ -13,6 +13,7 @@ from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.weights import (
     distance_weights,
     frequency_weights,
+    lead_weights,
     nmdf_parameters,
     normalised,
     scaled_frequencies,
@@ -29,7 +30,7 @@ sums = some.lists(some.floats(0.01, 1e6), min_size=1, max_size=30).map(lambda fo
 @generated
 @given(some.integers(0, 1000))
 def test_distance_weights_fall_from_5_to_0_and_stay_there(size: int) -> None:
-    weights = distance_weights(choose(settings=[f"window.size={size}"]))
+    weights = distance_weights(choose(settings=[f"window.size={size}", "weight.distance=log"]))
     assert len(weights) == size + 1
     assert weights[0] == 5
     assert all(far < near for near, far in pairwise(weights[:32]))
@@ -40,7 +41,7 @@ def test_distance_weights_fall_from_5_to_0_and_stay_there(size: int) -> None:
 
 
 def test_distance_weights_by_hand() -> None:
-    weights = distance_weights(choose())
+    weights = distance_weights(choose(settings=["weight.distance=log"]))
     assert weights[[0, 1, 3, 7, 15, 31]].tolist() == [5, 4, 3, 2, 1, 0]
     assert weights[30] == pytest.approx(math.log2(32 / 31))
     assert weights[32] == 0  # log2(32/33) would be negative
@@ -76,6 +77,46 @@ def test_nmdf_by_hand() -> None:
     assert frequency_weights(np.array([10, 100, 1000]), 51_469, paper) == pytest.approx(
         [math.exp(-0.5), 1, math.exp(-0.5)]
     )
+
+
+@generated
+@given(some.integers(1, 10**7), some.floats(0, 1))
+def test_the_level_of_nmdf_runs_from_terms_of_one_bag_to_those_of_all(bags: int, level: float) -> None:
+    strategy = choose(settings=[f"weight.level={level}", "weight.sigma=2"])
+    mu, sigma = nmdf_parameters(strategy, bags)
+    assert (math.exp(mu), sigma) == (pytest.approx(bags**level), 2)
+    assert nmdf_parameters(choose(settings=["weight.level=0"]), bags)[0] == 0
+    assert nmdf_parameters(choose(settings=["weight.level=1"]), bags)[0] == math.log(bags)
+
+
+def test_of_three_ways_to_say_the_centre_of_nmdf_the_most_exact_counts() -> None:
+    level, centre, mu = "weight.level=0.25", "weight.centre=0.5", "weight.mu=3"
+    for said, expected in (
+        ([level], math.log(10_000) / 4),
+        ([level, centre], math.log(5_000)),
+        ([level, mu], 3),
+        ([level, centre, mu], 3),
+    ):
+        assert nmdf_parameters(choose(settings=said), 10_000)[0] == pytest.approx(expected), said
+
+
+def test_a_collection_of_no_or_one_bag_has_a_centre_too() -> None:
+    assert [nmdf_parameters(choose(), bags)[0] for bags in (0, 1)] == [0, 0]
+
+
+@generated
+@given(some.floats(0.5, 10_000), some.integers(0, 500))
+def test_the_lead_of_a_page_counts_most(lead: float, words: int) -> None:
+    weights = lead_weights(choose(settings=[f"content.lead={lead}"]), words)
+    assert weights[0] == 1
+    assert len(weights) == words + 1
+    assert all(0 < far < near for near, far in pairwise(weights))
+    assert lead_weights(choose(settings=["content.lead=0"]), words).tolist() == [1] * (words + 1)
+
+
+def test_lead_weights_by_hand() -> None:
+    weights = lead_weights(choose(settings=["content.lead=10"]), 90)
+    assert weights[[0, 10, 20, 90]] == pytest.approx([1, 1 / 4, 1 / 9, 1 / 100])
 
 
 @generated
@@ -149,7 +190,9 @@ def test_the_weights_of_every_bag_sum_to_1(demo: Corpus, together: str) -> None:
     assert (np.diff(bags.urls.astype(np.int64)) > 0).all()
 
 
-PLAIN = "content.scale=0 title.scale=0 weight.distance=none weight.frequency=none anchors.repeat=every "
+PLAIN = (
+    "content.scale=0 title.scale=0 outlinks.scale=0 weight.distance=none weight.frequency=none anchors.repeat=every "
+)
 
 
 @pytest.mark.parametrize(
@@ -164,6 +207,7 @@ PLAIN = "content.scale=0 title.scale=0 weight.distance=none weight.frequency=non
         ("anchors.repeat=once", "anchors.repeat=every"),
         ("anchors.within_site=off", "anchors.within_site=on"),
         ("links.scale=0", "links.scale=1"),
+        ("outlinks.scale=0", "outlinks.scale=1"),
         ("title.scale=0", "title.scale=1"),
         ("content.scale=0", "content.scale=0.1"),
         ("words=mixed", "words=all"),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pagekin.bags import Strategy, choose
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.build import make_bags
-from pagekin.bags.words import link_hash, word_hash
+from pagekin.bags.words import link_hash, outlink_hash, word_hash
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.read import ReadPlan, read_into
 from pagekin.store import Kin, KinWriter
@@ -22,6 +22,7 @@ Array = npt.NDArray[Any]
 
 PLAIN = (
     "words=mixed stemming=nostem content.scale=0 title.scale=0 anchors.scale=1 anchors.repeat=every links.scale=0 "
+    "outlinks.scale=0 content.lead=0 content.furniture=1 "
     "window.size=32 weight.distance=none weight.frequency=none weight.tf=raw"
 ).split()
 """Nothing but the words in and around links, each counted as 1: what a person can follow by finger."""
@@ -131,5 +132,7 @@ def shares(counts: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
 
 
 def hash_of(term: str) -> int:
-    """The hash of a word's form or, if it has a slash, of a citing page."""
+    """The hash of a word's form, of a citing page (it has a slash) or of a linked one (with > before it)."""
+    if term.startswith(">"):
+        return outlink_hash(term[1:])
     return link_hash(term) if "/" in term else word_hash(term)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import choose
+from pagekin.bags.bags import Origin
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.check import ARRAYS, check_index
 from pagekin.store import Finding, Kin, KinWriter, check_files, open_kin
@@ -25,7 +26,8 @@ WEB = {
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Kin:
-    """Four pages of two sites and a fifth known by a link alone; bags with words, titles, links' words and citing pages."""
+    """Four pages of two sites and a fifth known by a link alone; bags with words, titles, links' words, citing pages and
+    linked ones."""
     return index_web(
         tmp_path_factory.mktemp("small"), WEB, choose(settings=["links.scale=1", "signature.m=16"])
     ).corpus.kin
@@ -99,7 +101,7 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
     "bag.offsets": [next_number, highest_bit],
     "bag.terms": [next_number, highest_bit],
     "bag.weights": [lambda weight: 2 * weight, lambda weight: -weight, lambda weight: weight * np.nan],
-    "bag.from": [lambda _: 0, lambda origins: origins ^ 8, lambda origins: origins | 16],
+    "bag.from": [lambda _: 0, lambda origins: origins ^ 8, lambda origins: origins ^ 16, lambda origins: origins | 32],
     "bag.inlinks": [next_number, lambda count: count * 0 + 7],
     "bag.site": [next_number],
     "bagterm.hash": [highest_bit],
@@ -192,6 +194,66 @@ def test_rising_weights_that_still_sum_to_1_are_noticed_by_the_signatures(small:
     if np.array_equal(part, small["bag.weights"][offsets[0] : offsets[1]]):
         pytest.fail("the bag reads the same from both ends, so the test shows nothing")
     assert [finding.where for finding in rewritten(small, tmp_path, {"bag.weights": weights})] == ["signature.rows"]
+
+
+def first_entry(kin: Kin, kind: str, of_read_pages: bool = True) -> int:
+    """Where in the bags of read (or of other) pages the first word, citing page or linked page stands."""
+    index, offsets = kin.facts["index"], kin["bag.offsets"].astype(int)
+    ends = np.cumsum([0, index["bag_words"], index["bag_links"], index["bag_outlinks"]])
+    low, high = {"word": ends[:2], "citing": ends[1:3], "linked": ends[2:]}[kind]
+    terms = kin["bag.terms"].astype(int)
+    is_read = np.repeat(np.isin(kin["bag.url"], kin["page.url"]), np.diff(offsets))
+    return int(np.flatnonzero((terms >= low) & (terms < high) & (is_read == of_read_pages))[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_read_pages", "origin"),
+    [
+        ("word", True, Origin.OUTLINKS),
+        ("word", True, Origin.CONTENT | Origin.OUTLINKS),
+        ("citing", True, Origin.OUTLINKS),
+        ("citing", False, Origin.OUTLINKS),
+        ("linked", True, Origin.LINKS),
+        ("linked", True, Origin.LINKS | Origin.OUTLINKS),
+        ("linked", True, Origin.CONTENT),
+    ],
+)
+def test_an_origin_that_is_not_the_terms_own_is_noticed(
+    small: Kin, tmp_path: Path, kind: str, of_read_pages: bool, origin: Origin
+) -> None:
+    origins = np.array(small["bag.from"])
+    place = first_entry(small, kind, of_read_pages)
+    assert origins[place] != origin
+    origins[place] = origin
+    (finding,) = rewritten(small, tmp_path, {"bag.from": origins})
+    assert (finding.where, "from where it cannot have it" in finding.what) == ("bag.from", True)
+
+
+def test_a_linked_page_in_the_bag_of_a_page_that_nobody_read_is_noticed(small: Kin, tmp_path: Path) -> None:
+    """Who was not read has no links: the term fits its origin, and both are impossible there."""
+    offsets, terms, origins = (
+        small["bag.offsets"].astype(int),
+        np.array(small["bag.terms"]),
+        np.array(small["bag.from"]),
+    )
+    (bag,) = np.flatnonzero(~np.isin(small["bag.url"], small["page.url"]))
+    last = offsets[bag + 1] - 1
+    linked = int(terms[first_entry(small, "linked")])
+    assert linked not in terms[offsets[bag] : offsets[bag + 1]]
+    terms[last], origins[last] = linked, Origin.OUTLINKS
+    findings = rewritten(small, tmp_path, {"bag.terms": terms, "bag.from": origins})
+    assert "bag.from" in {finding.where for finding in findings}
+
+
+def test_linked_pages_counted_as_citing_ones_are_noticed(small: Kin, tmp_path: Path) -> None:
+    """The numbers of terms sum to the same: the border between the two kinds has moved."""
+    index = small.facts["index"]
+    assert index["bag_links"] and index["bag_outlinks"]
+    for moved in (1, -1):
+        facts = {"bag_links": index["bag_links"] + moved, "bag_outlinks": index["bag_outlinks"] - moved}
+        folder = tmp_path / str(moved)
+        folder.mkdir()
+        assert {finding.where for finding in rewritten(small, folder, facts=facts)} >= {"bag.from", "bagterm.hash"}
 
 
 # -- facts ----------------------------------------------------------------------------------------------------------

@@ -187,8 +187,12 @@ def test_links_of_real_pages_are_judged_as_their_anchors_say(demo: RelatedIndex)
     assert both > 10
 
 
-def test_the_default_strategy_explains_by_words_and_never_by_numbers(demo: RelatedIndex) -> None:
+def test_the_default_strategy_explains_by_words_and_linked_pages_and_never_by_numbers(demo: RelatedIndex) -> None:
     assert demo.strategy == Strategy()
     result = demo.related("http://planets.example/jupiter.html", 1, explain=True)[0]
-    assert all(term.term.isalpha() for term in result.terms)
+    linked = [term for term in result.terms if "outlinks" in term.origins]
+    assert linked
+    assert all(term.origins == term.query_origins == ("outlinks",) for term in linked)
+    assert all(demo.corpus.url_number(term.term) >= 0 for term in linked)
+    assert all(term.term.isalpha() for term in result.terms if term not in linked)
     assert np.all(np.diff([-term.share for term in result.terms]) >= 0)

@@ -20,8 +20,8 @@ from tests.bags.webs import record
 Array = npt.NDArray[Any]
 
 PLAIN = (
-    "stemming=nostem content.scale=1 title.scale=0 anchors.scale=0 links.scale=0 weight.distance=none "
-    "weight.frequency=none weight.tf=raw"
+    "stemming=nostem content.scale=1 title.scale=0 anchors.scale=0 links.scale=0 outlinks.scale=0 content.lead=0 "
+    "content.furniture=1 weight.distance=none weight.frequency=none weight.tf=raw"
 ).split()
 """Nothing but the page's own words, each counted as 1: two pages of n words that share s have s / (2n - s) in common."""
 

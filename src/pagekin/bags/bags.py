@@ -20,6 +20,7 @@ class Origin(IntFlag):
     ANCHORS = 2
     TITLE = 4
     LINKS = 8
+    OUTLINKS = 16
 
     def names(self) -> list[str]:
         """The origins, named as in a strategy."""
@@ -87,7 +88,7 @@ class Bags:
         return np.where(self.hashes[terms] == hashes, terms, -1)
 
     def shown(self, corpus: Corpus, term: int) -> str:
-        """A term for people: the most common word behind a stem, or the URL of a citing page."""
+        """A term for people: the most common word behind a stem, or the URL of a citing or cited page."""
         number = int(self._kin["bagterm.shown"][term])
         is_word = term < int(self._kin.facts["index"]["bag_words"])
         return corpus.word(number) if is_word else corpus.url(number)

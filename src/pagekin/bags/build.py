@@ -11,16 +11,18 @@ import numpy.typing as npt
 
 from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.copies import PLACES
+from pagekin.bags.furniture import furniture
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
     distance_weights,
     frequency_weights,
+    lead_weights,
     nmdf_parameters,
     normalised,
     scaled_frequencies,
     title_weight,
 )
-from pagekin.bags.words import Vocabulary, link_hash, vocabulary
+from pagekin.bags.words import Vocabulary, link_hash, outlink_hash, vocabulary
 from pagekin.hypertext import Boundary, Corpus, sites_of_urls
 from pagekin.store import KinWriter, smallest_uint
 
@@ -110,7 +112,10 @@ def keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int,
     without_crumbs: bool = False,
 ) -> Kept:  # fmt: skip
-    """Every page's kept words, and every anchor's window; with `without_crumbs` none of the breadcrumbs'."""
+    """Every page's kept words, and every anchor's window; with `without_crumbs` none of the breadcrumbs'.
+
+    Links that are the site's furniture are left out with their words, in windows too.
+    """
     from pagekin.bags._kernels.keep import keep_words
 
     kin = corpus.kin
@@ -122,6 +127,7 @@ def keep(
     ends = np.zeros(64, dtype=np.bool_)
     ends[[int(b) for b in {"basic": (), "syntactic": SYNTACTIC_ENDS, "topical": TOPICAL_ENDS}[kind]]] = True
     size = strategy.window.size if kind == "basic" else min(strategy.window.size, DYNAMIC_SIZE)
+    left_out = furniture(corpus, strategy)
     spans = _temporary(folder / "kept.spans", np.int32, (int(anchors[-1]), 4))
     offsets = np.zeros(pages + 1, dtype=np.int64)
     titles = np.zeros(pages, dtype=np.int32)
@@ -142,9 +148,9 @@ def keep(
             tokens[part] - tokens[first], rares[part] - rares[first], marks[part] - marks[first],
             anchors[part] - anchors[first],
             np.array(kin["anchor.start"][a], dtype=np.int64), np.array(kin["anchor.length"][a], dtype=np.int64),
-            words.stem_of, ends, size, out, page_ends, titles[first:last], spans[a],
+            left_out[a], words.stem_of, ends, size, out, page_ends, titles[first:last], spans[a],
             np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32), np.empty(most_marks, dtype=np.int64),
-            without_crumbs, np.zeros(longest, dtype=np.bool_),
+            without_crumbs, np.zeros(longest, dtype=np.uint8),
         )  # fmt: skip
         offsets[first + 1 : last + 1] = page_ends
         return out[:n]
@@ -160,7 +166,13 @@ def keep(
     kept_words: Array = np.zeros(0, dtype=np.int32)
     if total:
         kept_words = np.memmap(folder / "kept.words", np.int32, "r+", shape=(total,)).view(np.ndarray)
-    return Kept(kept_words, offsets, titles, spans, *_mean_widths(spans))
+    return Kept(
+        kept_words,
+        offsets,
+        titles,
+        spans,
+        *_mean_widths(spans, np.repeat(citing_pages(corpus, None), np.diff(anchors))),
+    )
 
 
 def _sketch(kept: Kept, words: Vocabulary, writer: KinWriter) -> None:
@@ -174,12 +186,12 @@ def _sketch(kept: Kept, words: Vocabulary, writer: KinWriter) -> None:
         stored.append(rows.reshape(-1))
 
 
-def _mean_widths(spans: Array) -> tuple[float, float]:
-    """Mean number of kept words to the left and to the right of an anchor (section 3.1)."""
+def _mean_widths(spans: Array, counts: Array) -> tuple[float, float]:
+    """Mean number of kept words to the left and to the right of an anchor that counts (section 3.1)."""
     left = right = count = 0
     for start in range(0, len(spans), 1 << 20):
         part = spans[start : start + (1 << 20)]
-        part = part[part[:, 1] >= 0]
+        part = part[(part[:, 1] >= 0) & counts[start : start + len(part)]]
         count += len(part)
         left += int(np.sum(part[:, 1] - part[:, 0], dtype=np.int64))
         right += int(np.sum(part[:, 3] - part[:, 2], dtype=np.int64))
@@ -226,19 +238,24 @@ def merge(
     if not strategy.anchors.within_site:
         url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
     page_site = url_site[page_url]
-    anchors: Array = np.diff(np.asarray(kin["page.anchors"], dtype=np.int64))
-    anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), anchors)
+    first_anchor = np.asarray(kin["page.anchors"], dtype=np.int64)
+    outlinks = np.diff(first_anchor)
+    anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), outlinks)
+    lead = lead_weights(strategy, int(np.max(np.diff(kept.offsets), initial=0)))
     near = distance_weights(strategy) if strategy.anchors.scale else np.zeros(0)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]
-    terms = stems + (pages if strategy.links.scale else 0)
+    links_end = stems + (pages if strategy.links.scale else 0)
+    terms = links_end + (urls if strategy.outlinks.scale else 0)
     most = int(np.max(np.diff(inlinks), initial=1))
     table = 1 << (2 * most).bit_length()
 
-    # What a URL costs: the words of its page and of its links' windows.
+    # What a URL costs: the words and links of its page, and the words of its links' windows.
     cost = np.zeros(urls + 1, dtype=np.int64)
     has_page = page_of_url >= 0
     cost[1:][has_page] = np.diff(kept.offsets)[page_of_url[has_page]]
+    if strategy.outlinks.scale:
+        cost[1:][has_page] += outlinks[page_of_url[has_page]]
     cost[1:] += np.diff(inlinks) * (2 * strategy.window.size + 4) + 8
     np.cumsum(cost, out=cost)
     parts = ranges(cost, BATCH_WORK)
@@ -256,14 +273,17 @@ def merge(
         pieces = []
         while first < last:
             part = np.array(kin["inlink.anchors"][inlinks[first] : inlinks[last]], dtype=np.int64)
+            own = first_anchor[np.searchsorted(page_url, [first, last])]
+            targets = np.array(kin["anchor.target"][own[0] : own[1]] if strategy.outlinks.scale else [], dtype=np.int64)
             out = (np.empty(capacity, np.int64), np.empty(capacity, np.float32), np.empty(capacity, np.uint8))
             ends, citations = np.zeros(last - first, np.int64), np.zeros(last - first, np.uint32)
             merge_bags: Any = kernels.merge_bags
             done, n = merge_bags(
                 first, last, inlinks[first : last + 1] - inlinks[first], part, page_of_url[first:last],
-                url_site[first:last], page_url, page_host, page_site, citing, anchor_page, kept.spans, kept.words,
-                kept.offsets, kept.titles, stems, strategy.content.scale, title_weight(strategy), strategy.links.scale,
-                near * strategy.anchors.scale, strategy.anchors.repeat == "once", strategy.anchors.within_site,
+                url_site, page_url, page_host, page_site, citing, anchor_page, first_anchor, targets, int(own[0]),
+                kept.spans, kept.words, kept.offsets, kept.titles, stems, links_end, strategy.content.scale, lead,
+                title_weight(strategy), strategy.links.scale, strategy.outlinks.scale, near * strategy.anchors.scale,
+                strategy.anchors.repeat == "once", strategy.anchors.within_site,
                 *room, *out, ends, citations,
             )  # fmt: skip
             if done == first:
@@ -322,24 +342,29 @@ def _weigh(
         stored["from"].append(all_origins[part])
         progress("weighing", last / bags)
     used = np.flatnonzero(in_use)
-    of_words, of_links = used[used < stems], used[used >= stems] - stems
     page_url = np.asarray(corpus.kin["page.url"])
-    link_urls = page_url[of_links]
-    hashes = np.concatenate(
-        [words.hashes[of_words], np.array([link_hash(corpus.urls[int(u)]) for u in link_urls], dtype=np.uint64)]
-    )
+    links_end = stems + (len(page_url) if strategy.links.scale else 0)
+    of_words = used[used < stems]
+    citing = page_url[used[(used >= stems) & (used < links_end)] - stems]
+    cited = (used[used >= links_end] - links_end).astype(np.uint32)
+    addresses = [
+        *(link_hash(corpus.urls[u]) for u in citing.tolist()),
+        *(outlink_hash(corpus.urls[u]) for u in cited.tolist()),
+    ]
+    hashes = np.concatenate([words.hashes[of_words], np.array(addresses, dtype=np.uint64)])
     writer.put("bag.url", raw.urls)
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", raw.df[in_use].astype(np.uint32))
-    writer.put("bagterm.shown", np.concatenate([words.shown[of_words], link_urls.astype(np.uint32)]))
+    writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing.astype(np.uint32), cited]))
     facts: dict[str, Any] = {
         "bags": bags,
         "bag_entries": total,
         "bag_words": len(of_words),
-        "bag_links": len(of_links),
+        "bag_links": len(citing),
+        "bag_outlinks": len(cited),
         "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
     }
     if strategy.weight.frequency == "nmdf":

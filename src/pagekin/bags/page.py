@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.bags import Bags
+from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import sketch
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies, title_weight
-from pagekin.bags.words import bag_forms, word_hash
+from pagekin.bags.weights import frequency_weights, lead_weights, normalised, scaled_frequencies, title_weight
+from pagekin.bags.words import bag_forms, outlink_hash, word_hash
 from pagekin.hypertext import Attribute
 
 Array = npt.NDArray[Any]
@@ -19,40 +19,46 @@ _TITLE = int(Attribute.TITLE)
 
 
 def page_bag(
-    words: list[str], attributes: list[int], strategy: Strategy, bags: Bags
+    words: list[str], attributes: list[int], strategy: Strategy, bags: Bags, links: Sequence[tuple[str, int]] = ()
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
     """(hashes, weights, origins) of the bag that the page's own words make; empty if none of them counts.
 
-    Nobody links to the page, so content and title are all there is. Words that the collection does not know count as
-    if one bag held them.
+    Nobody links to the page, so content, title and its own links, (address, words before it) each, are all there is.
+    What the collection does not know counts as if one bag held it.
     """
-    content_scale = strategy.content.scale
     title_scale = title_weight(strategy)
+    lead = lead_weights(strategy, len(words)).tolist()
     distinct = sorted(set(words))
     forms = dict(zip(distinct, bag_forms(distinct, strategy), strict=True))
-    counts: dict[str, float] = {}
-    origins: dict[str, int] = {}
+    counts: dict[int, float] = {}
+    origins: dict[int, int] = {}
+    hash_of = {form: word_hash(form) for form in set(forms.values())}
+
+    def add(term: int, weight: float, origin: Origin) -> None:
+        if weight > 0:
+            counts[term] = counts.get(term, 0.0) + weight
+            origins[term] = origins.get(term, 0) | origin
+
+    running = 0
+    before = [0]
     for word, where in zip(words, attributes, strict=True):
         form = forms[word]
-        if not form:
-            continue
-        if where & _RUNNING:
-            scale, origin = content_scale, 1
-        elif where & _TITLE:
-            scale, origin = title_scale, 4
-        else:
-            continue
-        if scale > 0:
-            counts[form] = counts.get(form, 0.0) + scale
-            origins[form] = origins.get(form, 0) | origin
+        if form and where & _RUNNING:
+            add(hash_of[form], strategy.content.scale * lead[running], Origin.CONTENT)
+            running += 1
+        elif form and where & _TITLE:
+            add(hash_of[form], title_scale, Origin.TITLE)
+        before.append(running)
+    for address, place in links:
+        add(outlink_hash(address), strategy.outlinks.scale * lead[before[place]], Origin.OUTLINKS)
     if not counts:
         return np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0, np.uint8)
-    hashes = np.array([word_hash(form) for form in counts], dtype=np.uint64)
+    hashes = np.array(list(counts), dtype=np.uint64)
     terms = bags.find(hashes)
     df = np.where(terms >= 0, bags.df(np.maximum(terms, 0)), 1) if len(bags.hashes) else np.ones(len(terms))
     tf = np.array(list(counts.values()), dtype=np.float32)
     weights = scaled_frequencies(tf, strategy) * frequency_weights(df, len(bags), strategy)
-    flags = np.array([origins[form] for form in counts], dtype=np.uint8)
+    flags = np.array(list(origins.values()), dtype=np.uint8)
     return hashes, normalised(weights, np.array([0, len(weights)])), flags
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
@@ -30,11 +31,23 @@ PAPER_CENTRE = 100 / 51_469
 100, for its 51,469 bags, and move it in proportion."""
 
 
+PAPER_SIGMA = math.log(10)
+"""The width that we take for the paper's nmdf: a power of ten."""
+
+
 @dataclass(frozen=True)
 class Content:
     """The page's own running text and alt texts."""
 
     scale: float = _number(1.0, "weight of a word of the page's own text; 0 leaves the text out", 0, 1000)
+    lead: float = _number(
+        120.0, "the first words and links of a page count most: after n words 1 / (1 + n / lead)^2; 0 counts all alike",
+        0, 1_000_000,
+    )  # fmt: skip
+    furniture: float = _number(
+        0.2, "links to a page that this share of its host's pages link to are left out with their words; 1 keeps all",
+        0, 1,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,9 +61,9 @@ class Title:
 class Anchors:
     """The words of the links that lead to the page, and the words around them."""
 
-    scale: float = _number(0.5, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
+    scale: float = _number(0.2, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
     repeat: str = _one_of("once", "links that count: one per citing host and link text, or every one of them", "every")
-    within_site: bool = _switch(True, "whether links (and citing pages) of the page's own site count")
+    within_site: bool = _switch(True, "whether links inside a site count, in every part of the bag")
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,13 @@ class Links:
     """The pages that link to the page, each as a term of its own."""
 
     scale: float = _number(0.0, "weight of a citing page; 0 leaves citing pages out", 0, 1000)
+
+
+@dataclass(frozen=True)
+class Outlinks:
+    """The pages that the page links to, each as a term of its own."""
+
+    scale: float = _number(2.0, "weight of a page that the page links to; 0 leaves them out", 0, 1000)
 
 
 @dataclass(frozen=True)
@@ -72,15 +92,16 @@ class Window:
 class Weight:
     """How occurrences become weights."""
 
-    distance: str = _one_of("log", "weight by distance from the link: log2(32 / (1 + d)), or none", "none")
+    distance: str = _one_of("none", "weight by distance d from the link: none, or log2(32 / (1 + d))", "log")
     frequency: str = _one_of("nmdf", "weight by the number df of bags that hold the term", "none", "log", "sqrt")
-    centre: float = _number(
-        0.05, "centre of nmdf as a share of all bags: terms that so many bags hold weigh most", 0, 1
+    level: float = _number(
+        0.5, "centre of nmdf on the logarithmic scale from 1 bag (0) to all bags (1): such terms weigh most", 0, 1
     )
-    mu: float | None = _number(None, "centre of nmdf as ln df, in place of weight.centre", -50, 50)
-    sigma: float | None = _number(None, "width of nmdf, in units of ln df; without it ln 10", 0.01, 50)
+    centre: float | None = _number(None, "centre of nmdf as a share of all bags, in place of weight.level", 0, 1)
+    mu: float | None = _number(None, "centre of nmdf as ln df, in place of both", -50, 50)
+    sigma: float = _number(1.8, "width of nmdf, in units of ln df", 0.01, 50)
     tf: str = _one_of(
-        "raw", "scaling of a term's summed weight in a bag: raw, 1 + log2 above 1, or root", "log", "sqrt"
+        "log", "scaling of a term's summed weight in a bag: 1 + log2 above 1, as it is (raw), or root", "raw", "sqrt"
     )
 
 
@@ -111,26 +132,25 @@ class Strategy:
         "letters",
     )
     stemming: str = _one_of(
-        "stem", "stem words, use stems for the stop list alone (stopstem), or do not (nostem)", "stopstem", "nostem"
+        "nostem", "words as they are (nostem), stems for the stop list alone (stopstem), or stems", "stopstem", "stem"
     )
     metric: str = _one_of("jaccard", "similarity of two bags; an index needs jaccard", "cosine")
     content: Content = field(default_factory=Content)
     title: Title = field(default_factory=Title)
     anchors: Anchors = field(default_factory=Anchors)
     links: Links = field(default_factory=Links)
+    outlinks: Outlinks = field(default_factory=Outlinks)
     window: Window = field(default_factory=Window)
     weight: Weight = field(default_factory=Weight)
     signature: Signature = field(default_factory=Signature)
 
     def __post_init__(self) -> None:
-        if not (self.content.scale or self.title.scale or self.anchors.scale or self.links.scale):
-            raise StrategyError(
-                "the strategy leaves everything out: content.scale, title.scale, anchors.scale and links.scale are all 0"
-            )
-        if self.weight.frequency != "nmdf" and (self.weight.mu is not None or self.weight.sigma is not None):
-            raise StrategyError(
-                f"weight.mu and weight.sigma belong to weight.frequency = 'nmdf', which is '{self.weight.frequency}'"
-            )
+        kinds = ("content", "title", "anchors", "links", "outlinks")
+        if not any(getattr(self, kind).scale for kind in kinds):
+            named = ", ".join(f"{kind}.scale" for kind in kinds[:-1])
+            raise StrategyError(f"the strategy leaves everything out: {named} and {kinds[-1]}.scale are all 0")
+        if self.weight.frequency != "nmdf" and self.weight.mu is not None:
+            raise StrategyError(f"weight.mu belongs to weight.frequency = 'nmdf', which is '{self.weight.frequency}'")
 
     def as_dict(self) -> dict[str, Any]:
         """The strategy as plain values, nested as in TOML, with nothing that is unset."""
@@ -189,6 +209,12 @@ def _settings() -> list[tuple[str, str, Any]]:
     return found
 
 
+def value_of(strategy: Strategy, name: str) -> Any:
+    """The value of a setting, given by dotted name."""
+    table, _dot, item = name.rpartition(".")
+    return getattr(getattr(strategy, table) if table else strategy, item)
+
+
 def settings_table() -> list[tuple[str, str, str, str]]:
     """(name, default, what is allowed, what it does) of every setting, for help texts and docs."""
     return [
@@ -240,8 +266,11 @@ HAVELIWALA2002 = Strategy(
     name="haveliwala2002",
     words="letters",
     stemming="stem",
+    content=Content(lead=0.0, furniture=1.0),
+    title=Title(scale=1.0),
     anchors=Anchors(scale=1.0, repeat="every"),
-    weight=Weight(centre=PAPER_CENTRE),
+    outlinks=Outlinks(scale=0.0),
+    weight=Weight(distance="log", centre=PAPER_CENTRE, sigma=PAPER_SIGMA, tf="raw"),
     signature=Signature(maker="paper", m=80, alpha=0.15),
 )
 """Size-32 windows, distance weights, NMDF, stems, content included (section 7): what the paper ran at scale."""

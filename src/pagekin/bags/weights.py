@@ -25,12 +25,22 @@ def title_weight(strategy: Strategy) -> float:
     return strategy.title.scale * (float(distance_weights(strategy)[0]) if strategy.anchors.scale else 1.0)
 
 
+def lead_weights(strategy: Strategy, words: int) -> npt.NDArray[np.float64]:
+    """The weight of what stands after n words of the page's kept running text, for n up to `words`."""
+    before = np.arange(words + 1, dtype=np.float64)
+    if not strategy.content.lead:
+        return np.ones_like(before)
+    return np.asarray((1.0 + before / strategy.content.lead) ** -2.0)
+
+
 def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
     """(μ, σ) of the log-scale Gaussian (Figure 8) for a collection of this many bags."""
-    mu, sigma = strategy.weight.mu, strategy.weight.sigma
-    if mu is None:
-        mu = math.log(max(strategy.weight.centre * bags, 1e-9))
-    return mu, math.log(10) if sigma is None else sigma
+    weight = strategy.weight
+    if weight.mu is not None:
+        return weight.mu, weight.sigma
+    if weight.centre is not None:
+        return math.log(max(weight.centre * bags, 1e-9)), weight.sigma
+    return weight.level * math.log(max(bags, 1)), weight.sigma
 
 
 def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:

@@ -58,8 +58,17 @@ def word_hash(form: str) -> int:
 
 def link_hash(url: str | bytes) -> int:
     """The 64-bit hash of a citing page as a term."""
+    return _address_hash(b"l", url)
+
+
+def outlink_hash(url: str | bytes) -> int:
+    """The 64-bit hash of a page that is linked to, as a term."""
+    return _address_hash(b"o", url)
+
+
+def _address_hash(kind: bytes, url: str | bytes) -> int:
     data = url.encode() if isinstance(url, str) else url
-    return int.from_bytes(hashlib.blake2b(b"l" + data, digest_size=8).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(kind + data, digest_size=8).digest(), "little")
 
 
 def mix64(value: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:

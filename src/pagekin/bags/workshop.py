@@ -1,8 +1,10 @@
 """Bags by many strategies over one corpus: what two strategies share is made once."""
 
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +16,9 @@ from pagekin.bags.words import Vocabulary, vocabulary
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]
+Stage = TypeVar("Stage")
+_KEPT_STAGES = 8
+"""Of each stage, so many are kept at a time: a stage is a few times as large as the words of the collection."""
 
 
 @dataclass(frozen=True)
@@ -55,36 +60,36 @@ class Workshop:
         self._citing = build.citing_pages(corpus, not_citing)
         self._without_crumbs = without_crumbs
         self._words: dict[tuple[Any, ...], Vocabulary] = {}
-        self._kept: dict[tuple[Any, ...], build.Kept] = {}
-        self._raw: dict[tuple[Any, ...], build.Raw] = {}
+        self._kept: dict[tuple[Any, ...], tuple[build.Kept, Path]] = {}
+        self._raw: dict[tuple[Any, ...], tuple[build.Raw, Path]] = {}
+        self._rooms = 0
 
     def bags(self, strategy: Strategy) -> MadeBags:
         """The bags of all URLs by a strategy."""
         words_key = (strategy.words, strategy.stemming)
-        kept_key = (*words_key, strategy.window)
+        kept_key = (*words_key, strategy.window, strategy.content.furniture)
         raw_key = (
             *kept_key,
             strategy.content,
             strategy.title,
             strategy.anchors,
             strategy.links,
+            strategy.outlinks,
             strategy.weight.distance,
         )
-        if words_key not in self._words:
-            self._words[words_key] = vocabulary(self.corpus, strategy)
-        words = self._words[words_key]
-        if kept_key not in self._kept:
-            self._kept[kept_key] = build.keep(
-                self.corpus, strategy, words, self._room("kept", len(self._kept)), lambda _s, _p: None, self._threads,
-                self._without_crumbs,
-            )  # fmt: skip
-        kept = self._kept[kept_key]
-        if raw_key not in self._raw:
-            self._raw[raw_key] = build.merge(
-                self.corpus, strategy, words, kept, self._citing, self._room("raw", len(self._raw)), lambda _s, _p: None,
-                self._threads,
-            )  # fmt: skip
-        raw = self._raw[raw_key]
+        words = self._vocabulary(strategy)
+        kept = self._stage(
+            self._kept, kept_key,
+            lambda room: build.keep(
+                self.corpus, strategy, words, room, lambda _s, _p: None, self._threads, self._without_crumbs
+            ),
+        )  # fmt: skip
+        raw = self._stage(
+            self._raw, raw_key,
+            lambda room: build.merge(
+                self.corpus, strategy, words, kept, self._citing, room, lambda _s, _p: None, self._threads
+            ),
+        )  # fmt: skip
         terms, counts, _origins = raw.entries()
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         weights = scaled_frequencies(counts, strategy) * factors[terms]
@@ -92,7 +97,32 @@ class Workshop:
             raw.urls, raw.offsets, terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, (kept.left, kept.right)
         )
 
-    def _room(self, stage: str, number: int) -> Path:
-        folder = self._folder / f"{stage}-{number}"
-        folder.mkdir(parents=True)
-        return folder
+    def shown(self, strategy: Strategy, term: int) -> str:
+        """A term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
+        words = self._vocabulary(strategy).shown
+        links = term - len(words)
+        if links < 0:
+            return self.corpus.word(int(words[term]))
+        citing = len(self.corpus) if strategy.links.scale else 0
+        return self.corpus.page_url(links) if links < citing else self.corpus.url(links - citing)
+
+    def _vocabulary(self, strategy: Strategy) -> Vocabulary:
+        key = (strategy.words, strategy.stemming)
+        if key not in self._words:
+            self._words[key] = vocabulary(self.corpus, strategy)
+        return self._words[key]
+
+    def _stage(
+        self, made: dict[tuple[Any, ...], tuple[Stage, Path]], key: tuple[Any, ...], make: Callable[[Path], Stage]
+    ) -> Stage:
+        """A stage made before, or made now in a room of its own; the one that was asked for longest ago makes way."""
+        if key in made:
+            made[key] = made.pop(key)
+        else:
+            room = self._folder / f"stage-{self._rooms}"
+            self._rooms += 1
+            room.mkdir(parents=True)
+            made[key] = (make(room), room)
+            if len(made) > _KEPT_STAGES:
+                shutil.rmtree(made.pop(next(iter(made)))[1], ignore_errors=True)
+        return made[key][0]

@@ -23,6 +23,9 @@ def related(
             help="Ask about a page that need not be in the collection: an HTML file, or - for standard input.",
         ),
     ] = "",
+    address: Annotated[
+        str, typer.Option("--url", metavar="URL", help="With --html: the page's address, for its relative links.")
+    ] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
     min_similarity: Annotated[
         float | None,
@@ -48,6 +51,8 @@ def related(
     """Show the pages related to a page, and why."""
     if bool(urls) == bool(html):
         fail("name the pages to ask about, or give a file by --html (- is standard input)", USAGE)
+    if address and not html:
+        fail("--url says where the page of --html stands; without --html just name the page", USAGE)
     if exact and estimate:
         fail("--exact compares bags and --estimate signatures; give one of them", USAGE)
     if other_sites and same_site:
@@ -56,7 +61,10 @@ def related(
     from pagekin.similarity import RelatedError
 
     try:
-        query = index.query_of_html(_read(html), html if html != "-" else "the page") if html else index.query_of(urls)
+        if html:
+            query = index.query_of_html(_read(html), html if html != "-" else "the page", address)
+        else:
+            query = index.query_of(urls)
         answer = index.answer(
             query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, fold=not unfold,
             sites="other" if other_sites else "same" if same_site else "all", captured_only=captured,
@@ -143,11 +151,21 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
         if result.copies:
             say(f"{indent}also: {', '.join(result.copies[:3])}{_more(len(result.copies) - 3)}")
         if result.terms:
-            shared = ", ".join(f"{t.term} {t.share:.0%} ({'+'.join(t.origins)})" for t in result.terms[:6])
-            say(f"{indent}shares: {shared}")
+            say(f"{indent}shares: {', '.join(_shared(index, term) for term in result.terms[:6])}")
         for cited in result.citations:
             both = " (links to both)" if cited.cites_both else ""
             say(f"{indent}cited by {cited.source}{both}: {cited.left} [{cited.text}] {cited.right}".rstrip())
+
+
+def _shared(index: Any, term: Any) -> str:
+    """A shared term for people: a word and where it is from, or a page that both link to or are linked from."""
+    if term.origins in (("outlinks",), ("links",)):
+        document = index.bags.document(index.corpus.url_number(term.term))
+        title = title_line(index.title(document)) if document >= 0 else ""
+        return (
+            f"{'a link to' if term.origins[0] == 'outlinks' else 'a link from'} {title or term.term} {term.share:.0%}"
+        )
+    return f"{term.term} {term.share:.0%} ({'+'.join(term.origins)})"
 
 
 def _more(count: int) -> str:

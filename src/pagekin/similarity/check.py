@@ -9,8 +9,9 @@ from pagekin.bags import Strategy, StrategyError, from_dict
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.batches import ranges
 from pagekin.bags.copies import PLACES
+from pagekin.bags.furniture import furniture, in_furniture
 from pagekin.bags.page import page_sketch
-from pagekin.bags.words import bag_forms, link_hash, word_hash
+from pagekin.bags.words import bag_forms, link_hash, outlink_hash, word_hash
 from pagekin.hypertext import Corpus
 from pagekin.similarity.makers import Maker, make_maker
 from pagekin.similarity.sites import site_numbers
@@ -19,6 +20,8 @@ from pagekin.store import Finding, Kin
 ARRAYS = ("bag.", "bagterm.", "copy.", "signature.", "list.")
 """How the names of the arrays begin that an index consists of."""
 _STEP = 1 << 22
+_OWN = int(Origin.CONTENT | Origin.TITLE | Origin.OUTLINKS)
+_OF_WORDS = int(Origin.CONTENT | Origin.TITLE | Origin.ANCHORS)
 _MADE_AGAIN = 32
 _TERMS_MADE_AGAIN = 2_048
 
@@ -59,7 +62,8 @@ def check_index(kin: Kin) -> Iterator[Finding]:
 
 def _check_shapes(kin: Kin, m: int) -> Iterator[Finding]:
     facts = kin.facts["index"]
-    bags, entries, terms = facts["bags"], facts["bag_entries"], facts["bag_words"] + facts["bag_links"]
+    bags, entries = facts["bags"], facts["bag_entries"]
+    terms = facts["bag_words"] + facts["bag_links"] + facts.get("bag_outlinks", 0)
     for name, length in (
         ("bag.url", bags), ("bag.offsets", bags + 1), ("bag.inlinks", bags), ("bag.site", bags), ("bag.terms", entries),
         ("bag.weights", entries), ("bag.from", entries), ("bagterm.hash", terms), ("bagterm.order", terms),
@@ -126,17 +130,18 @@ def _check_inlinks(kin: Kin) -> Iterator[Finding]:
 
 
 def _check_origins(kin: Kin) -> Iterator[Finding]:
-    """Own words come from read pages, words of links from pages that are linked to, and citing pages are links."""
+    """Own words and links come from read pages, words of links from pages that are linked to; addresses are links."""
     offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
-    impossible = np.where(Bags(kin).pages(np.arange(len(offsets) - 1)) >= 0, 0, Origin.CONTENT | Origin.TITLE)
+    impossible = np.where(Bags(kin).pages(np.arange(len(offsets) - 1)) >= 0, 0, _OWN)
     impossible |= np.where(np.asarray(kin["bag.inlinks"]) > 0, 0, Origin.ANCHORS | Origin.LINKS)
     words = kin.facts["index"]["bag_words"]
+    outlinks = words + kin.facts["index"]["bag_links"]
     for first, last in ranges(offsets, _STEP):
         part = slice(int(offsets[first]), int(offsets[last]))
-        origins, of_links = kin["bag.from"][part], kin["bag.terms"][part] >= words
+        origins, terms = kin["bag.from"][part], kin["bag.terms"][part]
         never = np.repeat(impossible[first:last], np.diff(offsets[first : last + 1]))
-        wrong = (origins == 0) | (origins > 15) | ((origins & never) != 0) | (of_links != (origins == Origin.LINKS))
-        if bool(np.any(wrong | ~of_links & ((origins & Origin.LINKS) != 0))):
+        only = np.where(terms < words, _OF_WORDS, np.where(terms < outlinks, Origin.LINKS, Origin.OUTLINKS))
+        if bool(np.any((origins == 0) | ((origins & never) != 0) | ((origins & ~only) != 0))):
             yield Finding("bag.from", "says that a bag has a term from where it cannot have it")
             return
 
@@ -145,13 +150,17 @@ def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
     """Some terms, spread over all, hashed again."""
     kin = corpus.kin
     hashes, shown, words = kin["bagterm.hash"], kin["bagterm.shown"], kin.facts["index"]["bag_words"]
+    outlinks = words + kin.facts["index"]["bag_links"]
     if bool(np.any(shown[:words] >= len(corpus.terms))) or bool(np.any(shown[words:] >= len(corpus.urls))):
         yield Finding("bagterm.shown", "refers to a word or an address beyond the last")
         return
     some = _spread(len(hashes), _TERMS_MADE_AGAIN)
-    of_words, of_links = some[some < words], some[some >= words]
-    forms = bag_forms([corpus.word(int(shown[term])) for term in of_words.tolist()], strategy)
-    again = [*map(word_hash, forms), *(link_hash(corpus.urls[int(shown[term])]) for term in of_links.tolist())]
+    forms = bag_forms([corpus.word(int(shown[term])) for term in some[some < words].tolist()], strategy)
+    addresses = [
+        (link_hash if term < outlinks else outlink_hash)(corpus.urls[int(shown[term])])
+        for term in some[some >= words].tolist()
+    ]
+    again = [*map(word_hash, forms), *addresses]
     if not np.array_equal(hashes[some], np.array(again, dtype=np.uint64)):
         yield Finding("bagterm.hash", "does not hash the words and addresses that bagterm.shown names")
 
@@ -189,10 +198,12 @@ def _check_signatures(kin: Kin, maker: Maker) -> Iterator[Finding]:
 def _check_copies(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
     """Some pages, spread over all, sketched again."""
     rows = corpus.kin["copy.rows"].reshape(-1, PLACES)
+    left_out = furniture(corpus, strategy)
     for page in _spread(len(corpus), _MADE_AGAIN).tolist():
         stream = corpus.stream(page)
-        words = [corpus.word(int(word)) for word in stream.words]
-        if not np.array_equal(page_sketch(words, stream.attributes.tolist(), strategy), rows[page]):
+        own = ~in_furniture(corpus, page, left_out)
+        words = [corpus.word(int(word)) for word in stream.words[own]]
+        if not np.array_equal(page_sketch(words, stream.attributes[own].tolist(), strategy), rows[page]):
             yield Finding("copy.rows", f"does not sketch the words of page {page:,}")
             return
 

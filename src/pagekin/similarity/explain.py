@@ -26,7 +26,7 @@ class SharedTerm:
     contribution: float
     """What it adds to the similarity; over all shared terms the sum is the similarity."""
     origins: tuple[str, ...]
-    """Where the related page has it from: content, anchors, title, links."""
+    """Where the related page has it from: content, anchors, title, links, outlinks."""
     query_origins: tuple[str, ...]
     """Where the page that was asked about has it from."""
 

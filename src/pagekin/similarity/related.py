@@ -12,8 +12,10 @@ import numpy.typing as npt
 from pagekin.bags import Strategy, StrategyError, from_dict
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import EMPTY, PLACES, are_copies
-from pagekin.hypertext import Corpus
+from pagekin.hypertext import Corpus, site_of
+from pagekin.hypertext.model import ReadPage
 from pagekin.hypertext.nearest import is_not_in
+from pagekin.hypertext.urls import canonical, host_of
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.explain import Citation, SharedTerm, citations, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
@@ -204,15 +206,19 @@ class RelatedIndex:
         np.bitwise_or.at(origins, place, np.concatenate([self.bags.origins(document) for document in documents]))
         return terms, weights.astype(np.float32), origins
 
-    def query_of_html(self, html: bytes, name: str = "the page") -> Query:
-        """The query that a page outside the collection makes, by its own words."""
+    def query_of_html(self, html: bytes, name: str = "the page", url: str = "") -> Query:
+        """The query that a page outside the collection makes, by its own words and links.
+
+        Without the page's address `url` only links that name their target in full count.
+        """
         from pagekin.bags.page import page_bag, page_sketch
         from pagekin.hypertext.charset import decode_page
         from pagekin.hypertext.strict import read_strictly
         from pagekin.sources import Limits
 
         page = read_strictly(decode_page(html, "")[0], Limits())
-        hashes, weights, origins = page_bag(page.words, page.attributes, self.strategy, self.bags)
+        links = self._targets(page, url) if self.strategy.outlinks.scale else []
+        hashes, weights, origins = page_bag(page.words, page.attributes, self.strategy, self.bags, links)
         if not len(hashes):
             raise RelatedError(f"{name} has no word that counts, so nothing can be related to it.")
         terms = self.bags.find(hashes)
@@ -223,6 +229,20 @@ class RelatedIndex:
         total = float(np.sum(weights, dtype=np.float64))
         own = page_sketch(page.words, page.attributes, self.strategy)
         return Query(terms[known], weights[known], total, signature, (), origins[known], own, name)
+
+    def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:
+        """(address, words before it) of the links on a page outside the collection that count."""
+        own = canonical(url) if url else None
+        base = (canonical(page.base, own) if page.base else None) or own
+        site = site_of(host_of(own)) if own and not self.strategy.anchors.within_site else None
+        found = []
+        for anchor in page.anchors:
+            target = canonical(anchor.href, base)
+            if target is None or target == own or (site is not None and site_of(host_of(target)) == site):
+                continue
+            known = self.corpus.url_number(target)
+            found.append((self.corpus.url(known) if known >= 0 else target, anchor.start))
+        return found
 
     def related(
         self,

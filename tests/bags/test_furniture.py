@@ -1,0 +1,205 @@
+"""Site furniture (content.furniture): which links of a host are left out with their words, and what still counts."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from pagekin.bags import build as building
+from pagekin.bags import choose
+from pagekin.bags import furniture as deciding
+from pagekin.bags.furniture import FEWEST, furniture, in_furniture
+from pagekin.bags.workshop import Workshop
+from pagekin.hypertext import Corpus
+
+from .oracle import Oracle
+from .test_against_oracle import assert_as_the_oracle_says
+from .webs import bags_of, make, plainly, read_records, read_web, record
+
+generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+BIG = "http://big.example/"
+SMALL = "http://small.example/"
+MINERALS = "granite basalt mica quartz slate gneiss marble topaz opal jade".split()
+NAVIGATION = "<a href=/>Entrance</a> <a href=/help>Aid desk</a> <a href=http://out.example/>Partner</a>"
+
+
+def big_page(number: int) -> str:
+    """One of ten pages: navigation, and a paragraph with a link to the next page."""
+    own, following = MINERALS[number], (number + 1) % 10
+    return f"<title>{own}</title>{NAVIGATION}<p>About {own}, after <a href=/{following}>{MINERALS[following]}</a> comes"
+
+
+def records() -> list[bytes]:
+    """Ten pages with navigation, a home page and a help page; one page in four captures; another host of four pages."""
+    pages = {f"{BIG}{number}": big_page(number) for number in range(10)}
+    pages[BIG] = f"{NAVIGATION}<p>Welcome to <a href=/3>mica</a> and more"
+    pages[f"{BIG}help"] = f"{NAVIGATION}<p>Nobody needs help"
+    pages |= {f"{SMALL}{number}": "<a href=/>Portal</a> small talk about stones" for number in range(3)}
+    pages[SMALL] = f"<a href=/>Portal</a> elsewhere is <a href={BIG}>the big home</a>"
+    found = [record(url, html) for url, html in pages.items()]
+    # Were the older captures of /5 counted, four pages would link to /4.
+    found += [
+        record(f"{BIG}5", f"{NAVIGATION} <a href=/4>older</a> page {year}", f"{year}-01-01T00:00:00Z")
+        for year in (2001, 2002, 2003)
+    ]
+    return found
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return read_records(records(), all_captures=True)
+
+
+def left_out(corpus: Corpus, *chosen: str) -> set[tuple[str, str]]:
+    """(page, target) of the links that are furniture."""
+    found = furniture(corpus, choose(settings=chosen))
+    return {
+        (corpus.page_url(page), corpus.url(int(corpus.kin["anchor.target"][anchor])))
+        for page in range(len(corpus))
+        for anchor in corpus.anchors_out(page)
+        if found[anchor]
+    }
+
+
+@pytest.mark.parametrize(
+    "together",
+    [
+        "",
+        "content.furniture=0",
+        "content.furniture=0.9",
+        "content.furniture=0.95",
+        "content.furniture=1",
+        "links.scale=1 content.lead=3 window.kind=syntactic",
+        "anchors.within_site=off links.scale=1 weight.frequency=log",
+        "anchors.repeat=every window.size=2 weight.tf=raw stemming=stem",
+    ],
+)
+def test_a_host_with_navigation_is_as_the_oracle_says(corpus: Corpus, together: str) -> None:
+    strategy = choose(settings=together.split())
+    assert_as_the_oracle_says(make(corpus, strategy), Oracle(corpus).make(strategy))
+
+
+def test_links_to_home_and_help_are_furniture_and_no_others(corpus: Corpus) -> None:
+    pages = {corpus.page_url(page) for page in range(len(corpus)) if corpus.page_url(page).startswith(BIG)}
+    assert len(pages) == 12
+    # A page's link to itself is as much in the way as the others; links out of the host, and into it, are no furniture.
+    assert left_out(corpus) == {(page, target) for page in pages for target in (BIG, f"{BIG}help")}
+    assert left_out(corpus, "content.furniture=1") == set()
+
+
+def test_the_share_is_of_the_newest_captures_and_without_a_page_s_link_to_itself(corpus: Corpus) -> None:
+    # 11 of the 12 pages of the host link to the home page besides itself.
+    assert left_out(corpus, f"content.furniture={11 / 12}") == left_out(corpus)
+    assert left_out(corpus, f"content.furniture={11 / 12 + 0.001}") == set()
+
+
+@pytest.mark.parametrize(("linking", "is_furniture"), [(FEWEST - 1, False), (FEWEST, True)])
+def test_a_small_host_has_furniture_from_the_least_number_of_links_on(linking: int, is_furniture: bool) -> None:
+    web = {SMALL: "granite"} | {f"{SMALL}{number}": "<a href=/>Portal</a> mica" for number in range(linking)}
+    corpus = read_web(web)
+    assert bool(left_out(corpus, "content.furniture=0")) is is_furniture
+    bags = make(corpus, plainly("content.scale=1", "content.furniture=0"))
+    assert bags.terms(f"{SMALL}0") == (["mica"] if is_furniture else ["portal", "mica"])
+
+
+def test_a_page_that_links_often_counts_once() -> None:
+    web = {SMALL: "granite"} | {f"{SMALL}{number}": "<a href=/>Portal</a> " * 5 for number in range(FEWEST - 1)}
+    assert left_out(read_web(web), "content.furniture=0") == set()
+
+
+def test_a_page_that_nobody_read_is_no_furniture() -> None:
+    web = {f"{SMALL}{number}": "<a href=/>Portal</a> mica" for number in range(FEWEST + 1)}
+    assert left_out(read_web(web), "content.furniture=0") == set()
+
+
+def test_furniture_leaves_bags_and_windows_but_stays_in_the_number_of_inlinks(corpus: Corpus) -> None:
+    everything = "content.scale=1 links.scale=1 outlinks.scale=1".split()
+    without, within = (
+        make(corpus, plainly(*everything, f"content.furniture={share}", "window.size=3")) for share in (0.2, 1)
+    )
+    page = f"{BIG}7"
+    assert {"entrance", "aid", "desk", BIG, f"{BIG}help"} < set(within.terms(page))
+    assert not {"entrance", "aid", "desk", BIG, f"{BIG}help"} & set(without.terms(page))
+    assert {"partner", "http://out.example/", f"{BIG}8", f"{BIG}6"} < set(without.terms(page))
+    # The window of the link after the navigation reaches over the words of furniture as if they were not there.
+    assert "desk" in within.terms("http://out.example/")
+    assert "desk" not in without.terms("http://out.example/")
+    assert f"{BIG}4" in within.origins(BIG)
+    assert {term for term, origins in without.origins(BIG).items() if "links" in origins} == {SMALL}
+    for made in (without, within):
+        document = made.bags.document(corpus.urls.find(BIG.encode()))
+        assert int(made.kin["bag.inlinks"][document]) == 12  # eleven of the host, and one of the other
+
+
+def test_words_before_a_link_are_counted_without_furniture() -> None:
+    web = {f"{BIG}{number}": f"<a href=/>Entrance hall</a> {word} <a href=/x>jade</a>" for number, word in
+           enumerate(MINERALS[:FEWEST])}  # fmt: skip
+    web[BIG] = "granite"
+    made = bags_of(web, plainly("anchors.scale=0", "outlinks.scale=1", "content.lead=1", "content.furniture=0.2"))
+    by_words = bags_of(web, plainly("anchors.scale=0", "content.scale=1", "content.lead=1", "content.furniture=0.2"))
+    assert made.bag(f"{BIG}0") == {f"{BIG}x": 1.0}
+    assert by_words.bag(f"{BIG}0") == pytest.approx({"granite": 0.8, "jade": 0.2})  # 1 and 1/4
+
+
+def test_the_words_in_furniture_are_those_that_no_bag_has(corpus: Corpus) -> None:
+    found = furniture(corpus, choose())
+    page = corpus.pages_of(corpus.urls.find(f"{BIG}7".encode()))[0]
+    words = np.array([corpus.word(int(word)) for word in corpus.stream(page).words])
+    assert words[in_furniture(corpus, page, found)].tolist() == ["entrance", "aid", "desk"]
+
+
+@pytest.mark.parametrize("step", [1, 2, 7, 40])
+def test_furniture_does_not_depend_on_batches(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    strategy = choose(settings=["links.scale=1"])
+    expected = make(corpus, strategy)
+    found = furniture(corpus, strategy)
+    assert found.any()
+    monkeypatch.setattr(deciding, "_STEP", step)
+    monkeypatch.setattr(building, "BATCH_WORDS", 3 * step)
+    monkeypatch.setattr(building, "BATCH_WORK", 10 * step)
+    assert furniture(corpus, strategy).tolist() == found.tolist()
+    made = make(corpus, strategy, threads=2)
+    assert made.arrays() == expected.arrays()
+    assert made.facts == expected.facts
+
+
+def test_a_link_without_words_beside_furniture_is_no_breadcrumb(tmp_path: Path) -> None:
+    web = {
+        f"{BIG}{number}": f"<a href=/x><img></a><a href=/>Entrance</a> {word}" for number, word in enumerate(MINERALS)
+    }
+    corpus = read_web(web | {BIG: "granite"})
+    plain, crumbless = (
+        Workshop(corpus, tmp_path / str(wanted), without_crumbs=wanted).bags(choose()) for wanted in (False, True)
+    )
+    assert plain.terms.tolist() == crumbless.terms.tolist()
+    assert plain.inlinks.tolist() == crumbless.inlinks.tolist()
+
+
+# -- any host -------------------------------------------------------------------------------------------------------
+
+paths = some.sampled_from(["", "a", "b", "c", "d", "e", "f"])
+targets = some.one_of(paths.map("/{}".format), some.sampled_from([SMALL, "http://out.example/"]))
+texts = some.lists(some.sampled_from(MINERALS[:5]), max_size=2).map(" ".join)
+pieces = some.one_of(some.builds("<a href={}>{}</a>".format, targets, texts), texts)
+pages = some.lists(pieces, max_size=8).map(" ".join)
+captures = some.lists(some.tuples(paths, pages), min_size=5, max_size=14)
+shares = some.sampled_from([0.0, 0.4, 0.5, 0.75, 1.0])
+
+
+@generated
+@given(captures, pages, shares, some.integers(1, 30), some.sampled_from(["", "links.scale=1 content.lead=2"]))
+def test_any_host_is_as_the_oracle_says(
+    made_of: list[tuple[str, str]], other: str, share: float, step: int, together: str
+) -> None:
+    dates = (f"20{number:02}-01-01T00:00:00Z" for number in range(99))
+    web = [record(f"{BIG}{path}", html, date) for (path, html), date in zip(made_of, dates, strict=False)]
+    corpus = read_records([*web, record(SMALL, other)], all_captures=True)
+    strategy = choose(settings=[f"content.furniture={share}", *together.split()])
+    assert all(first <= second for first, second in pairwise(corpus.kin["page.url"].tolist()))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(deciding, "_STEP", step)
+        made = make(corpus, strategy)
+    assert_as_the_oracle_says(made, Oracle(corpus).make(strategy))
