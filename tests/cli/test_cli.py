@@ -178,7 +178,7 @@ def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -
 def test_help_names_every_verb_in_the_order_of_the_table() -> None:
     done = pagekin("--help")
     assert done.returncode == 0, done.stderr
-    shown = re.findall(r"^  (\w+)  +(.+)$", done.stdout.partition("Commands:")[2], re.MULTILINE)
+    shown = re.findall(r"^  ([\w-]+)  +(.+)$", done.stdout.partition("Commands:")[2], re.MULTILINE)
     assert [name for name, _ in shown] == list(VERBS)
     assert not [text for _, text in shown if text.endswith("...")], "a verb's first sentence is too long for the list"
 

@@ -1,12 +1,21 @@
 """The school encyclopaedia and its directory, read once for all tests of evaluation."""
 
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.read import ReadPlan, read_sources
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_is_kept() -> Iterator[None]:
+    """Judgements of tests are not kept in the user's cache, and none is taken from it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pagekin.evaluation.evaluate.cache_folder", lambda: None)
+        yield
 
 
 @pytest.fixture(scope="session")

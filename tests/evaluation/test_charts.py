@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.evaluation.charts import Bar, bar_chart, curve_chart
+from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
 
 NAN = math.nan
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,6 +49,38 @@ def test_bars_are_as_long_as_their_values() -> None:
     assert texts(svg, "value") == ["0.100", "0.400"]
     assert texts(svg, "axis") == ["sibling Γ"]
     assert svg.count('class="error"') == 2
+
+
+def test_marks_and_pale_bars_are_explained_in_the_picture() -> None:
+    bars = [Bar("sparse", 0.7, 0.6, 0.8, mark=0.1, pale=True), Bar("dense", 0.4, 0.3, 0.5, mark=0.4)]
+    svg = bar_chart("t", "a", bars, "Γ", "D", "most pairs are tied")
+    assert_whole(svg)
+    assert texts(svg, "key") == ["Γ", "D", "most pairs are tied"]
+    assert svg.count('class="bar pale"') == 2  # the bar, and the legend's
+    assert "tied" not in bar_chart("t", "a", bars[1:], "Γ", "D", "most pairs are tied")
+
+
+def test_several_series_stand_in_one_picture_with_their_intervals() -> None:
+    rows = [("few links", [Bar("", 0.2, 0.1, 0.3), Bar("", NAN)]), ("many", [Bar("", -0.1), Bar("", 0.5, 0.4, 0.6)])]
+    svg = dot_chart("Agreement", "sibling Γ", ["windows", "content"], rows)
+    assert_whole(svg)
+    assert texts(svg, "key") == ["windows", "content"]
+    assert texts(svg, "label") == ["few links", "many"]
+    assert texts(svg, "value") == ["0.200", "none", "-0.100", "0.500"]
+    assert svg.count('class="error') == 2
+    assert_whole(dot_chart("t", "a", ["one"], []))
+
+
+def test_long_labels_are_cut_and_long_titles_broken() -> None:
+    svg = bar_chart("word " * 30, "axis " * 30, [Bar("label" * 30, 0.1)])
+    assert_whole(svg)
+    assert len(texts(svg, "title")) > 2
+    assert len(texts(svg, "axis")) > 1
+    assert texts(svg, "label")[0].endswith("…")
+
+
+def test_control_characters_are_shown_as_such() -> None:
+    assert texts(bar_chart("t\x1b", "a", [Bar("\x00b\ud800", 0.1)]), "label") == ["�b�"]
 
 
 def test_a_bar_without_a_value_is_said_to_have_none() -> None:

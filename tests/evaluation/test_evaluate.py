@@ -6,6 +6,7 @@ import math
 import re
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from typer.testing import CliRunner
 import pagekin.cli.evaluate as verb
 from pagekin.bags import Strategy, StrategyError, choose
 from pagekin.cli.app import BAD_INPUT, USAGE, VERBS, app
-from pagekin.evaluation.directory import Directory, load_directory
+from pagekin.evaluation.compare import in_short, steps
+from pagekin.evaluation.directory import Directory, DirectoryError, load_directory
 from pagekin.evaluation.evaluate import (
     Evaluation,
+    directory_pages,
     evaluate_strategies,
     figure_strategies,
     own_strategies,
@@ -115,6 +118,12 @@ def test_one_seed_gives_one_result_however_many_threads(corpus: Corpus, director
     for one, other in zip(done.judgements, again.judgements, strict=False):
         assert one.agreements == other.agreements
         assert np.array_equal(one.nearest, other.nearest)
+
+
+def test_progress_rises_by_halves_of_a_strategy_and_ends(corpus: Corpus, directory: Directory) -> None:
+    told: list[float] = []
+    evaluate_strategies(corpus, directory, STRATEGIES, progress=lambda _stage, share: told.append(share))
+    assert told == pytest.approx([part / 6 for part in range(7)])
 
 
 def test_no_temporary_file_is_left_behind(
@@ -212,7 +221,95 @@ def test_a_directory_without_siblings_leaves_nothing_to_draw(corpus: Corpus, tmp
     figured = evaluate_strategies(corpus, tree, figure_strategies(), sample=5)
     text = Reader(figured.write(tmp_path / "out", "empty", with_figures=True).read_text(encoding="utf-8")).text
     assert "nan" not in text
+    assert "Nothing to show" in text
     assert json.dumps(figured.as_dict(), allow_nan=False)
+
+
+def test_without_siblings_pictures_show_the_first_region_that_has_pairs(corpus: Corpus, tmp_path: Path) -> None:
+    file = tmp_path / "table.tsv"
+    classes = {"living/plants/trees": "a/b/c", "sky/stars/giants": "a/y/z", "living/birds/owls": "x/y/z"}
+    file.write_text("".join(f"{SITE}{path}/{i}.html\t{place}\n" for path, place in classes.items() for i in range(6)))
+    found = evaluate_strategies(corpus, load_directory(corpus, str(file)), figure_strategies())
+    assert found.region == "cousins"
+    assert {one.found.region for one in found.comparisons()} >= {"cousins", "unrelated"}
+    page = found.write(tmp_path / "out", "no siblings", with_figures=True).read_text(encoding="utf-8")
+    read = assert_self_contained(page)
+    assert "cousin Γ, with its 95 % interval" in read.text
+    assert "sibling Γ, with" not in read.text
+    assert "there are no sibling pairs" in read.text
+
+
+# -- comparisons --------------------------------------------------------------------------------------------------------
+
+
+def test_the_best_strategy_is_compared_with_every_other(done: Evaluation) -> None:
+    plain = json.loads(json.dumps(done.as_dict(), allow_nan=False))
+    told = plain["differences"]
+    (first,) = {one["better"] for one in told}
+    best = next(one for one in done.judgements if one.name == first)
+    assert best.agreements["siblings"].somers_d == max(one.agreements["siblings"].somers_d for one in done.judgements)
+    others = {one["other"] for one in told}
+    assert "link texts" in others
+    assert best.name not in others
+    assert len(others) == 2  # of two equal strategies one counts
+    assert {(one["region"], one["measure"]) for one in told} == {(r, m) for r in REGIONS for m in ("gamma", "somers_d")}
+    by = {one.name: one.agreements["siblings"].somers_d for one in done.judgements}
+    for one in told:
+        assert one["low"] <= one["high"]
+        assert 0 <= one["p"] <= 1
+        if (one["region"], one["measure"]) == ("siblings", "somers_d"):
+            assert one["difference"] == pytest.approx(by[best.name] - by[one["other"]], abs=1e-5)
+
+
+def test_one_line_says_whether_the_best_is_better_than_chance(done: Evaluation) -> None:
+    equal = [replace(one, found=replace(one.found, p=1.0)) for one in done.comparisons()]
+    assert "no difference beyond chance, corrected for" in in_short(equal, "siblings")
+    sure = [replace(one, found=replace(one.found, p=0.001)) for one in done.comparisons()]
+    assert " is better than " in in_short(sure, "siblings")
+    assert in_short([], "siblings") == ""
+
+
+def test_steps_between_bars_are_paired_and_corrected_for_their_number() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0, 0.2, 2000)  # of the classes drawn, the same for all bars
+    bars = {
+        "low": (0.2, 0.2 + noise), "same": (0.2, 0.2 + noise + rng.normal(0, 0.01, 2000)),
+        "high": (0.3, 0.3 + noise + rng.normal(0, 0.01, 2000)),
+    }  # fmt: skip
+    first, second = steps(bars, [("low", "same"), ("same", "high")])
+    assert not first.sure
+    assert second.sure
+    assert second.difference == pytest.approx(0.1)
+    assert second.low < second.difference < second.high
+    alone = steps(bars, [("same", "high")])[0]
+    assert second.p == pytest.approx(2 * alone.p)
+
+
+# -- the directory's own pages ------------------------------------------------------------------------------------------
+
+
+def test_the_directorys_own_pages_cite_nothing_and_are_not_judged(corpus: Corpus, directory: Directory) -> None:
+    own = [f"{SITE}lists/", f"{SITE}sky/stars/giants/0"]
+    pages_of = directory_pages(corpus, own)
+    assert len(pages_of) == 7
+    words = {"link texts": STRATEGIES["link texts"]}
+    found = evaluate_strategies(corpus, directory, words, own_pages=own)
+    assert found.bench.directory.facts["pages"] == 29
+    assert found.bench.directory.facts["own pages"] == 7
+    assert len(found.bench.urls) == 29
+    # All links are on the lists, so that nothing is left.
+    assert found.judgements[0].facts["without_bag"] == 29
+    assert len(evaluate_strategies(corpus, directory, words, own_pages=own, linked=True).bench.urls) == 0
+    assert directory.facts["pages"] == 30
+
+
+def test_a_beginning_that_no_page_has_is_refused(corpus: Corpus, directory: Directory) -> None:
+    for prefix in ("http://elsewhere.example/", ""):
+        with pytest.raises(DirectoryError, match="no page of the collection has a URL that begins"):
+            directory_pages(corpus, [prefix])
+    with pytest.raises(DirectoryError, match="all listed pages are the directory's own"):
+        evaluate_strategies(corpus, directory, STRATEGIES, own_pages=[SITE])
+    assert len(directory_pages(corpus, [])) == 0
 
 
 def test_sources_are_told_apart_by_how_many_pages_link_to_them(corpus: Corpus, directory: Directory) -> None:
@@ -279,7 +376,8 @@ def test_the_report_needs_nothing_but_itself_and_escapes_names(report: Path) -> 
     assert "<script" not in page
     assert "alert(1)" in read.text
     assert report.name == "index.html"
-    assert sorted(file.name for file in report.parent.iterdir()) == ["index.html", "strategies.csv"]
+    written = sorted(file.name for file in report.parent.iterdir())
+    assert written == ["index.html", "strategies.csv", "strategies.toml", "trec"]
 
 
 def test_the_report_shows_every_figure_and_says_how_it_judged(report: Path) -> None:
@@ -287,10 +385,12 @@ def test_the_report_shows_every_figure_and_says_how_it_judged(report: Path) -> N
     text = Reader(page).text
     for number in "3456789":
         assert f"Figure {number}: " in text
-    # Figures 3 to 7, 9 and note 6, the presets, the curve of Figure 8, and three by number of inlinks.
-    assert page.count("<svg") == 12
+    # The best against others, figures 3 to 7, 9 and note 6, the presets, the curve of Figure 8, and number of inlinks.
+    assert page.count("<svg") == 11
     for said in ("depth 3", "lenient", "the deepest class of each page", "only pages that another page links to",
-                 "Kendall's τ", "By number of inlinks", "not in the collection", "seed"):  # fmt: skip
+                 "Kendall's τ", "By number of inlinks", "not in the collection", "seed", "resamples of classes",
+                 "The paper found:", "window 0 → window 4", "Mean words of a window", "nDCG", "of 27 drawn sources",
+                 "beyond chance?"):  # fmt: skip
         assert said in text, said
     assert "nan" not in text
 
@@ -305,6 +405,16 @@ def test_the_table_is_readable_as_csv(report: Path) -> None:
         assert -1 <= float(row["gamma"]) <= 1 or math.isnan(float(row["gamma"]))
         assert int(row["pairs"]) >= 0
         assert 0 <= float(row["orthogonality"]) <= 1
+        assert 0 <= float(row["map"]) <= 1
+        assert 0 <= float(row["ndcg10"]) <= 1
+
+
+def test_the_strategies_of_a_report_can_be_judged_again(report: Path) -> None:
+    found = read_strategies(report.parent / "strategies.toml")
+    asked = {**figure_strategies(), HOSTILE: Strategy()}
+    assert {name: strategy.digest() for name, strategy in found.items()} == {
+        name: strategy.digest() for name, strategy in asked.items()
+    }
 
 
 def test_a_report_without_figures_is_whole_too(done: Evaluation, tmp_path: Path) -> None:
@@ -382,6 +492,34 @@ def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table:
     assert "1 listings stand too high" in found.output
     assert re.search(r"^haveliwala2002 +-?\d\.\d{3} \(", found.output, re.MULTILINE)
     assert (tmp_path / "out" / "index.html").is_file()
+    assert (tmp_path / "out" / "trec" / "haveliwala2002.run").is_file()
+    assert "nDCG@10    MAP" in found.output
+    assert "30 drawn sources" in found.output
+    assert re.search(r"is better than|no difference beyond chance", found.output)
+
+
+def test_the_command_takes_the_directorys_own_pages(collection: Path, table: Path) -> None:
+    found = run(collection, "--directory", table, "--directory-pages", f"{SITE}lists/", "--no-cache")
+    assert found.exit_code == 0, found.output
+    assert "6 pages are the directory's own: they cite nothing and are not judged" in found.output
+
+
+def test_baselines_stand_beside_strategies(corpus: Corpus, directory: Directory, tmp_path: Path) -> None:
+    found = evaluate_strategies(corpus, directory, {"content": STRATEGIES["content"]}, baselines=["cocitation"])
+    strategy, baseline = found.as_dict()["strategies"]
+    assert baseline["name"].startswith("cocitation")
+    assert baseline.keys() == strategy.keys()
+    assert {baseline["name"], "content"} == {found.comparisons()[0].better, found.comparisons()[0].other}
+    assert baseline["name"] in Reader(found.write(tmp_path, "both", False).read_text(encoding="utf-8")).text
+
+
+def test_baselines_without_their_packages_are_counted_and_said(
+    done: Evaluation, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    missing = replace(done, left_out={"x": "x needs a package: pip install y", "z": "z needs <another>"})
+    verb.print_judgements(missing)
+    assert "2 baselines were left out: x needs a package: pip install y; z needs <another>." in capsys.readouterr().out
+    assert "z needs &lt;another&gt;" in missing.write(tmp_path, "missing", False).read_text(encoding="utf-8")
 
 
 def test_the_command_prints_json_alone(collection: Path) -> None:
@@ -401,6 +539,11 @@ def test_the_command_prints_json_alone(collection: Path) -> None:
         (["--directory", "url-path", "--figures", "--strategies", "x.toml"], USAGE, "exclude each other"),
         (["--directory", "url-path", "--strategies", "x.toml"], USAGE, "x.toml cannot be read"),
         (["--directory", "url-path", "--depth", "1"], USAGE, "depth"),
+        (
+            ["--directory", "url-path", "--directory-pages", "http://x/"],
+            BAD_INPUT,
+            "no page of the collection has a URL",
+        ),
         ([], USAGE, "directory"),
     ],
 )

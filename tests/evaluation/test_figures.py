@@ -3,7 +3,7 @@
 from pagekin.bags import PRESETS
 from pagekin.bags.strategy import PAPER_CENTRE
 from pagekin.evaluation.evaluate import BY_INLINKS, figure_strategies
-from pagekin.evaluation.figures import Figure, figures
+from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, UNSAID, Figure, figures
 
 
 def by_number() -> dict[str, Figure]:
@@ -50,6 +50,16 @@ def test_figures_3_and_4_are_unweighted_and_alike() -> None:
         held = {name for name in ("content", "title", "anchors", "links") if getattr(strategy, name).scale}
         assert held == {"links": {"links"}, "content": {"content", "title"}}.get(label, {"anchors", "title"})
     assert [three.strategies[f"window {size}"].window.size for size in (0, 4, 8, 16, 32)] == [0, 4, 8, 16, 32]
+
+
+def test_what_the_paper_says_of_steps_is_about_bars_that_are_there() -> None:
+    for figure in figures():
+        assert figure.steps
+        assert {bar for step in figure.steps for bar in step} <= figure.strategies.keys()
+        assert set(figure.steps.values()) <= {HIGHER, LOWER, EQUAL, UNSAID}
+    seven = by_number()["7"].steps
+    assert list(seven) == [("none", "log"), ("log", "sqrt"), ("sqrt", "NMDF")]
+    assert set(seven.values()) == {HIGHER}
 
 
 def test_each_of_the_other_figures_varies_one_thing() -> None:

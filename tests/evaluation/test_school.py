@@ -9,6 +9,7 @@ from pagekin.bags.workshop import Workshop
 from pagekin.evaluation.directory import load_directory
 from pagekin.evaluation.experiments import Experiment, Judgement, linked_pages, make_bench, run_all
 from pagekin.evaluation.figures import figures
+from pagekin.evaluation.ranking import draw_rankings
 from pagekin.hypertext import Corpus
 
 
@@ -66,6 +67,16 @@ def test_larger_windows_leave_fewer_pairs_orthogonal_and_agree_better(
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > 0.5 > 0.1 > shares[2]
     assert somers(windows[0]) < somers(windows[1])
+
+
+def test_larger_windows_rank_better(school: tuple[Corpus, Path], judged: dict[tuple[str, str], Judgement]) -> None:
+    corpus, table = school
+    directory = load_directory(corpus, str(table))
+    rankings = draw_rankings(corpus, make_bench(directory, linked_pages(corpus, directory.urls), sources=600, rounds=5))
+    assert len(rankings.rows) == 500
+    few, many = (rankings.scores(judged["3", f"window {size}"]) for size in (0, 32))
+    assert few.ndcg10 < many.ndcg10 < 1
+    assert few.map < many.map < 1
 
 
 def test_an_interval_holds_its_value_and_the_nearest_pages_are_nearest_first(

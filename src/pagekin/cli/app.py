@@ -36,6 +36,8 @@ VERBS = {
     "neighbours": "pagekin.cli.neighbours",
     "index": "pagekin.cli.index",
     "evaluate": "pagekin.cli.evaluate",
+    "explain-gamma": "pagekin.cli.explain_gamma",
+    "tune": "pagekin.cli.tune",
     "check": "pagekin.cli.check",
     "demo": "pagekin.cli.demo",
     "info": "pagekin.cli.info",

@@ -17,6 +17,13 @@ DirectoryOption = Annotated[
 Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; what is deeper is collapsed.")]
 Mode = Annotated[str, typer.Option(metavar="lenient|strict", help="Pages listed above that depth: pad, or leave out.")]
 Classes = Annotated[str, typer.Option(metavar="primary|all", help="Pages in several classes: the deepest, or all.")]
+OwnPages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--directory-pages", metavar="PREFIX",
+        help="The directory's own pages, by the beginning of their URLs: their links are left out; not judged.",
+    ),
+]  # fmt: skip
 Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also by other scheme, slash, capitals.")]
 
 
@@ -34,9 +41,18 @@ def evaluate(
     mode: Mode = "lenient",
     classes: Classes = "primary",
     loose: Loose = False,
+    directory_pages: OwnPages = None,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Judge similarities of other tools beside: TF-IDF, BM25 and more.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 1,
     workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write a report: index.html and CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write a report: index.html, CSV, TOML, TREC files.")
+    ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Judge anew what an earlier run judged, and keep nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Judge strategies by a human-made directory."""
@@ -44,6 +60,7 @@ def evaluate(
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
+    from pagekin.evaluation.directory import DirectoryError
     from pagekin.evaluation.evaluate import evaluate_strategies, figure_strategies, own_strategies, read_strategies
     from pagekin.hypertext.read import default_workers
 
@@ -51,11 +68,20 @@ def evaluate(
         todo = figure_strategies()
     else:
         todo = read_named(read_strategies, strategies) if strategies else own_strategies(corpus)
-    with progress_bar(as_json) as tell:
-        done = evaluate_strategies(
-            corpus, tree, todo, linked=linked or figures, sample=sample, seed=seed, threads=workers or default_workers(),
-            progress=tell,
-        )  # fmt: skip
+    named: list[str] = []
+    if baselines:
+        from pagekin.evaluation.baselines import BASELINES
+
+        named = list(BASELINES)
+    try:
+        with progress_bar(as_json) as tell:
+            done = evaluate_strategies(
+                corpus, tree, todo, linked=linked or figures, sample=sample, seed=seed,
+                threads=workers or default_workers(), own_pages=directory_pages or (), baselines=named,
+                cache=not no_cache, progress=tell,
+            )  # fmt: skip
+    except DirectoryError as error:
+        fail(str(error))
     page = None
     if out is not None:
         try:
@@ -95,6 +121,8 @@ def open_directory(corpus: Any, source: str, depth: int, mode: str, classes: str
 
 def print_judgements(done: Any) -> None:
     """A table for people."""
+    from pagekin.evaluation.compare import in_short
+
     facts = done.bench.directory.facts
     tree = done.bench.directory
     say(
@@ -109,18 +137,37 @@ def print_judgements(done: Any) -> None:
         )
     if facts.get("listed too high"):
         say(f"{facts['listed too high']:,} listings stand too high in the tree to count")
+    if facts.get("own pages"):
+        say(f"{facts['own pages']:,} pages are the directory's own: they cite nothing and are not judged")
     say()
     width = max(len(one.name) for one in done.judgements)
     say(
-        f"{'Γ (Somers D)':<{width}}  {'overall':>15} {'siblings':>15} {'cousins':>15} {'unrelated':>15}  tied  orthogonal"
+        f"{'Γ (Somers D)':<{width}}  {'overall':>15} {'siblings':>15} {'cousins':>15} {'unrelated':>15}  "
+        "tied  orthogonal  nDCG@10    MAP"
     )
     for one in done.judgements:
-        cells = " ".join(f"{_number(a.gamma)} ({_number(a.somers_d)})".rjust(15) for a in one.agreements.values())
-        tied = one.agreements["siblings"].tied
-        say(f"{one.name:<{width}}  {cells}  {_share(tied):>4}  {_share(one.orthogonality):>10}")
+        cells = " ".join(
+            f"{number_cell(a.gamma)} ({number_cell(a.somers_d)})".rjust(15) for a in one.agreements.values()
+        )
+        tied = one.agreements[done.region or "siblings"].tied
+        scores = done.scores[one.name]
+        say(
+            f"{one.name:<{width}}  {cells}  {_share(tied):>4}  {_share(one.orthogonality):>10}  {number_cell(scores.ndcg10):>7}"
+            f"  {number_cell(scores.map)}"
+        )
+    say()
+    best = in_short(done.comparisons(), done.region)
+    if best:
+        say(best)
+    say(f"{done.rankings.note}.")
+    if done.cached:
+        say(f"{done.cached:,} judgements are an earlier run's; --no-cache judges anew.")
+    if done.left_out:
+        say(f"{len(done.left_out):,} baselines were left out: {'; '.join(done.left_out.values())}.")
 
 
-def _number(value: float) -> str:
+def number_cell(value: float) -> str:
+    """Three digits, or a dash."""
     return f"{value:.3f}" if math.isfinite(value) else "-"
 
 

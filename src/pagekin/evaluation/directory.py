@@ -139,7 +139,10 @@ def _nothing_matched(corpus: Corpus, name: str, facts: dict[str, Any]) -> str:
     if not facts.get("listings"):
         return f"{name} lists no page."
     if not facts.get("not in the collection"):
-        return f"{name} lists pages only above the depth asked for; try a smaller --depth or --mode lenient."
+        return (
+            f"{name} lists pages only in the top level of the tree or above the depth asked for: nothing to compare. A "
+            "smaller --depth or --mode lenient may help, or another tree."
+        )
     example = facts["examples"][0]
     ours = corpus.page_url(0) if len(corpus) else "nothing"
     hint = "; with --loose some would match" if facts.get("other spellings") else ""

@@ -17,6 +17,8 @@ from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCou
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]
+Rows = Callable[[Array], Array]
+"""From the numbers of some documents to their similarities to all documents, (some, documents)."""
 NEAREST = 100
 INLINK_GROUPS = (0, 1, 4, 16, 64, np.inf)
 _BATCH = 64
@@ -142,7 +144,19 @@ class Experiment:
         self, name: str, strategy: dict[str, Any], matrix: "Matrix", metric: str, facts: dict[str, Any], started: float
     ) -> Judgement:
         """How well the similarities of a matrix's rows agree with the directory."""
-        counts, nearest, similarity = count_all(self.bench, matrix, metric, self.threads)
+        return self._judgement(name, strategy, count_all(self.bench, matrix, metric, self.threads), facts, started)
+
+    def judge_rows(
+        self, name: str, strategy: dict[str, Any], rows: "Rows", facts: dict[str, Any], started: float
+    ) -> Judgement:
+        """How well similarities that are given row by row agree with the directory; those of 0 and less are tied."""
+        return self._judgement(name, strategy, count_rows(self.bench, self.bench.sources, rows), facts, started)
+
+    def _judgement(
+        self, name: str, strategy: dict[str, Any], counted: tuple[PairCounts, Array, Array], facts: dict[str, Any],
+        started: float,
+    ) -> Judgement:  # fmt: skip
+        counts, nearest, similarity = counted
         agreements, resampled = {}, {}
         for region in REGIONS:
             agreements[region], gammas, somers = self.bench.bootstrap.agreement(counts, region)
@@ -208,6 +222,24 @@ def count_all(bench: Bench, matrix: Matrix, metric: str, threads: int) -> tuple[
 
     for _range, _nothing in in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
         pass
+    return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
+
+
+def count_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Array, Array]:
+    """What `count_all` gives, of some sources and by given similarities, which are asked for a few rows at a time."""
+    from pagekin.evaluation._kernels import judge as kernels
+
+    levels, total = bench.directory.depth + 1, len(sources)
+    counts = [np.zeros((total, levels, levels), np.int64) for _ in range(3)]
+    orthogonal = np.zeros((total, 2), np.int64)
+    nearest, similarity = np.full((total, NEAREST), -1, np.int64), np.zeros((total, NEAREST), np.float32)
+    for first in range(0, total, _BATCH):
+        here = slice(first, first + _BATCH)
+        judge: Any = kernels.judge_rows
+        judge(
+            sources[here], np.ascontiguousarray(rows(sources[here]), np.float32), bench.class_offsets, bench.classes,
+            bench.apart, *(array[here] for array in counts), orthogonal[here], nearest[here], similarity[here],
+        )  # fmt: skip
     return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
 
 

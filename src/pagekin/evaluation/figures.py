@@ -1,17 +1,17 @@
 """The strategies behind the paper's figures 3 to 7 and 9, and the other comparisons it mentions."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from pagekin.bags import PRESETS, Strategy
-from pagekin.bags.strategy import PAPER_CENTRE
 
-_WINDOWS = {
-    "content.scale": 0, "anchors.scale": 1, "anchors.repeat": "every", "words": "letters", "stemming": "stem",
-    "weight.frequency": "none", "weight.distance": "none", "window.size": 32,
-}  # fmt: skip
+_PAPER = PRESETS["haveliwala2002"]
+"""Where all figures start: what the paper does not vary is as in the preset, whatever the default becomes."""
+_WINDOWS = {"content.scale": 0, "weight.frequency": "none", "weight.distance": "none"}
 _CONTENT = {**_WINDOWS, "content.scale": 1, "anchors.scale": 0}
-_LINKS = {**_WINDOWS, "content.scale": 0, "title.scale": 0, "anchors.scale": 0, "links.scale": 1}
-_NMDF = {"weight.frequency": "nmdf", "weight.centre": PAPER_CENTRE}
+_LINKS = {**_WINDOWS, "title.scale": 0, "anchors.scale": 0, "links.scale": 1}
+_NMDF = {"weight.frequency": "nmdf"}
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,20 @@ class Figure:
     paper: str
     strategies: dict[str, Strategy]
     orthogonality: bool = False
+    steps: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Bars that are compared two by two, and whether the paper has the second one HIGHER, LOWER or EQUAL, or does not say."""
+
+
+HIGHER, LOWER, EQUAL, UNSAID = "higher", "lower", "about equal", ""
+
+
+def _steps(bars: Iterable[str], *said: str) -> dict[tuple[str, str], str]:
+    """Each bar and the next, with what the paper says of the next one."""
+    return dict(zip(pairwise(bars), said, strict=True))
 
 
 def _made(name: str, settings: dict[str, object]) -> Strategy:
-    return Strategy().with_settings({"name": name, **settings})
+    return _PAPER.with_settings({"name": name, **settings})
 
 
 def figures() -> list[Figure]:
@@ -39,26 +49,30 @@ def figures() -> list[Figure]:
         "windows + content": {**distance, "content.scale": 1},
     }  # fmt: skip
     plain = {"links": _made("links", _LINKS), "content": _made("content", _CONTENT)}
+    represented = {**sizes, **kinds, **plain}
     return [
         Figure(
             "3", "What a page is represented by",
             "larger fixed windows are always better; topical windows nearly as good while shorter; links worst",
-            {**sizes, **kinds, **plain},
+            represented,
+            steps=_steps(represented, *[HIGHER] * 4, LOWER, HIGHER, LOWER, HIGHER),
         ),
         Figure(
             "4", "Pairs of one class with nothing in common",
             "small windows, links and content leave most pairs of a class orthogonal; larger windows do not",
-            {**sizes, **kinds, **plain}, orthogonality=True,
+            represented, orthogonality=True,
+            steps=_steps(represented, *[LOWER] * 4, HIGHER, LOWER, HIGHER, UNSAID),
         ),
         Figure(
             "5", "Bags of several kinds of terms",
             "content added to windows helps; link ids added to both do harm",
             {
+                "windows + links": _made("windows + links", {**distance, "links.scale": 1}),
                 "windows": _made("windows, distance", distance),
                 "windows + content": _made("windows + content", {**distance, "content.scale": 1}),
-                "windows + links": _made("windows + links", {**distance, "links.scale": 1}),
                 "all three": _made("all three", {**distance, "content.scale": 1, "links.scale": 1}),
             },
+            steps=_steps(("windows + links", "windows", "windows + content", "all three"), HIGHER, HIGHER, LOWER),
         ),
         Figure(
             "6", "Distance and frequency weights",
@@ -69,6 +83,7 @@ def figures() -> list[Figure]:
                 "frequency": _made("frequency", {**_WINDOWS, **_NMDF}),
                 "both": _made("distance and frequency", {**distance, **_NMDF}),
             },
+            steps=_steps(("none", "distance", "frequency", "both"), HIGHER, UNSAID, HIGHER),
         ),
         Figure(
             "7", "Kinds of frequency weights",
@@ -79,11 +94,13 @@ def figures() -> list[Figure]:
                 "sqrt": _made("sqrt", {**distance, "weight.frequency": "sqrt"}),
                 "NMDF": _made("distance and frequency", {**distance, **_NMDF}),
             },
+            steps=_steps(("none", "log", "sqrt", "NMDF"), HIGHER, HIGHER, HIGHER),
         ),
         Figure(
             "9", "Stemming",
             "nostem, stopstem, stem, in rising order; the last step is small",
             {name: _made(name, {**distance, "stemming": name}) for name in ("nostem", "stopstem", "stem")},
+            steps=_steps(("nostem", "stopstem", "stem"), HIGHER, HIGHER),
         ),
         Figure(
             "note 6", "Jaccard and cosine",
@@ -93,6 +110,7 @@ def figures() -> list[Figure]:
                 for label, settings in metrics.items()
                 for metric in ("jaccard", "cosine")
             },
+            steps={(f"{label}, jaccard", f"{label}, cosine"): EQUAL for label in metrics},
         ),
-        Figure("presets", "The presets", "", dict(PRESETS)),
+        Figure("presets", "The presets", "", dict(PRESETS), steps=dict.fromkeys(pairwise(PRESETS), UNSAID)),
     ]  # fmt: skip

@@ -180,7 +180,6 @@ def judge(
     keys, room = np.empty(documents, dtype=np.int64), np.empty(documents, dtype=np.int64)
     distance = np.empty(documents, dtype=np.int64)
     row = np.empty(len(apart), dtype=np.int64)
-    depth = concordant.shape[1] - 1
     for s in range(len(sources)):
         source = sources[s]
         if s % BLOCK == 0:
@@ -188,23 +187,52 @@ def judge(
                 sources[s : s + BLOCK], offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights,
                 sizes, metric, found,
             )  # fmt: skip
-        for c in range(len(apart)):
-            row[c] = depth
-            for k in range(class_offsets[source], class_offsets[source + 1]):
-                row[c] = min(row[c], apart[classes[k], c])
-        for d in range(documents):
-            distance[d] = -1
-            rounded[d] = found[s % BLOCK, d]
-            if class_offsets[d] < class_offsets[d + 1]:
-                distance[d] = depth
-                for k in range(class_offsets[d], class_offsets[d + 1]):
-                    distance[d] = min(distance[d], row[classes[k]])
-        count_pairs(rounded, distance, source, keys, room, concordant[s], discordant[s], tied[s])
-        for d in range(documents):
-            if distance[d] == 0 and d != source:
-                orthogonal[s, 0] += 1
-                orthogonal[s, 1] += rounded[d] == 0.0
-        _nearest(rounded, distance, source, nearest[s], nearest_similarity[s])
+        rounded[:] = found[s % BLOCK]
+        _judge_one(
+            rounded, source, class_offsets, classes, apart, distance, row, keys, room, concordant[s], discordant[s],
+            tied[s], orthogonal[s], nearest[s], nearest_similarity[s],
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def judge_rows(
+    sources, found, class_offsets, classes, apart, concordant, discordant, tied, orthogonal, nearest, nearest_similarity
+):
+    """Judge the documents `sources` as `judge` does, by given similarities: `found[s]` to all documents (float32)."""
+    documents = found.shape[1]
+    keys, room = np.empty(documents, dtype=np.int64), np.empty(documents, dtype=np.int64)
+    distance = np.empty(documents, dtype=np.int64)
+    row = np.empty(len(apart), dtype=np.int64)
+    for s in range(len(sources)):
+        _judge_one(
+            found[s], sources[s], class_offsets, classes, apart, distance, row, keys, room, concordant[s], discordant[s],
+            tied[s], orthogonal[s], nearest[s], nearest_similarity[s],
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _judge_one(
+    found, source, class_offsets, classes, apart, distance, row, keys, room, concordant, discordant, tied, orthogonal,
+    nearest, nearest_similarity,
+):  # fmt: skip
+    """Judge one source by its similarities to all documents; `distance`, `row`, `keys` and `room` are room to work in."""
+    depth = len(concordant) - 1
+    for c in range(len(apart)):
+        row[c] = depth
+        for k in range(class_offsets[source], class_offsets[source + 1]):
+            row[c] = min(row[c], apart[classes[k], c])
+    for d in range(len(found)):
+        distance[d] = -1
+        if class_offsets[d] < class_offsets[d + 1]:
+            distance[d] = depth
+            for k in range(class_offsets[d], class_offsets[d + 1]):
+                distance[d] = min(distance[d], row[classes[k]])
+    count_pairs(found, distance, source, keys, room, concordant, discordant, tied)
+    for d in range(len(found)):
+        if distance[d] == 0 and d != source:
+            orthogonal[0] += 1
+            orthogonal[1] += found[d] == 0.0
+    _nearest(found, distance, source, nearest, nearest_similarity)
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,313 @@
+"""`pagekin explain-gamma`: what the best and the worst strategy make of one page (Figure 2)."""
+
+import math
+import shutil
+from itertools import zip_longest
+from typing import Annotated, Any
+from unicodedata import bidirectional, category
+
+import typer
+
+from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, progress_bar, say, title_line
+from pagekin.cli.evaluate import Classes, Depth, DirectoryOption, Loose, Mode, OwnPages, open_directory, read_named
+
+SYMBOLS = {"same class": "#", "sibling": "+", "cousin": "-", "distant cousin": "~", "unrelated": "."}
+STRIP = 60
+_COLUMN = 60
+_BETWEEN = "   "
+_PLACES = 12
+_NAME = 24
+_LINE = 79
+_TURNING = frozenset("LRE RLE PDF LRO RLO LRI RLI FSI PDI".split())
+
+
+@app.command("explain-gamma")
+def explain_gamma(
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The source: a page of the collection and the directory.")],
+    directory: DirectoryOption,
+    strategies: Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")] = "",
+    figures: Annotated[bool, typer.Option("--figures", help="The strategies of the paper's figures 3 to 9.")] = False,
+    depth: Depth = 3,
+    mode: Mode = "lenient",
+    classes: Classes = "primary",
+    loose: Loose = False,
+    directory_pages: OwnPages = None,
+    k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages of each ordering to show.")] = 10,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show how the best and the worst strategy order the directory's pages for one page, as Figure 2 does."""
+    if figures and strategies:
+        fail("--figures and --strategies exclude each other; give one of them", USAGE)
+    corpus = open_corpus(collection)
+    tree = open_directory(corpus, directory, depth, mode, classes, loose)
+    from pagekin.evaluation.directory import DirectoryError
+    from pagekin.evaluation.evaluate import directory_pages as pages_under
+    from pagekin.evaluation.evaluate import figure_strategies, read_strategies, without_own_pages
+    from pagekin.evaluation.source import SourceError, default_strategies, distinct, explain_source, find_source
+    from pagekin.hypertext.read import default_workers
+
+    if figures:
+        todo = distinct(figure_strategies())
+    else:
+        todo = read_named(read_strategies, strategies) if strategies else default_strategies(corpus)
+    try:
+        tree = without_own_pages(corpus, tree, pages_under(corpus, directory_pages or ()))
+        source = find_source(corpus, tree, url, loose)
+        with progress_bar(as_json) as tell:
+            done = explain_source(
+                corpus, tree, source, todo, threads=workers or default_workers(), own_pages=directory_pages or (),
+                progress=tell,
+            )  # fmt: skip
+    except (DirectoryError, SourceError) as error:
+        fail(str(error))
+    if as_json:
+        print_json(explained_as_dict(corpus, done, k))
+    else:
+        print_explained(corpus, done, k, shutil.get_terminal_size((80, 24)).columns)
+
+
+# -- for programs -------------------------------------------------------------------------------------------------------
+
+
+def explained_as_dict(corpus: Any, done: Any, k: int) -> dict[str, Any]:
+    """Everything for programs; the orderings as far as asked for."""
+    tree = done.directory
+    chosen = {"best": done.best, "worst": done.worst}
+    return {
+        "source": _document(corpus, done, done.source),
+        "directory": {
+            "name": tree.name, "depth": tree.depth, "mode": tree.mode, "choice": tree.choice, **tree.facts,
+            "candidates": _relations(done),
+        },
+        "region": done.region,
+        "strategies": [
+            {
+                "name": one.name, "strategy": one.strategy.as_dict(),
+                **{
+                    region: {
+                        "gamma": _finite(agreed.gamma), "somers_d": _finite(agreed.somers_d),
+                        "concordant": agreed.concordant, "discordant": agreed.discordant, "tied": agreed.tied,
+                    }
+                    for region, agreed in one.regions.items()
+                },
+            }
+            for one in done.judgements
+        ],
+        **{
+            which: {
+                "name": one.name,
+                "strip": _strip(done, one),
+                "same_class": _places(done, one),
+                "ordering": [{"place": place, **_ranked(corpus, done, one, document)}
+                             for place, document in enumerate(one.order[:k].tolist(), 1)],
+                "discordant": [
+                    {
+                        "far": {"place": one.place(miss.far), **_ranked(corpus, done, one, miss.far),
+                                "terms": list(miss.far_terms)},
+                        "near": {"place": one.place(miss.near), **_ranked(corpus, done, one, miss.near),
+                                 "terms": list(miss.near_terms)},
+                    }
+                    for miss in done.misses[one.name]
+                ],
+            }
+            for which, one in chosen.items()
+        },
+    }  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    return round(value, 6) if math.isfinite(value) else None
+
+
+def _document(corpus: Any, done: Any, document: int) -> dict[str, Any]:
+    """A page with its classes, the nearest to the source's first."""
+    from pagekin.evaluation.directory import familial_distance
+    from pagekin.evaluation.source import classes_of, path_text
+
+    number = int(done.directory.urls[document])
+    pages = corpus.pages_of(number)
+    own = classes_of(done.directory, done.source)
+    paths = sorted(classes_of(done.directory, document), key=lambda path: min(familial_distance(a, path) for a in own))
+    return {
+        "url": corpus.url(number),
+        "title": corpus.titles.text(pages[0]) if pages else "",
+        "classes": [path_text(path) for path in paths],
+    }
+
+
+def _ranked(corpus: Any, done: Any, one: Any, document: int) -> dict[str, Any]:
+    return {
+        **_document(corpus, done, document),
+        "relation": _relation(done, document),
+        "similarity": round(float(one.similarity[document]), 6),
+    }
+
+
+def _relation(done: Any, document: int) -> str:
+    from pagekin.evaluation.source import relation
+
+    return relation(int(done.distance[document]), done.directory.depth)
+
+
+def _relations(done: Any) -> dict[str, int]:
+    """How many candidates are related so far, the nearest first."""
+    from pagekin.evaluation.source import relation
+
+    found: dict[str, int] = {}
+    for distance in range(done.directory.depth + 1):
+        name = relation(distance, done.directory.depth)
+        found[name] = found.get(name, 0) + int((done.distance == distance).sum())
+    return found
+
+
+def _strip(done: Any, one: Any) -> str:
+    """The familial distances of the first places of an ordering, a symbol each."""
+    return "".join(SYMBOLS[_relation(done, document)] for document in one.order[:STRIP].tolist())
+
+
+def _places(done: Any, one: Any) -> dict[str, Any]:
+    """Where the pages of the source's class stand in an ordering."""
+    import numpy as np
+
+    places = (np.flatnonzero(done.distance[one.order] == 0) + 1).tolist()
+    return {"places": places, "nothing_in_common": int((done.distance == 0).sum()) - len(places)}
+
+
+# -- for people ---------------------------------------------------------------------------------------------------------
+
+
+def print_explained(corpus: Any, done: Any, k: int, width: int) -> None:
+    """The source, all strategies in short, and the best and the worst in full: side by side if there is room."""
+    about, tree = _document(corpus, done, done.source), done.directory
+    say(f"{title_line(about['title'])}\n{about['url']}")
+    for path in about["classes"]:
+        say(path)
+    others = ", ".join(f"{count:,} {name} {SYMBOLS[name]}" for name, count in _relations(done).items())
+    say(f"\n{tree.facts['pages'] - 1:,} other pages in {tree.name} (depth {tree.depth}, {tree.mode}, {tree.choice}):")
+    say(f"{others}\n")
+    _print_strategies(done)
+    wide = width >= 2 * _COLUMN + len(_BETWEEN)
+    column = min((width - len(_BETWEEN)) // 2 if wide else max(width, _COLUMN), 110)
+    chosen = [("best", done.best)] + ([("worst", done.worst)] if done.worst is not done.best else [])
+    orderings = [_sections(corpus, done, which, one, k, column) for which, one in chosen]
+    if wide and len(orderings) > 1:
+        for both in zip(*orderings, strict=True):
+            for left, right in zip_longest(*both, fillvalue=""):
+                say(f"{_padded(left, column)}{_BETWEEN}{right}".rstrip())
+            say()
+        return
+    for sections in orderings:
+        for section in sections:
+            say("\n".join([*section, ""]))
+
+
+def _print_strategies(done: Any) -> None:
+    """A line for each strategy, the best first."""
+    if done.region == "siblings":
+        say("Strategies by this page's Γ among siblings (same class against sibling classes):")
+    else:
+        say("Its class or its sibling classes have no other page. Strategies by overall Γ:")
+    width = min(max(len(one.name) for one in done.judgements), _NAME)
+    say(f"{'':<7}{'':<{width}}  siblings  cousins  unrelated  overall    D {_SHORT[done.region]}  tied")
+    for one in done.judgements:
+        mark = "best" if one is done.best else "worst" if one is done.worst else ""
+        gammas = [_number(one.regions[region].gamma) for region in ("siblings", "cousins", "unrelated", "overall")]
+        agreed = one.regions[done.region]
+        say(f"{mark:<7}{_cut(one.name, width):<{width}}  {gammas[0]:>8}  {gammas[1]:>7}  {gammas[2]:>9}  {gammas[3]:>7}"
+            f"  {_number(agreed.somers_d):>7}  {_tied(agreed):>4}")  # fmt: skip
+    most = max(done.judgements, key=lambda one: one.regions[done.region].somers_d)
+    if most.regions[done.region].somers_d > done.best.regions[done.region].somers_d:
+        say(f"With ties counted as undecided (Somers' D), '{most.name}' is the best.")
+    if done.sparse:
+        named = ", ".join(f"{one.name} ({_tied(one.regions[done.region])})" for one in done.sparse)
+        for line in _wrapped(f"Neither best nor worst, for most of its pairs are tied: {named}.", _LINE):
+            say(line)
+    say()
+
+
+_SHORT = {"siblings": "sib.", "overall": "all "}
+
+
+def _sections(corpus: Any, done: Any, which: str, one: Any, k: int, width: int) -> list[list[str]]:
+    """One ordering in four parts of lines no longer than `width`: agreement, strip, first pages, discordant pairs."""
+    agreement = [f"{which.capitalize() if done.worst is not done.best else 'Only'}: {one.name}"]
+    agreement.append(f"{'':<9} {'Γ':>6} {'D':>6}  {'concordant':>11} {'discordant':>11} {'tied':>11}")
+    for region in ("siblings", "cousins", "unrelated", "overall"):
+        agreed = one.regions[region]
+        agreement.append(f"{region:<9} {_number(agreed.gamma):>6} {_number(agreed.somers_d):>6}  "
+                         f"{agreed.concordant:>11,} {agreed.discordant:>11,} {agreed.tied:>11,}")  # fmt: skip
+    strip = [_strip(done, one) or "(no page has anything in common with it)", *_wrapped(_said(done, one), width)]
+    first = []
+    for place, document in enumerate(one.order[:k].tolist(), 1):
+        about = _ranked(corpus, done, one, document)
+        first.append(f"{place:>4}  {about['similarity']:.3f}  {about['relation']:<10}  {_name(about)}")
+        first.append(f"{'':>13}{about['classes'][0]}")
+    discordant = ["Discordant, for example:" if done.misses[one.name] else "No discordant pair to show."]
+    for miss in done.misses[one.name]:
+        for document, terms, than in ((miss.far, miss.far_terms, ""), (miss.near, miss.near_terms, "before ")):
+            about = _ranked(corpus, done, one, document)
+            place = one.place(document)
+            at = f"place {place:,}, {about['similarity']:.3f}" if place else "nothing in common"
+            tail = f" ({about['relation']}; {at})"
+            discordant.append(f"  {than}{_cut(_name(about), width - 2 - len(than) - len(tail))}{tail}")
+            if terms:
+                discordant.append(f"    shares {', '.join(map(_term, terms))}")
+    return [[_cut(line, width) for line in part] for part in (agreement, strip, first, discordant)]
+
+
+def _term(term: str) -> str:
+    """A word, or the end of a page's address: links are terms too."""
+    return f".../{term.rstrip('/').rpartition('/')[2]}" if "://" in term else term
+
+
+def _name(about: dict[str, Any]) -> str:
+    """A page's title or address, with a sign that takes one cell for each that `say` does not print."""
+    name = title_line(about["title"]) if about["title"] else about["url"]
+    return "".join("�" if category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNING else sign for sign in name)
+
+
+def _said(done: Any, one: Any) -> str:
+    """Where the pages of the same class stand, in a sentence."""
+    where = _places(done, one)
+    places, nothing = where["places"], where["nothing_in_common"]
+    if not places and not nothing:
+        return "No other page is in its class."
+    shown = [f"{place:,}" for place in places[:_PLACES]]
+    if len(places) > _PLACES:
+        shown += ["...", f"{places[-1]:,}"]
+    said = f"Its class at places {', '.join(shown)} of {len(one.order):,}" if places else ""
+    half = (len(places) + nothing + 1) // 2
+    if len(places) >= max(half, _PLACES):
+        said += f"; half of it in the first {places[half - 1]:,}"
+    if nothing:
+        said += f"{'; ' if said else ''}{nothing:,} of its class with nothing in common"
+    return f"{said}."
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, width)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "-"
+
+
+def _tied(agreed: Any) -> str:
+    return f"{agreed.tied / agreed.pairs:.0%}"
+
+
+def _cut(text: str, width: int) -> str:
+    """A text that takes no more than `width` cells of a terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= width else set_cell_size(text, max(width - 3, 0)).rstrip() + "..."
+
+
+def _padded(text: str, width: int) -> str:
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width)

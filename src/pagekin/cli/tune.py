@@ -1,0 +1,103 @@
+"""`pagekin tune`: search for the strategy that suits a collection best."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import BAD_INPUT, app, fail, open_corpus, print_json, progress_bar, say, table
+from pagekin.cli.evaluate import Classes, Depth, DirectoryOption, Loose, Mode, OwnPages, number_cell, open_directory
+
+_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def seconds_of(text: str) -> float:
+    """A time as people write it: 60s, 5m, 1h, or plain seconds."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)?\s*", text)
+    seconds = float(found[1]) * _UNITS[found[2] or ""] if found else 0.0
+    if not 1 <= seconds <= 7 * 24 * 3600:
+        raise typer.BadParameter(f"a time is written 60s, 5m or 1h, from 1s to 168h; not '{text}'")
+    return seconds
+
+
+@app.command()
+def tune(
+    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    directory: DirectoryOption,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Write the strategy to use; for pagekin index --strategy."),
+    ] = None,
+    budget: Annotated[
+        Any, typer.Option(metavar="TIME", parser=seconds_of, help="How long to search: 60s, 5m, 1h.")
+    ] = "60s",
+    tries: Annotated[
+        int, typer.Option(min=0, help="Judge exactly so many strategies instead: the same on every machine.")
+    ] = 0,
+    depth: Depth = 3,
+    mode: Mode = "lenient",
+    classes: Classes = "primary",
+    loose: Loose = False,
+    directory_pages: OwnPages = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the search, of the halves and of intervals.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Search for a strategy that agrees better with a directory.
+
+    The search sees one half of the directory's second-level classes; the other half judges what it found.
+    """
+    corpus = open_corpus(collection)
+    tree = open_directory(corpus, directory, depth, mode, classes, loose)
+    from pagekin.bags import StrategyError
+    from pagekin.evaluation.directory import DirectoryError
+    from pagekin.evaluation.tune import tune as search
+    from pagekin.hypertext.read import default_workers
+
+    try:
+        with progress_bar(as_json) as tell:
+            done = search(
+                corpus, tree, own_pages=directory_pages or (), budget=budget, tries=tries, seed=seed,
+                threads=workers or default_workers(), progress=tell,
+            )  # fmt: skip
+    except (DirectoryError, StrategyError) as error:
+        fail(str(error))
+    if save is not None:
+        try:
+            save.write_text(done.as_toml(f"{Path(collection).name} and {Path(directory).name}"), encoding="utf-8")
+        except OSError as error:
+            fail(f"{save} cannot be written: {error.strerror}.", BAD_INPUT)
+    if as_json:
+        print_json(done.as_dict())
+        return
+    print_tuning(done)
+    if save is not None:
+        what = "the tuned strategy" if done.improved else f"the preset '{done.best_preset}'"
+        say(f"\n{save} holds {what}. Next: pagekin index {collection} --strategy {save}")
+
+
+def print_tuning(done: Any) -> None:
+    """What was found, for people."""
+    say(
+        f"{done.tries:,} strategies were tried in {done.seconds:.0f} s on {done.training[1]:,} pages of "
+        f"{done.training[0]:,} classes. Judged by {done.held_out[1]:,} pages of the {done.held_out[0]:,} other classes:\n"
+    )
+    width = max(len(one.name) for one in done.judgements)
+    say(f"{'Somers D':<{width}}  {'overall':>8} {'siblings':>8} {'cousins':>8} {'unrelated':>9}  nDCG@10    MAP")
+    for one, scores in zip(done.judgements, done.scores, strict=True):
+        cells = " ".join(
+            number_cell(one.agreements[region].somers_d).rjust(wide)
+            for region, wide in (("overall", 8), ("siblings", 8), ("cousins", 8), ("unrelated", 9))
+        )
+        say(f"{one.name:<{width}}  {cells}  {number_cell(scores.ndcg10):>7}  {number_cell(scores.map):>5}")
+    by, low, high = done.advantage
+    interval = (
+        f"{by:+.3f} in the mean over siblings, cousins and unrelated pages (95 % interval {low:+.3f} to {high:+.3f})"
+    )
+    if done.improved:
+        say(f"\nThe tuned strategy is better than '{done.best_preset}': {interval}.")
+        say("It differs from it by:")
+        table([(f"  {name}", f"{new} (was {old})") for name, old, new in done.changes()])
+    else:
+        say(f"\nNothing better than '{done.best_preset}' was found beyond chance: {interval}. Keep the preset.")

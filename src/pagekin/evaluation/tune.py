@@ -1,0 +1,303 @@
+"""Looking for a better strategy: a seeded search on one half of the classes, and an honest word from the other half."""
+
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import PRESETS, Strategy, StrategyError
+from pagekin.bags.strategy import settings_table, value_of
+from pagekin.bags.workshop import Workshop
+from pagekin.evaluation.directory import Directory
+from pagekin.evaluation.evaluate import directory_pages, finite, judgement_as_dict, without_own_pages, workshop_for
+from pagekin.evaluation.experiments import Bench, Difference, Experiment, Judgement, differences, make_bench
+from pagekin.evaluation.gamma import ClassBootstrap, interval
+from pagekin.evaluation.ranking import Scores, draw_rankings
+from pagekin.hypertext import Corpus
+
+Progress = Callable[[str, float], None]
+PARTS = ("siblings", "cousins", "unrelated")
+SEARCH_SOURCES = 800
+"""Training sources that a try is judged on, at most; the finalists are judged on all of them."""
+FINALISTS = 5
+_SHAKEN = 3
+_ROUNDS = 1000
+
+AXES: dict[str, tuple[Any, ...]] = {
+    "content.lead": (0, 20, 40, 80, 160, 320, 640),
+    "outlinks.scale": (0, 0.5, 1, 2, 5, 10),
+    "anchors.scale": (0, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2),
+    "weight.sigma": (1.0, 1.3, 1.6, 2.0, 2.3, 3.0),
+    "weight.level": (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7),
+    "weight.tf": ("raw", "log", "sqrt"),
+    "content.furniture": (0.1, 0.2, 0.5, 1),
+    "content.scale": (0, 0.2, 0.5, 1, 2, 5),
+    "title.scale": (0, 0.2, 1, 3),
+    "links.scale": (0, 1, 5),
+    "window.kind": ("basic", "syntactic", "topical"),
+    "window.size": (0, 8, 16, 32),
+    "anchors.repeat": ("once", "every"),
+    "weight.distance": ("log", "none"),
+    "stemming": ("stem", "stopstem", "nostem"),
+    "words": ("mixed", "all"),
+}
+"""What is searched: the settings and their values, rising where they are numbers."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search found."""
+
+    choice: Strategy
+    improved: bool
+    """Whether the choice beats the better preset beyond chance on classes that the search did not see."""
+    best_preset: str
+    advantage: tuple[float, float, float]
+    """By how much: the difference of the mean Somers' D, with its 95 % interval."""
+    judgements: list[Judgement]
+    """The choice and the presets, on the held-out half."""
+    scores: list[Scores]
+    compared: dict[str, list[Difference]]
+    """The choice against each preset, by region, on the held-out half."""
+    tries: int
+    seconds: float
+    training: tuple[int, int]
+    """(second-level classes, sources) of the training half."""
+    held_out: tuple[int, int]
+    seed: int
+
+    @property
+    def advice(self) -> Strategy:
+        """The strategy to use: the choice, or the better preset where the choice is no better."""
+        return self.choice if self.improved else PRESETS[self.best_preset]
+
+    def changes(self) -> list[tuple[str, Any, Any]]:
+        """(setting, the better preset's value, the choice's) where they differ."""
+        before = PRESETS[self.best_preset]
+        found = [(name, value_of(before, name), value_of(self.choice, name)) for name, *_rest in settings_table()]
+        return [(name, old, new) for name, old, new in found if old != new]
+
+    def as_toml(self, judged_by: str) -> str:
+        """The strategy to use as a file, with a note on how it was found."""
+        by, low, high = self.advantage
+        what = (
+            f"Tuned on {judged_by}"
+            if self.improved
+            else f"The preset '{self.best_preset}': no better one was found on {judged_by}"
+        )
+        return (
+            f"# {what}: {self.tries} tries, seed {self.seed}.\n"
+            f"# On classes that the search did not see, the best of them and '{self.best_preset}' differ by {by:+.3f} in mean "
+            f"Somers' D\n# (95 % interval {low:+.3f} to {high:+.3f}).\n{self.advice.as_toml()}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything for programs."""
+        return {
+            "improved": self.improved, "best_preset": self.best_preset, "strategy": self.advice.as_dict(),
+            "advantage": dict(zip(("difference", "low", "high"), map(finite, self.advantage), strict=True)),
+            "tuned": self.choice.as_dict(), "tries": self.tries, "seconds": round(self.seconds, 1), "seed": self.seed,
+            "training": dict(zip(("classes", "sources"), self.training, strict=True)),
+            "held_out": {
+                **dict(zip(("classes", "sources"), self.held_out, strict=True)),
+                "strategies": [judgement_as_dict(*pair) for pair in zip(self.judgements, self.scores, strict=True)],
+                "differences": [
+                    {"better": "tuned", "other": other, **asdict(one)} for other, found in self.compared.items()
+                    for one in found
+                ],
+            },
+        }  # fmt: skip
+
+
+def halves(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
+    """(which sources are for training, second-level classes for training, and the others): no class is in both."""
+    primary = bench.classes[bench.class_offsets[:-1]][bench.sources]
+    second = [bench.directory.classes[number][:2] for number in primary.tolist()]
+    names = sorted(set(second))
+    random.Random(seed).shuffle(names)
+    training = set(names[: (len(names) + 1) // 2])
+    return np.array([name in training for name in second], np.bool_), len(training), len(names) - len(training)
+
+
+def with_sources(bench: Bench, chosen: npt.NDArray[Any], rounds: int, seed: int) -> Bench:
+    """The bench with some of its sources; all documents stay candidates."""
+    sources = bench.sources[chosen]
+    primary = bench.classes[bench.class_offsets[:-1]][sources]
+    return replace(bench, sources=sources, bootstrap=ClassBootstrap(primary, rounds, seed))
+
+
+def mean_agreement(judgement: Judgement) -> float:
+    """The mean Somers' D against siblings, cousins and unrelated pages, of those that the tree has."""
+    values = [judgement.agreements[region].somers_d for region in PARTS]
+    held = [value for value in values if np.isfinite(value)]
+    return float(np.mean(held)) if held else float("-inf")
+
+
+def tune(
+    corpus: Corpus, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, tries: int = 0,
+    seed: int = 1, threads: int = 1, progress: Progress = lambda _s, _p: None,
+) -> Tuning:  # fmt: skip
+    """Search for `budget` seconds, or for exactly `tries` tries if these are given, and judge what was found.
+
+    `own_pages` are as in `evaluate_strategies`.
+    """
+    started = time.perf_counter()
+    own = directory_pages(corpus, own_pages)
+    bench = make_bench(without_own_pages(corpus, directory, own), seed=seed, rounds=1)
+    in_training, training_classes, other_classes = halves(bench, seed)
+    train, other = np.flatnonzero(in_training), np.flatnonzero(~in_training)
+    if not len(train) or not len(other):
+        raise StrategyError(
+            "tuning needs at least two second-level classes, one to learn from and one to judge by; the tree has one"
+        )
+    some = train
+    if len(train) > SEARCH_SOURCES:
+        some = np.sort(np.random.default_rng(seed).choice(train, SEARCH_SOURCES, replace=False))
+    folder = Path(tempfile.mkdtemp(prefix="pagekin-tune-"))
+    try:
+        workshop = workshop_for(corpus, bench.directory, folder, threads, own)
+        search = Search(corpus, with_sources(bench, some, 1, seed), workshop, threads, seed)
+
+        def spent() -> float:
+            return search.tries / tries if tries else (time.perf_counter() - started) / budget
+
+        for _found in search.run():
+            progress("searching", min(1.0, spent()))
+            if spent() >= 1:
+                break
+        progress("searching", 1.0)
+        finalists = search.best(FINALISTS)
+        again = Search(corpus, with_sources(bench, train, 1, seed), workshop, threads, seed)
+        for done, strategy in enumerate([*finalists, *PRESETS.values()]):
+            progress("finalists", done / (len(finalists) + len(PRESETS)))
+            again.score(strategy)
+        progress("finalists", 1.0)
+        choice = again.best(1)[0]
+        best_preset = max(PRESETS, key=lambda name: again.score(PRESETS[name]))
+        held_out = with_sources(bench, other, _ROUNDS, seed)
+        experiment = Experiment(corpus, held_out, workshop, threads)
+        rankings = draw_rankings(corpus, held_out, seed)
+        judgements = []
+        for done, (name, strategy) in enumerate({"tuned": choice, **PRESETS}.items()):
+            progress("judging", done / (1 + len(PRESETS)))
+            judgements.append(experiment.judge(name, strategy))
+        progress("judging", 1.0)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    against = next(one for one in judgements if one.name == best_preset)
+    advantage = mean_difference(judgements[0], against)
+    return Tuning(
+        replace(choice, name="tuned"), advantage[1] > 0, best_preset, advantage, judgements,
+        [rankings.scores(one) for one in judgements], differences(judgements[0], judgements[1:]), search.tries,
+        time.perf_counter() - started, (training_classes, len(train)), (other_classes, len(other)), seed,
+    )  # fmt: skip
+
+
+def mean_difference(one: Judgement, other: Judgement) -> tuple[float, float, float]:
+    """(difference of the mean Somers' D, low, high): the interval is paired, by resampled classes."""
+    with np.errstate(invalid="ignore"):
+        resampled = [one.resampled[region][1] - other.resampled[region][1] for region in PARTS]
+    held = [values for values in resampled if np.isfinite(values).any()]
+    if not held:
+        return 0.0, 0.0, 0.0
+    return (mean_agreement(one) - mean_agreement(other), *interval(np.mean(held, axis=0)))
+
+
+class Search:
+    """A walk through the settings: each in turn, to the better of the neighbouring values; stuck, a shake and on."""
+
+    def __init__(self, corpus: Corpus, bench: Bench, workshop: Workshop, threads: int, seed: int) -> None:
+        self._experiment = Experiment(corpus, bench, workshop, threads)
+        self._rankings = draw_rankings(corpus, bench, seed)
+        self._random = random.Random(seed)
+        self._scores: dict[str, tuple[float, Strategy]] = {}
+
+    @property
+    def tries(self) -> int:
+        """How many different strategies were judged."""
+        return len(self._scores)
+
+    def score(self, strategy: Strategy) -> float:
+        """How good a strategy is: the mean of Somers' D in three regions, for the whole order, and nDCG@10, for its top."""
+        key = strategy.digest()
+        if key not in self._scores:
+            judgement = self._experiment.judge(strategy.name, strategy)
+            parts = [judgement.agreements[region].somers_d for region in PARTS]
+            held = [value for value in [*parts, self._rankings.scores(judgement).ndcg10] if np.isfinite(value)]
+            self._scores[key] = (float(np.mean(held)) if held else float("-inf"), strategy)
+        return self._scores[key][0]
+
+    def best(self, count: int) -> list[Strategy]:
+        """The best strategies so far, the first found of equals first."""
+        ranked = sorted(self._scores.values(), key=lambda pair: -pair[0])
+        return [strategy for _score, strategy in ranked[:count]]
+
+    def run(self) -> Iterator[float]:
+        """Judge one strategy after the other, without end; each step gives the best score so far."""
+        for strategy in PRESETS.values():
+            self.score(strategy)
+            yield self._top()
+        here = self.best(1)[0]
+        stuck = 0
+        while True:
+            names = list(AXES)
+            if stuck:
+                self._random.shuffle(names)
+            moved = False
+            for name in names:
+                ahead = self._beside(here, name)
+                while ahead:
+                    candidate = ahead.pop(0)
+                    known = self.tries
+                    better = self.score(candidate) > self.score(here)
+                    if self.tries > known:
+                        yield self._top()
+                    if better:
+                        here, moved = candidate, True
+                        ahead = self._beside(here, name)
+            if not moved:
+                stuck += 1
+                here = self._shaken(self.best(1)[0])
+                self.score(here)
+                yield self._top()
+
+    def _top(self) -> float:
+        return max(score for score, _strategy in self._scores.values())
+
+    def _beside(self, strategy: Strategy, name: str) -> list[Strategy]:
+        """The strategy with the next lower and the next higher value of a number, or every other choice.
+
+        What was judged already costs nothing again, so that a walk in one direction goes on.
+        """
+        values = AXES[name]
+        now = value_of(strategy, name)
+        if isinstance(values[-1], str):
+            wanted = [value for value in values if value != now]
+        else:
+            wanted = [
+                max((v for v in values if v < now), default=None),
+                min((v for v in values if v > now), default=None),
+            ]
+        return [made for value in wanted if value is not None and (made := _changed(strategy, {name: value}))]
+
+    def _shaken(self, strategy: Strategy) -> Strategy:
+        """The strategy with a few settings drawn anew."""
+        while True:
+            names = self._random.sample(list(AXES), _SHAKEN)
+            made = _changed(strategy, {name: self._random.choice(AXES[name]) for name in names})
+            if made and made.digest() not in self._scores:
+                return made
+
+
+def _changed(strategy: Strategy, settings: dict[str, Any]) -> Strategy | None:
+    try:
+        return strategy.with_settings(settings)
+    except StrategyError:  # nothing would be left in the bags
+        return None

@@ -1,0 +1,200 @@
+"""Tuning finds what is there to find, keeps its hands off the classes that judge it, and does not believe noise."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import pagekin.cli.tune as verb
+from pagekin.bags import PRESETS, Strategy, StrategyError, choose, load
+from pagekin.bags.strategy import value_of
+from pagekin.cli.app import BAD_INPUT, USAGE, app
+from pagekin.evaluation.directory import Directory, load_directory
+from pagekin.evaluation.experiments import make_bench
+from pagekin.evaluation.tune import AXES, PARTS, halves, mean_difference, tune, with_sources
+from pagekin.hypertext import Corpus
+from tests.bags.webs import read_web, record
+
+SITE = "http://site.example/"
+CLASSES = [f"{top}/{middle}/{low}" for top in "ab" for middle in "cdef" for low in "gh"]
+ANY = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nprstvz"]
+
+
+def pages(telling: bool) -> dict[str, str]:
+    """Pages of 16 classes whose words are drawn from one list; if they are telling, numbers give the class away."""
+    rng = random.Random(5)
+    made = {}
+    for number, path in enumerate(CLASSES):
+        for page in range(5):
+            words = rng.choices(ANY, k=12)
+            digits = [str(1000 + number), str(2000 + number // 2), str(3000 + number // 8)] if telling else []
+            made[f"{SITE}{path}/{page}"] = f"<title>{words[0]}</title><p>{' '.join([*words, *digits])}"
+    return made
+
+
+def tree_of(corpus: Corpus) -> Directory:
+    return load_directory(corpus, "url-path")
+
+
+@pytest.fixture(scope="module")
+def telling() -> Corpus:
+    return read_web(pages(telling=True))
+
+
+@pytest.fixture(scope="module")
+def noise() -> Corpus:
+    return read_web(pages(telling=False))
+
+
+def test_halves_share_no_second_level_class_and_leave_no_source_out(telling: Corpus) -> None:
+    bench = make_bench(tree_of(telling))
+    seconds = [bench.directory.classes[number][:2] for number in bench.classes[bench.class_offsets[:-1]][bench.sources]]
+    splits = set()
+    for seed in range(5):
+        chosen, training, others = halves(bench, seed)
+        assert {seconds[i] for i in np.flatnonzero(chosen)}.isdisjoint(seconds[i] for i in np.flatnonzero(~chosen))
+        assert (training, others) == (4, 4)
+        assert chosen.tolist() == halves(bench, seed)[0].tolist()
+        splits.add(tuple(chosen.tolist()))
+    assert len(splits) > 1
+
+
+def test_a_half_keeps_all_candidates(telling: Corpus) -> None:
+    bench = make_bench(tree_of(telling))
+    chosen, _training, _others = halves(bench, 1)
+    half = with_sources(bench, np.flatnonzero(chosen), 10, 1)
+    assert len(half.sources) == np.count_nonzero(chosen) < len(bench.sources)
+    assert half.urls is bench.urls
+
+
+def test_numbers_that_tell_the_class_are_found(telling: Corpus) -> None:
+    done = tune(telling, tree_of(telling), tries=60)
+    assert done.improved
+    assert done.advice is done.choice
+    assert done.choice.words == "all"
+    assert ("words", PRESETS[done.best_preset].words, "all") in done.changes()
+    assert done.advantage[0] >= done.advantage[1] > 0.1
+    assert [one.name for one in done.judgements] == ["tuned", *PRESETS]
+    for region in PARTS:
+        tuned, best = (next(one for one in done.judgements if one.name == name) for name in ("tuned", done.best_preset))
+        assert tuned.agreements[region].somers_d > best.agreements[region].somers_d
+    assert done.tries == 60
+
+
+def test_noise_is_not_called_an_improvement(noise: Corpus) -> None:
+    said = [tune(noise, tree_of(noise), tries=40, seed=seed) for seed in range(1, 5)]
+    # The training half always finds something; the other half must not believe it.
+    assert [done.improved for done in said] == [False] * 4
+    for done in said:
+        assert done.advice == PRESETS[done.best_preset]
+        assert done.advantage[1] <= 0
+
+
+def test_equal_tries_and_seeds_find_the_same(telling: Corpus) -> None:
+    one, two = (tune(telling, tree_of(telling), tries=25, seed=3, threads=threads) for threads in (1, 2))
+    assert one.choice == two.choice
+    assert one.advantage == two.advantage
+    assert one.tries == two.tries == 25
+    assert one.compared == two.compared
+
+
+def test_the_mean_difference_is_paired_by_resample(telling: Corpus) -> None:
+    done = tune(telling, tree_of(telling), tries=6)
+    one, other = done.judgements[0], done.judgements[2]
+    by, low, high = mean_difference(one, other)
+    expected = np.mean([one.agreements[r].somers_d - other.agreements[r].somers_d for r in PARTS])
+    assert by == pytest.approx(expected)
+    resampled = np.mean([one.resampled[r][1] - other.resampled[r][1] for r in PARTS], axis=0)
+    assert (low, high) == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])))
+
+
+def test_every_value_of_every_axis_is_allowed() -> None:
+    for name, values in AXES.items():
+        for value in values:
+            assert value_of(Strategy().with_settings({name: value}), name) == value
+        if not isinstance(values[0], str):
+            assert list(values) == sorted(values)
+    defaults = {name: value_of(choose(), name) for name in AXES}
+    assert all(isinstance(value, str) or AXES[name][0] <= value <= AXES[name][-1] for name, value in defaults.items())
+
+
+def test_a_tree_with_one_second_level_class_cannot_be_halved(tmp_path: Path) -> None:
+    corpus = read_web({f"{SITE}a/b/{low}/{page}": f"<p>{ANY[page]}" for low in "cd" for page in range(3)})
+    table = tmp_path / "directory.tsv"
+    table.write_text("".join(f"{SITE}a/b/{low}/{page}\ta/b/{low}\n" for low in "cd" for page in range(3)))
+    tree = load_directory(corpus, str(table))
+    assert {path[:2] for path in tree.classes} == {("a", "b")}
+    with pytest.raises(StrategyError, match="at least two second-level classes"):
+        tune(corpus, tree, tries=3)
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from pagekin.hypertext.read import ReadPlan, read_sources
+
+    folder = tmp_path_factory.mktemp("tuned")
+    (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages(telling=True).items()))
+    read_sources(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1))
+    return folder / "web.kin"
+
+
+def run(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_the_saved_strategy_is_one_that_an_index_takes(kin: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "strategy.toml"
+    code, said = run(kin, "--directory", "url-path", "--tries", "60", "--save", saved)
+    assert code == 0, said
+    assert "The tuned strategy is better than" in said
+    assert f"pagekin index {kin} --strategy {saved}" in said
+    assert load(saved).words == "all"
+    assert saved.read_text().startswith("# Tuned on web.kin and url-path: 60 tries, seed 1.")
+
+
+def test_json_says_what_was_found(kin: Path) -> None:
+    code, said = run(kin, "--directory", "url-path", "--tries", "8", "--json")
+    assert code == 0, said
+    told = json.loads(said)
+    assert told["tries"] == 8
+    assert [one["name"] for one in told["held_out"]["strategies"]] == ["tuned", *PRESETS]
+    assert {"gamma", "somers_d", "low", "high"} <= told["held_out"]["strategies"][0]["siblings"].keys()
+    assert {one["other"] for one in told["held_out"]["differences"]} == set(PRESETS)
+    assert told["strategy"] == (told["tuned"] if told["improved"] else PRESETS[told["best_preset"]].as_dict())
+
+
+@pytest.mark.parametrize("text", ["0s", "ten", "5x", "-3s", "", "1e9s", "200h"])
+def test_times_that_are_none_are_refused(kin: Path, text: str) -> None:
+    code, said = run(kin, "--directory", "url-path", "--budget", text)
+    assert code == USAGE
+    assert "60s, 5m or 1h" in said
+
+
+def test_times_as_people_write_them() -> None:
+    assert [verb.seconds_of(text) for text in ("60s", "5m", "1h", "90", "2 min", "1.5s")] == [
+        60,
+        300,
+        3600,
+        90,
+        120,
+        1.5,
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_said(kin: Path, tmp_path: Path) -> None:
+    code, said = run(kin, "--directory", "url-path", "--tries", "3", "--save", tmp_path / "none" / "s.toml")
+    assert code == BAD_INPUT
+    assert "cannot be written" in said
+
+
+def test_the_budget_ends_the_search(kin: Path) -> None:
+    code, said = run(kin, "--directory", "url-path", "--budget", "1s", "--json")
+    assert code == 0
+    assert json.loads(said)["tries"] >= 2
