@@ -279,6 +279,12 @@ def test_a_strategy_that_leaves_everything_out_is_refused() -> None:
         replace(choose(settings=nothing[1:]), content=Content(scale=0))
 
 
+def test_a_level_takes_the_place_of_a_centre() -> None:
+    chosen = choose("haveliwala2002", settings=["weight.level=0.4"])
+    assert (chosen.weight.level, chosen.weight.centre, chosen.weight.mu) == (0.4, None, None)
+    assert choose(settings=["weight.level=0.4", "weight.centre=0.1"]).weight.centre == 0.1
+
+
 @pytest.mark.parametrize("frequency", ["none", "log", "sqrt"])
 def test_the_centre_of_nmdf_is_refused_beside_other_weights(frequency: str) -> None:
     with pytest.raises(StrategyError, match=f"belongs to weight.frequency = 'nmdf', which is '{frequency}'"):

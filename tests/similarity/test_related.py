@@ -501,12 +501,24 @@ def test_a_folder_that_is_no_collection_says_how_to_make_one(tmp_path: Path) -> 
         pagekin.open(tmp_path / "none.kin")
 
 
-def test_an_index_of_a_strategy_from_another_version_says_how_to_make_it_anew(tmp_path: Path) -> None:
+FORGETFUL = {name: value for name, value in Strategy().as_dict().items() if name != "content"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        ({**Strategy().as_dict(), "moods": {"gloom": 1}}, r"strategy that this Pagekin does not know \(.*moods.*"),
+        ({**FORGETFUL, "content": {"scale": 2.0}}, "earlier Pagekin, whose strategies had other settings"),
+    ],
+)
+def test_an_index_of_a_strategy_from_another_version_says_how_to_make_it_anew(
+    tmp_path: Path, stored: dict[str, object], said: str
+) -> None:
     kin = index_web(tmp_path, WEB).corpus.kin
-    facts = {**kin.facts, "index": {**kin.facts["index"], "strategy": {**Strategy().as_dict(), "moods": {"gloom": 1}}}}
+    facts = {**kin.facts, "index": {**kin.facts["index"], "strategy": stored}}
     with KinWriter(kin.path, "test") as writer:
         writer.commit(facts, keep=kin.manifest["files"])
-    with pytest.raises(KinError, match=r"strategy that this Pagekin does not know \(.*moods.*pagekin index"):
+    with pytest.raises(KinError, match=f"{said}.*pagekin index"):
         pagekin.open(kin.path)
     assert open_kin(kin.path).facts["pages"] == 5
 

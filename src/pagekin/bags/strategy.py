@@ -176,6 +176,8 @@ class Strategy:
     def with_settings(self, settings: Mapping[str, Any]) -> "Strategy":
         """The strategy with some settings, given by dotted name, changed."""
         changed: dict[str, Any] = {}
+        if "weight.level" in settings:
+            changed["weight"] = replace(self.weight, centre=None, mu=None)  # which would stand in its place
         known = {name: (table, item) for name, table, item in _settings()}
         for name, value in settings.items():
             if name == "name":

@@ -37,7 +37,10 @@ def explain_gamma(
     workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show how the best and the worst strategy order the directory's pages for one page, as Figure 2 does."""
+    """Show what strategies make of one page.
+
+    As in the paper's Figure 2, the best and the worst strategy order the directory's pages.
+    """
     if figures and strategies:
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
     corpus = open_corpus(collection)

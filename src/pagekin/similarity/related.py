@@ -143,6 +143,11 @@ class RelatedIndex:
                 f"{path} was indexed by a strategy that this Pagekin does not know ({error}). "
                 f"Index it again: pagekin index {path}"
             ) from None
+        if self.strategy.digest() != facts.get("digest"):
+            raise KinError(
+                f"{path} was indexed by an earlier Pagekin, whose strategies had other settings. "
+                f"Index it again: pagekin index {path}"
+            )
         self.facts = facts
         self.bags = Bags(corpus.kin)
         self.index = SignatureIndex(corpus.kin, self.strategy.signature.m)
