@@ -19,7 +19,7 @@ INTRODUCTION = """# Twenty examples
 
 The related pages of twenty varied articles of a school encyclopaedia (4,653 pages), by the strategy `{strategy}`, as
 they came out: `python scripts/examples.py school.kin` writes this page. Under each title stand the ten heaviest terms
-of its bag, as in the 2002 paper's Figure 14; then the ten most similar pages, as in its Figure 13, with their
+of its bag, as in the 2002 paper's Figure 14 (→ is a page that it links to); then the ten most similar pages, as in its Figure 13, with their
 similarity. Near-duplicates are folded (*also*).
 """
 
@@ -32,7 +32,8 @@ def main() -> None:
     for article in ARTICLES:
         document = index.document(f"{origin}/wp/{article}.htm")
         answer = index.answer(index.query_of([index.urls[document]]), 10)
-        terms = ", ".join(term for term, _weight, _origins in index.heaviest(document, 10))
+        heaviest = [term for term, _weight, _origins in index.heaviest(document, 10)]
+        terms = ", ".join(f"→ {index.named(term)}" if "://" in term else term for term in heaviest)
         lines = [f"## {index.title(document)}", "", f"*{terms}*", "", "| similarity | page |", "|---|---|"]
         for result in answer.results:
             also = f" (also {', '.join(url.rpartition('/')[2] for url in result.copies)})" if result.copies else ""

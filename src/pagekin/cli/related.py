@@ -160,11 +160,8 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
 def _shared(index: Any, term: Any) -> str:
     """A shared term for people: a word and where it is from, or a page that both link to or are linked from."""
     if term.origins in (("outlinks",), ("links",)):
-        document = index.bags.document(index.corpus.url_number(term.term))
-        title = title_line(index.title(document)) if document >= 0 else ""
-        return (
-            f"{'a link to' if term.origins[0] == 'outlinks' else 'a link from'} {title or term.term} {term.share:.0%}"
-        )
+        kind = "a link to" if term.origins[0] == "outlinks" else "a link from"
+        return f"{kind} {title_line(index.named(term.term))} {term.share:.0%}"
     return f"{term.term} {term.share:.0%} ({'+'.join(term.origins)})"
 
 

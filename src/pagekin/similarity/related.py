@@ -413,6 +413,13 @@ class RelatedIndex:
     def _url(self, document: int) -> str:
         return self.corpus.url(int(self.bags.urls[document]))
 
+    def named(self, term: str) -> str:
+        """A term for people: of an address the page's title, if it has one."""
+        if "://" not in term:
+            return term
+        document = self.bags.document(self.corpus.url_number(term))
+        return (self.title(document) if document >= 0 else "") or term
+
     def title(self, document: int) -> str:
         """The page's title, or what links to it say most often."""
         number = int(self.bags.urls[document])
