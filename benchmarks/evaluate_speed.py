@@ -47,7 +47,7 @@ ROWS = 256
 
 def strategy_of(metric: str) -> Strategy:
     """The words of pages by NMDF."""
-    own_words = "title.scale=1 content.scale=1 content.lead=0 anchors.scale=0 links.scale=0 stemming=stem"
+    own_words = "title.scale=1 content.scale=1 content.lead=0 anchors.scale=0 outlinks.scale=0 content.furniture=1 stemming=stem"
     weights = f"weight.tf=raw weight.frequency=nmdf weight.centre=0.05 metric={metric}"
     return choose(settings=f"{own_words} {weights}".split())
 

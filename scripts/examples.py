@@ -19,8 +19,8 @@ INTRODUCTION = """# Twenty examples
 
 The related pages of twenty varied articles of a school encyclopaedia (4,653 pages), by the strategy `{strategy}`, as
 they came out: `python scripts/examples.py school.kin` writes this page. Under each title stand the ten heaviest terms
-of its bag, as in the 2002 paper's Figure 14 (→ is a page that it links to); then the ten most similar pages, as in its Figure 13, with their
-similarity. Near-duplicates are folded (*also*).
+of its bag, as in the 2002 paper's Figure 14 (→ is a page that it links to); then the ten most similar pages, as in its
+Figure 13, with their similarity. Near-duplicates are folded (*also*).
 """
 
 
