@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, settings_table
+from pagekin.clusters.make import ClusterPlan, cluster_collection
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.sources import DAMAGE, LIMITS, Limits
@@ -112,9 +113,11 @@ def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
     )
     (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
-    facts = build_collection(plan, Strategy()).facts
+    build_collection(plan, Strategy())
+    cluster_collection(plan.out, ClusterPlan())
     rows = table_rows(document("docs/format.md"))
     kin = open_kin(plan.out)
+    facts = kin.facts
     assert sorted(set(kin.arrays) - set(rows)) == []
     assert sorted(set(facts) - set(rows)) == []
     assert sorted(set(facts["index"]) - set(rows)) == []

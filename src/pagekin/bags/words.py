@@ -51,6 +51,11 @@ def _stopped_stems() -> frozenset[str]:
     return frozenset(_stems(sorted(STOP_WORDS)))
 
 
+def stem_of_word(word: str) -> str:
+    """The Porter stem of a word."""
+    return _stems([word])[0]
+
+
 def word_hash(form: str) -> int:
     """The 64-bit hash of a word in its bag form: the same on every machine and in every collection."""
     return int.from_bytes(hashlib.blake2b(b"w" + form.encode(), digest_size=8).digest(), "little")

@@ -106,6 +106,10 @@ class Workshop:
         citing = len(self.corpus) if strategy.links.scale else 0
         return self.corpus.page_url(links) if links < citing else self.corpus.url(links - citing)
 
+    def words(self, strategy: Strategy) -> int:
+        """How many of a strategy's terms are words; terms from there on are addresses."""
+        return len(self._vocabulary(strategy).shown)
+
     def _vocabulary(self, strategy: Strategy) -> Vocabulary:
         key = (strategy.words, strategy.stemming)
         if key not in self._words:

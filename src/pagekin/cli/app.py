@@ -38,6 +38,8 @@ VERBS = {
     "evaluate": "pagekin.cli.evaluate",
     "explain-gamma": "pagekin.cli.explain_gamma",
     "tune": "pagekin.cli.tune",
+    "cluster": "pagekin.cli.cluster",
+    "clusters": "pagekin.cli.clusters",
     "check": "pagekin.cli.check",
     "demo": "pagekin.cli.demo",
     "info": "pagekin.cli.info",

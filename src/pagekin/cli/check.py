@@ -14,6 +14,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
+    from pagekin.clusters.check import check_trees
     from pagekin.hypertext import check_corpus
     from pagekin.similarity.check import check_index
     from pagekin.store import KinError, check_files, open_kin
@@ -33,7 +34,7 @@ def check(
     if all(finding.leftover for finding in findings):
         try:
             kin = open_kin(collection)
-            findings += list(check_corpus(kin)) or list(check_index(kin))
+            findings += list(check_corpus(kin)) or [*check_index(kin), *check_trees(kin)]
         except KinError as error:
             fail(str(error))
     whole = all(finding.leftover for finding in findings)

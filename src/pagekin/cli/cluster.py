@@ -1,0 +1,115 @@
+"""`pagekin cluster`: put a collection's pages into clusters."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, progress_bar, say
+from pagekin.cli.evaluate import Classes, Depth, Loose, Mode, open_directory
+
+
+@app.command()
+def cluster(
+    collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
+    max_clusters: Annotated[int, typer.Option(min=1, max=10_000, help="How many clusters at most.")] = 30,
+    preset: Annotated[
+        str, typer.Option(metavar="default|hypursuit1996", help="The method: ours, or the paper's complete link.")
+    ] = "",
+    similarity: Annotated[
+        str, typer.Option(metavar="hybrid|terms|links", help="With hypursuit1996: what makes pages similar.")
+    ] = "",
+    combine: Annotated[
+        str, typer.Option(metavar="max|mean|product|min", help="With hypursuit1996: F, which joins terms and links.")
+    ] = "",
+    evaluate: Annotated[
+        bool, typer.Option("--evaluate", help="Say how well methods agree with --directory; change nothing.")
+    ] = False,
+    directory: Annotated[
+        str, typer.Option(metavar="FILE|url-path|breadcrumbs", help="A tree to keep beside, or to compare with.")
+    ] = "",
+    depth: Depth = 3,
+    mode: Mode = "lenient",
+    classes: Classes = "primary",
+    loose: Loose = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the default method.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Put pages into clusters.
+
+    The clusters are kept in the collection, in place of those it has. `--similarity` and `--combine` mean the paper's
+    method.
+    """
+    from pagekin.clusters.make import ClusterError, ClusterPlan, cluster_collection
+    from pagekin.hypertext.read import default_workers
+    from pagekin.store import KinError
+
+    if evaluate and not directory:
+        fail("--evaluate needs --directory: what the clusters are compared with", USAGE)
+    method = preset or ("hypursuit1996" if similarity or combine else "default")
+    if method == "default" and (similarity or combine):
+        fail("--similarity and --combine belong to --preset hypursuit1996", USAGE)
+    corpus = open_corpus(str(collection))
+    tree = open_directory(corpus, directory, depth, mode, classes, loose) if directory else None
+    try:
+        plan = ClusterPlan(
+            method, max_clusters, similarity or "hybrid", combine or "max", seed, workers or default_workers()
+        )
+    except ClusterError as error:
+        fail(str(error), USAGE)
+    try:
+        if evaluate:
+            with progress_bar(as_json) as tell:
+                rows = compared(corpus, tree, plan, tell)
+            print_json(rows) if as_json else print_compared(rows)
+            return
+        with progress_bar(as_json) as tell:
+            trees = cluster_collection(collection, plan, tree, tell)
+    except (ClusterError, KinError) as error:
+        fail(str(error))
+    if as_json:
+        print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
+        return
+    from pagekin.cli.clusters import print_level
+
+    print_level(corpus, trees[0], 0, int(trees[0].facts["level"]))
+    say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
+
+
+def compared(corpus: Any, tree: Any, plan: Any, tell: Any) -> list[dict[str, Any]]:
+    """Agreement of several methods with each level of a directory (the paper's Table 1, as numbers)."""
+    from dataclasses import asdict, replace
+
+    import numpy as np
+
+    from pagekin.clusters.agreement import agreement
+    from pagekin.clusters.make import MOST_PAGES, cluster_levels
+
+    places = np.array([corpus.pages_of(url)[0] for url in tree.urls.tolist() if corpus.pages_of(url)], np.int64)
+    held = [place for place, url in enumerate(tree.urls.tolist()) if corpus.pages_of(url)]
+    first = [tree.classes[int(tree.members[tree.offsets[place]])] for place in held]
+    plans = {"default": replace(plan, method="default")}
+    if len(corpus) <= MOST_PAGES:
+        for similarity in ("terms", "links", "hybrid"):
+            name = f"{similarity} ({plan.combine})" if similarity == "hybrid" else similarity
+            plans[name] = replace(plan, method="hypursuit1996", similarity=similarity)
+    rows = []
+    for name, one in plans.items():
+        levels, chosen = cluster_levels(corpus, one, tell)
+        for level in range(1, tree.depth + 1):
+            named = {path: number for number, path in enumerate(sorted({path[:level] for path in first}))}
+            classes = np.array([named[path[:level]] for path in first])
+            found = agreement(classes, levels[chosen][places])
+            rows.append({"method": name, "level": level, "classes": len(named), **asdict(found)})
+    return rows
+
+
+def print_compared(rows: list[dict[str, Any]]) -> None:
+    """The agreement as a table."""
+    names = [name for name in rows[0] if name not in ("method", "level")]
+    width = max(len(row["method"]) for row in rows)
+    say(f"{'method':<{width}}  level  " + "  ".join(f"{name.replace('_', ' '):>12}" for name in names))
+    for row in rows:
+        cells = (f"{row[name]:>12.3f}" if isinstance(row[name], float) else f"{row[name]:>12,}" for name in names)
+        say(f"{row['method']:<{width}}  {row['level']:>5}  " + "  ".join(cells))

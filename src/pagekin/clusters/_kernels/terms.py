@@ -1,0 +1,138 @@
+"""From word streams to counted (attribute, word) pairs, and from weighted ones to the similarities of all pages."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+RARE = 65_535
+ATTRIBUTE_EVENT = 64
+TITLE = 1
+ATTRIBUTES = 6
+_BLOCK = 64
+
+
+@njit(cache=True, nogil=True)
+def count_terms(words, rare, gaps, kinds, tokens, rares, marks, word_of, terms, counts, ends):
+    """Write each page's (attribute, word) pairs, rising, and how often each stands there; give their number.
+
+    `tokens`, `rares` and `marks` are the offsets of the batch's pages in the arrays before them; `word_of` gives a term's
+    word, or less than 0. A pair's number is word * ATTRIBUTES + the attribute's bit. Page p's pairs end at `ends[p]`;
+    `terms` and `counts` have room for all attributes of all words. Cost: a sort of each page's pairs.
+    """
+    n = 0
+    for p in range(len(tokens) - 1):
+        start = n
+        mark, position, attributes = marks[p], 0, 0
+        rank = rares[p]
+        for at in range(tokens[p + 1] - tokens[p]):
+            while mark < marks[p + 1] and position + gaps[mark] <= at:
+                position += gaps[mark]
+                if kinds[mark] >= ATTRIBUTE_EVENT:
+                    attributes = kinds[mark] - ATTRIBUTE_EVENT
+                mark += 1
+            number = np.int64(words[tokens[p] + at])
+            if number == RARE:
+                number = np.int64(rare[rank])
+                rank += 1
+            word = np.int64(word_of[number])
+            if word < 0:
+                continue
+            if attributes & TITLE:
+                terms[n] = word * ATTRIBUTES
+                n += 1
+                continue
+            for bit in range(1, ATTRIBUTES):
+                if attributes >> bit & 1:
+                    terms[n] = word * ATTRIBUTES + bit
+                    n += 1
+        found = np.sort(terms[start:n])
+        n = start
+        for i in range(len(found)):
+            if i and found[i] == found[i - 1]:
+                counts[n - 1] += 1
+            else:
+                terms[n] = found[i]
+                counts[n] = 1
+                n += 1
+        ends[p] = n
+    return n
+
+
+@njit(cache=True, nogil=True)
+def weigh(offsets, terms, counts, factors, weights):
+    """Write the weights of counted pairs (equations 6 to 8): rows of length 1. `factors` (ATTRIBUTES) are w^at.
+
+    A pair with the factor 0 has the weight 0 and does not count as the page's most frequent one. Cost: two passes.
+    """
+    for d in range(len(offsets) - 1):
+        most = 0
+        for i in range(offsets[d], offsets[d + 1]):
+            if factors[terms[i] % ATTRIBUTES] > 0:
+                most = max(most, counts[i])
+        squares = 0.0
+        for i in range(offsets[d], offsets[d + 1]):
+            factor = factors[terms[i] % ATTRIBUTES]
+            if factor > 0:
+                squares += (factor * (0.5 + 0.5 * counts[i] / most)) ** 2
+        size = 1.0 / math.sqrt(squares) if squares > 0 else 0.0
+        for i in range(offsets[d], offsets[d + 1]):
+            factor = factors[terms[i] % ATTRIBUTES]
+            weights[i] = factor * (0.5 + 0.5 * counts[i] / most) * size if factor > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def columns(offsets, terms, weights, width):
+    """(documents, weights, ends, places, sizes): a matrix given by rows, by columns, in which documents rise.
+
+    Column t ends at `ends[t]`; entry i of the rows is entry `places[i]` of the columns. `sizes` are the rows' lengths.
+    """
+    ends = np.zeros(width + 1, dtype=np.int64)
+    for i in range(len(terms)):
+        ends[terms[i] + 1] += 1
+    for t in range(width):
+        ends[t + 1] += ends[t]
+    documents = np.empty(len(terms), dtype=np.int32)
+    values = np.empty(len(terms), dtype=np.float32)
+    places = np.empty(len(terms), dtype=np.int64)
+    sizes = np.empty(len(offsets) - 1, dtype=np.float64)
+    # Each column's start moves on as it is filled, and becomes its end.
+    for d in range(len(offsets) - 1):
+        squares = 0.0
+        for i in range(offsets[d], offsets[d + 1]):
+            squares += np.float64(weights[i]) * np.float64(weights[i])
+            place = ends[terms[i]]
+            documents[place] = d
+            values[place] = weights[i]
+            places[i] = place
+            ends[terms[i]] += 1
+        sizes[d] = math.sqrt(squares)
+    return documents, values, ends[:width], places, sizes
+
+
+@njit(cache=True, nogil=True)
+def similarities_after(first, last, offsets, terms, weights, documents, values, ends, places, sizes, found):
+    """Write to `found[d, d:]` the dot products of row d, for first <= d < last, with itself and all rows after it.
+
+    They are divided by the rows' `sizes`, which are 1 but for rounding: so equal rows have the similarity 1. Terms are
+    added up in one order, so equal rows are equally similar to a third. Cost: for each term the pairs of its documents.
+    """
+    row = np.empty(len(offsets) - 1, dtype=np.float64)
+    for d in range(first, last):
+        row[d:] = 0.0
+        for i in range(offsets[d], offsets[d + 1]):
+            weight = np.float64(weights[i])
+            for k in range(places[i], ends[terms[i]]):
+                row[documents[k]] += weight * np.float64(values[k])
+        for e in range(d, len(row)):
+            found[d, e] = row[e] / (sizes[d] * sizes[e]) if row[e] > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def mirror(found, first, last):
+    """Copy columns first to last of the upper triangle of `found` to the rows of the lower one, a block at a time."""
+    for top in range(0, last, _BLOCK):
+        for left in range(first, last, _BLOCK):
+            for e in range(left, min(left + _BLOCK, last)):
+                for d in range(top, min(top + _BLOCK, e)):
+                    found[e, d] = found[d, e]

@@ -1,0 +1,373 @@
+"""The default clusters: communities of the graph of neighbouring pages that many runs of the Leiden method agree on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.batches import in_order
+from pagekin.clusters.neighbour_graph import GraphSettings, WeightedGraph, neighbour_graph
+from pagekin.hypertext import Corpus
+
+Array = npt.NDArray[Any]
+Labels = npt.NDArray[np.int64]
+Progress = Callable[[str, float], None]
+_PASSES = 50
+"""The Leiden method stops by itself after some ten; this is for graphs that nobody has thought of."""
+_RESOLUTIONS = (-6.0, 6.0)
+"""Powers of two between which a resolution is sought: from a few communities to groups of a handful of pages."""
+_STEPS = 9
+_TOP = 8
+"""Clusters of the level for a first look, at most."""
+_PARTS = 12
+"""Parts of one cluster on the next level, at most."""
+_PART = 0.02
+"""The least share of a cluster's pages that a part of it has."""
+_DEEPEST = 4
+"""Levels below the clusters."""
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """How pages are put into clusters."""
+
+    graph: GraphSettings = field(default_factory=GraphSettings)
+    resolution: float = 1.5
+    """Of modularity, at most: the larger, the more clusters. It is lowered until `max_clusters` are enough."""
+    runs: int = 10
+    """Runs of the Leiden method, in different orders, whose agreement decides; 1 is fast and less stable."""
+    dust: float = 0.003
+    """Clusters with a smaller share of the pages join another one."""
+    fewest: int = 3
+    """Clusters with fewer pages join another one, however small the collection."""
+    giant: float = 0.3
+    """Clusters with a larger share of the pages are split, if something inside them parts them."""
+    leaf: int = 50
+    """Clusters of no more pages have no parts on the next level."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.resolution < float("inf"):
+            raise ValueError(f"resolution = {self.resolution}; it has to be above 0")
+        if self.runs < 1:
+            raise ValueError(f"runs = {self.runs}; 1 is the least")
+        if not 0 <= self.dust < self.giant <= 1:
+            raise ValueError(f"dust = {self.dust} and giant = {self.giant}; shares have to rise from 0 to 1")
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The clusters of a collection's pages, on several levels."""
+
+    levels: tuple[Labels, ...]
+    """(pages) each: the cluster of every page, from few clusters to many; a cluster is whole in one of the level before.
+
+    On each level clusters are numbered from 0, the largest first.
+    """
+    chosen: int
+    """The level with at most as many clusters as were asked for."""
+
+    @property
+    def labels(self) -> Labels:
+        """(pages): the clusters that were asked for."""
+        return self.levels[self.chosen]
+
+    def parts(self, level: int, cluster: int) -> list[int]:
+        """The clusters on the next level that make up a cluster; none if there is no such level."""
+        if level + 1 >= len(self.levels):
+            return []
+        found: list[int] = np.unique(self.levels[level + 1][self.levels[level] == cluster]).tolist()
+        return found
+
+
+def cluster_pages(
+    corpus: Corpus,
+    max_clusters: int = 30,
+    seed: int = 1,
+    threads: int = 1,
+    progress: Progress = lambda _stage, _share: None,
+    settings: ClusterSettings | None = None,
+) -> Clusters:
+    """Clusters of all pages, of several captures with the newest of their URL; the same whatever the number of threads."""
+    settings = settings or ClusterSettings()
+    page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+    urls, place = np.unique(page_url, return_inverse=True)
+    graph = neighbour_graph(corpus, urls, settings.graph, threads, progress)
+    made = cluster_graph(graph, max_clusters, seed, settings, threads, progress)
+    return Clusters(tuple(by_size(level[place]) for level in made.levels), made.chosen)
+
+
+def cluster_graph(
+    graph: WeightedGraph,
+    max_clusters: int = 30,
+    seed: int = 1,
+    settings: ClusterSettings | None = None,
+    threads: int = 1,
+    progress: Progress = lambda _stage, _share: None,
+) -> Clusters:
+    """Clusters of the nodes of a graph; nodes that nothing connects join those before or after them."""
+    settings = settings or ClusterSettings()
+    if max_clusters < 1:
+        raise ValueError(f"pages cannot be put into {max_clusters} clusters: 1 is the least")
+    progress("clusters", 0.0)
+    middle = _grouped(graph, max_clusters, seed, settings, threads)
+    levels = [middle]
+    above = _above(graph, middle, seed)
+    progress("clusters", 0.6)
+    for _depth in range(_DEEPEST):
+        below = _below(graph, levels[-1], seed, settings, threads)
+        if below.max(initial=0) == levels[-1].max(initial=0):
+            break
+        levels.append(below)
+    progress("clusters", 1.0)
+    return Clusters((*above, *levels), len(above))
+
+
+# -- the Leiden method --------------------------------------------------------------------------------------------------
+
+
+def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labels:
+    """Communities of high modularity, each connected; the same for the same seed."""
+    from pagekin.clusters._kernels import communities as kernels
+
+    move: Any = kernels.move_nodes
+    refine: Any = kernels.refine
+    rng = np.random.default_rng(seed)
+    place = labels = np.arange(len(graph), dtype=np.int64)
+    strength = np.bincount(graph.sources, graph.weights, len(graph))
+    total = float(strength.sum())
+    if total <= 0:
+        return place
+    labels = labels.copy()
+    for _pass in range(_PASSES):
+        edges = (graph.offsets, graph.others, graph.weights, strength, total, resolution)
+        move(*edges, rng.permutation(len(graph)), labels)
+        labels = by_first(labels)
+        if labels.max() == len(graph) - 1:
+            break
+        parts = np.empty(len(graph), np.int64)
+        refine(*edges, rng.permutation(len(graph)), labels, parts)
+        parts = by_first(parts)
+        count = int(parts.max()) + 1
+        if count == len(graph):  # nothing is well enough connected: what is connected at all is merged
+            parts = _connected(graph, labels)
+            count = int(parts.max()) + 1
+        strength = np.bincount(parts, strength, count)
+        graph = graph.merged(parts, count)
+        moved = np.empty(count, np.int64)
+        moved[parts] = labels
+        labels, place = moved, parts[place]
+    return by_first(labels[place])
+
+
+def _connected(graph: WeightedGraph, labels: Labels) -> Labels:
+    """The connected parts of communities: each node takes the smallest number around it until none changes."""
+    sources, others = graph.sources, graph.others
+    inside = labels[sources] == labels[others]
+    sources, others = sources[inside], others[inside]
+    found = np.arange(len(graph), dtype=np.int64)
+    while True:
+        near = found.copy()
+        np.minimum.at(near, sources, found[others])
+        if np.array_equal(near, found):
+            return by_first(found)
+        found = near
+
+
+def by_first(labels: Labels) -> Labels:
+    """Labels numbered from 0 in the order in which they come."""
+    return _numbered(labels, lambda first, _sizes: np.argsort(first))
+
+
+def by_size(labels: Labels) -> Labels:
+    """Labels numbered from 0, those of most pages first, of equals the one that comes first."""
+    return _numbered(labels, lambda first, sizes: np.lexsort((first, -sizes)))
+
+
+def _numbered(labels: Labels, order: Callable[[Array, Array], Array]) -> Labels:
+    _names, first, place, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    number = np.empty(len(first), np.int64)
+    number[order(first, sizes)] = np.arange(len(first))
+    found: Labels = number[place]
+    return found
+
+
+def agreed(graph: WeightedGraph, resolution: float, seed: int, runs: int, threads: int = 1) -> WeightedGraph:
+    """The graph with edges weakened by the square of the share of runs that put both ends into one community."""
+    if runs == 1:
+        return graph
+    together = np.zeros(len(graph.weights), np.int64)
+    sources = graph.sources
+    seeds = [(seed * runs + run,) for run in range(runs)]
+    for _seed, labels in in_order(threads, lambda number: leiden(graph, resolution, number), seeds):
+        together += labels[sources] == labels[graph.others]
+    return WeightedGraph(graph.offsets, graph.others, graph.weights * (together / runs) ** 2)
+
+
+def _fitting(graph: WeightedGraph, resolution: float, most: int, least: int, seed: int) -> tuple[float, Labels]:
+    """(resolution, communities): at most so many of `least` nodes or more, by this resolution or the largest that will do."""
+
+    def enough(labels: Labels) -> bool:
+        return int(np.count_nonzero(np.bincount(labels) >= least)) <= most
+
+    labels = leiden(graph, resolution, seed)
+    if enough(labels):
+        return resolution, labels
+    low, high = _RESOLUTIONS[0], float(np.log2(resolution))
+    found: tuple[float, Labels] | None = None
+    for _step in range(_STEPS):
+        middle = (low + high) / 2
+        labels = leiden(graph, 2**middle, seed)
+        if enough(labels):
+            low, found = middle, (2**middle, labels)
+        else:
+            high = middle
+    return found or (2**low, leiden(graph, 2**low, seed))
+
+
+# -- from communities to clusters ---------------------------------------------------------------------------------------
+
+
+def _grouped(graph: WeightedGraph, most: int, seed: int, settings: ClusterSettings, threads: int) -> Labels:
+    """At most so many clusters, by size, with neither dust nor giants if that can be."""
+    nodes = len(graph)
+    if nodes == 0:
+        return np.zeros(0, np.int64)
+    least = max(settings.fewest, round(settings.dust * nodes))
+    resolution, labels = _fitting(graph, settings.resolution, most, least, seed)
+    if settings.runs > 1:
+        steady = agreed(graph, resolution, seed, settings.runs, threads)
+        _resolution, labels = _fitting(steady, resolution, most, least, seed)
+    labels = without_dust(graph, labels, least)
+    giant = max(settings.giant, 2 / most) * nodes
+    labels = _fewer(graph, labels, most, giant)
+    return by_size(_without_giants(graph, labels, most, least, giant, seed))
+
+
+def without_dust(graph: WeightedGraph, labels: Labels, least: int) -> Labels:
+    """Clusters of which those with fewer than `least` nodes have joined the one that they are most connected with.
+
+    Connections are counted in proportion to the root of the other's size, so that large ones do not take all. Small ones
+    with none join the cluster of the node before them, or after: pages are in the order of their addresses. A small one
+    takes one other at a time, or a row of them would all become one.
+    """
+    while True:
+        labels = by_first(labels)
+        sizes = np.bincount(labels)
+        if len(sizes) == 1 or sizes.min() >= least:
+            return labels
+        best = _best_connected(graph, labels)
+        home = np.arange(len(sizes))
+        may_take = np.where(sizes < least, 1, len(sizes))
+
+        def root(cluster: int, home: Labels = home) -> int:
+            while home[cluster] != cluster:
+                cluster = int(home[cluster])
+            return cluster
+
+        for cluster in np.argsort(sizes, kind="stable").tolist():
+            mine, other = root(cluster), root(int(best[cluster]))
+            if sizes[mine] < least and mine != other and may_take[other]:
+                home[mine] = other
+                sizes[other] += sizes[mine]
+                may_take[other] -= 1
+        labels = np.array([root(cluster) for cluster in range(len(home))], np.int64)[labels]
+
+
+def _best_connected(graph: WeightedGraph, labels: Labels) -> Labels:
+    """Of each of two or more clusters, numbered in the order they come, the one to join."""
+    count = int(labels.max()) + 1
+    merged = graph.merged(labels, count)
+    sources, others = merged.sources, merged.others
+    strength = np.bincount(sources, merged.weights, count)
+    between = sources != others
+    sources, others = sources[between], others[between]
+    value = merged.weights[between] / np.sqrt(strength[others])
+    # A cluster's first node has one of another cluster before it; only that of the first cluster has none.
+    first = np.unique(labels, return_index=True)[1]
+    found = labels[first - 1]
+    found[0] = labels[int(np.argmax(labels != 0))]
+    order = np.lexsort((others, -value, sources))
+    starts = np.unique(sources[order], return_index=True)[1]
+    found[sources[order][starts]] = others[order][starts]
+    return found
+
+
+def _fewer(graph: WeightedGraph, labels: Labels, most: int, largest: float) -> Labels:
+    """At most so many clusters: again and again the smallest joins another, if it can one that then stays small enough."""
+    labels = by_first(labels)
+    while labels.max() + 1 > most:
+        sizes = np.bincount(labels)
+        smallest = int(np.argmin(sizes))
+        other = int(_best_connected(graph, labels)[smallest])
+        if sizes[smallest] + sizes[other] > largest:
+            second = int(np.argsort(sizes, kind="stable")[1])
+            other = second if sizes[smallest] + sizes[second] <= largest else other
+        labels = by_first(np.where(labels == smallest, other, labels))
+    return labels
+
+
+def _without_giants(graph: WeightedGraph, labels: Labels, most: int, least: int, giant: float, seed: int) -> Labels:
+    """Clusters of which those with more than `giant` nodes are split, while that helps and something parts them."""
+    whole: set[int] = set()
+    """First nodes of clusters that nothing parts."""
+    for _split in range(most):
+        labels = by_first(labels)
+        sizes = np.bincount(labels)
+        first = np.unique(labels, return_index=True)[1]
+        giants = [c for c in np.flatnonzero(sizes > giant).tolist() if int(first[c]) not in whole]
+        if not giants:
+            break
+        cluster = max(giants, key=lambda c: int(sizes[c]))
+        nodes = np.flatnonzero(labels == cluster)
+        part = graph.part(nodes)
+        split = without_dust(part, leiden(part, 1.0, seed), least)
+        if split.max() == 0:
+            whole.add(int(nodes[0]))
+            continue
+        tried = labels.copy()
+        tried[nodes] = labels.max() + 1 + split
+        tried = _fewer(graph, tried, most, giant)
+        if np.bincount(tried).max() >= sizes.max() and np.sum(np.bincount(tried) > giant) >= np.sum(sizes > giant):
+            whole.add(int(nodes[0]))
+            continue
+        labels = tried
+    return by_first(labels)
+
+
+# -- levels -------------------------------------------------------------------------------------------------------------
+
+
+def _above(graph: WeightedGraph, labels: Labels, seed: int) -> tuple[Labels, ...]:
+    """A level of a few groups of clusters, if there are many clusters and something groups them."""
+    count = int(labels.max(initial=0)) + 1
+    if count <= _TOP:
+        return ()
+    merged = graph.merged(labels, count)
+    _resolution, groups = _fitting(merged, 2.0, _TOP, 1, seed)
+    groups = _fewer(merged, groups, _TOP, count)
+    return () if groups.max() == 0 else (by_size(groups[labels]),)
+
+
+def _below(graph: WeightedGraph, labels: Labels, seed: int, settings: ClusterSettings, threads: int) -> Labels:
+    """Clusters split into parts; those that are small, or that nothing parts, stay as they are."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=1))
+    found = np.zeros(len(labels), np.int64)
+    count = 0
+    parts = graph.parts(labels)
+
+    def split(cluster: int) -> Labels:
+        part = parts[cluster]
+        if len(part) <= settings.leaf:
+            return np.zeros(len(part), np.int64)
+        least = max(settings.fewest, round(_PART * len(part)))
+        _resolution, groups = _fitting(part, 1.0, _PARTS, least, seed)
+        return _fewer(part, without_dust(part, groups, least), _PARTS, len(part))
+
+    for (cluster,), groups in in_order(threads, split, [(c,) for c in range(len(parts))]):
+        nodes = order[ends[cluster] - len(groups) : ends[cluster]]
+        found[nodes] = count + groups
+        count += int(groups.max(initial=0)) + 1
+    return by_size(found)

@@ -1,0 +1,121 @@
+"""Names for clusters that people understand, and the pages in the middle of each."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.clusters.hierarchy import Described, Tree
+
+Array = npt.NDArray[Any]
+TERMS = 12
+CENTRAL = 5
+_IN_NAME = 3
+_COMMON = 0.12
+"""A term names a cluster only if at least this share of its pages hold it."""
+_SMOOTH = 0.01
+_LINKS = 0.3
+"""How much links from inside the cluster count for a page's being central, beside its terms."""
+
+
+class Rows:
+    """The bags of pages as rows of a sparse matrix: words alone, each row divided by its sum."""
+
+    def __init__(self, offsets: Array, terms: Array, weights: Array, words: int) -> None:
+        page = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        is_word = terms < words
+        self.page, self.terms = page[is_word], terms[is_word]
+        sums = np.bincount(self.page, weights[is_word], len(offsets) - 1)
+        self.weights = weights[is_word] / np.maximum(sums, 1e-30)[self.page]
+        self.offsets = np.searchsorted(self.page, np.arange(len(offsets)))
+        self.words = words
+
+    def _places(self, pages: Array) -> npt.NDArray[np.int64]:
+        sizes = self.offsets[pages + 1] - self.offsets[pages]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return np.repeat(self.offsets[pages] - starts[:-1], sizes) + np.arange(starts[-1])
+
+    def sums(self, pages: Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """(summed weights, number of pages that hold it) of each word over some pages."""
+        places = self._places(pages)
+        terms = self.terms[places]
+        sums = np.bincount(terms, self.weights[places], self.words)
+        return sums.astype(np.float64), np.bincount(terms, minlength=self.words).astype(np.int64)
+
+    def likeness(self, pages: Array, centre: Array) -> npt.NDArray[np.float64]:
+        """The cosine of each of some pages with a vector of all words."""
+        places = self._places(pages)
+        number = np.repeat(np.arange(len(pages)), self.offsets[pages + 1] - self.offsets[pages])
+        dot = np.bincount(number, self.weights[places] * centre[self.terms[places]], len(pages))
+        size = np.sqrt(np.bincount(number, self.weights[places] ** 2, len(pages)))
+        length = float(np.sqrt(np.sum(centre**2)))
+        return dot / np.maximum(size * length, 1e-30)
+
+
+def describe(tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array) -> Tree:
+    """The tree with a name, telling terms and central pages for each node.
+
+    `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
+    stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
+    cluster's pages, and fewer of the other pages of its parent hold it.
+    """
+    found: list[Described] = []
+    for node in range(len(tree)):
+        pages = tree.pages_of(node)
+        own, holding = rows.sums(pages)
+        here = holding / max(len(pages), 1)
+        telling = own / max(len(pages), 1) * here
+        if tree.parent[node] >= 0:
+            above = tree.pages_of(int(tree.parent[node]))
+            elsewhere = (rows.sums(above)[1] - holding) / max(len(above) - len(pages), 1)
+            telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
+        telling[holding < _COMMON * len(pages)] = 0
+        terms = _distinct(telling, word, same)
+        found.append(Described("", tuple(terms), _central(pages, own, rows, links)))
+    return replace(tree, described=_named(tree, found))
+
+
+def _distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
+    """The words that tell most, none of them like an earlier one."""
+    terms: list[str] = []
+    seen: set[str] = set()
+    for term in np.argsort(-telling, kind="stable")[: 4 * TERMS].tolist():
+        text = word(term)
+        if telling[term] > 0 and same(text) not in seen and len(terms) < TERMS:
+            seen.add(same(text))
+            terms.append(text)
+    return terms
+
+
+def _central(pages: Array, centre: Array, rows: Rows, links: Array) -> tuple[int, ...]:
+    """The pages most like all of the cluster's together, and most linked to from inside it."""
+    if not len(pages):
+        return ()
+    inside = np.zeros(len(rows.offsets) - 1, np.bool_)
+    inside[pages] = True
+    both = inside[links[:, 0]] & inside[links[:, 1]]
+    cited = np.log1p(np.bincount(links[both, 1], minlength=len(inside))[pages])
+    linked = cited / max(float(cited.max()), 1e-30)
+    score = (1 - _LINKS) * rows.likeness(pages, centre) + _LINKS * linked
+    return tuple(int(page) for page in pages[np.lexsort((pages, -score))[:CENTRAL]])
+
+
+def _named(tree: Tree, found: Sequence[Described]) -> list[Described]:
+    """Names of a few terms; siblings with the same name get more of them, and at last a number."""
+    named = list(found)
+    for children in [[0], *tree.children]:
+        taken: Counter[str] = Counter()
+        for node in children:
+            terms = found[node].terms
+            name = next(
+                (n for n in (", ".join(terms[:k]) for k in range(_IN_NAME, len(terms) + 1)) if n not in taken),
+                ", ".join(terms[:_IN_NAME]),
+            )
+            taken[name] += 1
+            if not name or taken[name] > 1:
+                name = f"{name or 'other pages'} ({taken[name]})" if taken[name] > 1 else "other pages"
+            named[node] = replace(found[node], name=name)
+    return named

@@ -1,0 +1,177 @@
+"""Hierarchies of a collection's pages, and how they are kept in a collection: several stand side by side and share pages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.store import Kin, KinWriter, smallest_uint
+from pagekin.store.ragged import pack
+
+Array = npt.NDArray[Any]
+ARRAYS = "tree."
+"""What the names of the arrays begin with."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A cluster for people."""
+
+    name: str
+    terms: tuple[str, ...]
+    """What sets it apart from its siblings, most telling first."""
+    central: tuple[int, ...]
+    """Pages in its middle, by terms and links."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One hierarchy. Node 0 is the root; a parent's number is smaller than its children's."""
+
+    name: str
+    parent: npt.NDArray[np.int32]
+    """-1 for the root."""
+    offsets: npt.NDArray[np.int64]
+    pages: npt.NDArray[np.int64]
+    """Node n itself holds pages[offsets[n]:offsets[n + 1]]; with several parents a page stands in several nodes."""
+    facts: Mapping[str, Any]
+    described: Sequence[Described] = ()
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """The children of each node, rising."""
+        found: list[list[int]] = [[] for _ in range(len(self))]
+        for node, parent in enumerate(self.parent.tolist()):
+            if parent >= 0:
+                found[parent].append(node)
+        return found
+
+    @cached_property
+    def _below(self) -> list[Array]:
+        """All pages of each node, with those of its descendants, rising."""
+        found: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
+        made: list[Array] = [np.zeros(0, np.int64)] * len(self)
+        for node in range(len(self) - 1, -1, -1):
+            made[node] = np.unique(np.concatenate(found[node]))
+            if self.parent[node] >= 0:
+                found[int(self.parent[node])].append(made[node])
+        return made
+
+    def pages_of(self, node: int) -> npt.NDArray[np.int64]:
+        """All pages of a node, rising."""
+        return self._below[node]
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the root to a node."""
+        found = [node]
+        while self.parent[found[0]] >= 0:
+            found.insert(0, int(self.parent[found[0]]))
+        return found
+
+    def homes(self, page: int) -> list[int]:
+        """The nodes that hold a page themselves."""
+        places = np.flatnonzero(self.pages == page)
+        return [int(node) for node in np.searchsorted(self.offsets, places, side="right") - 1]
+
+    def called(self, names: Sequence[str]) -> "Tree":
+        """The tree with these names of its nodes."""
+        return replace(
+            self, described=[replace(one, name=name) for one, name in zip(self.described, names, strict=True)]
+        )
+
+    @classmethod
+    def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any]) -> "Tree":
+        """The tree of labels of all pages, the coarsest level first; each level divides the one before.
+
+        Children stand in the order of their size, the largest first, then of their first page. A node that is not
+        divided at a level has no child there.
+        """
+        parents = [-1]
+        node_of = np.zeros(len(levels[0]), np.int64)
+        for labels in levels:
+            divided = node_of.copy()
+            for node in np.unique(node_of).tolist():
+                inside = np.flatnonzero(node_of == node)
+                parts = [inside[labels[inside] == label] for label in np.unique(labels[inside])]
+                if len(parts) < 2:
+                    continue
+                for part in sorted(parts, key=lambda part: (-len(part), int(part[0]))):
+                    divided[part] = len(parents)
+                    parents.append(node)
+            node_of = divided
+        order = np.argsort(node_of, kind="stable")
+        offsets = np.searchsorted(node_of[order], np.arange(len(parents) + 1))
+        return cls(name, np.array(parents, np.int32), offsets.astype(np.int64), order, dict(facts))
+
+    @classmethod
+    def of_paths(cls, name: str, paths: Sequence[tuple[int, tuple[str, ...]]], facts: Mapping[str, Any]) -> "Tree":
+        """The tree of (page, path) pairs: every beginning of a path is a node, called by its last part."""
+        beginnings = sorted({path[:length] for _page, path in paths for length in range(len(path) + 1)})
+        number = {path: place for place, path in enumerate(sorted(beginnings, key=lambda path: (len(path), path)))}
+        parent = [-1 if not path else number[path[:-1]] for path in number]
+        held = sorted({(number[path], page) for page, path in paths})
+        offsets = np.searchsorted([node for node, _page in held], np.arange(len(number) + 1))
+        described = [Described(path[-1] if path else "", (), ()) for path in number]
+        return cls(
+            name, np.array(parent, np.int32), offsets.astype(np.int64), np.array([page for _n, page in held], np.int64),
+            dict(facts), described,
+        )  # fmt: skip
+
+
+# -- in a collection ----------------------------------------------------------------------------------------------------
+
+
+def put_trees(writer: KinWriter, trees: Sequence[Tree]) -> dict[str, Any]:
+    """Write hierarchies; give the facts for the manifest."""
+    nodes = np.cumsum([0, *(len(tree) for tree in trees)])
+    sizes = np.concatenate([np.diff(tree.offsets) for tree in trees]) if trees else np.zeros(0, np.int64)
+    pages = np.concatenate([tree.pages for tree in trees]) if trees else np.zeros(0, np.int64)
+    described = [one for tree in trees for one in (tree.described or [Described("", (), ())] * len(tree))]
+    writer.put("tree.parent", np.concatenate([tree.parent for tree in trees] or [np.zeros(0, np.int32)]))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    writer.put("tree.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
+    writer.put("tree.pages", pages.astype(smallest_uint(int(pages.max(initial=0)))))
+    # A name and its terms, one line each: neither holds a line end.
+    data, bounds = pack(["\n".join([_line(one.name), *map(_line, one.terms)]).encode() for one in described])
+    writer.put("tree.words", data)
+    writer.put("tree.words_offsets", bounds.astype(smallest_uint(int(bounds[-1]))))
+    central = np.concatenate([np.array(one.central, np.int64) for one in described] or [np.zeros(0, np.int64)])
+    counts = np.cumsum([0, *(len(one.central) for one in described)])
+    writer.put("tree.central", central.astype(smallest_uint(int(central.max(initial=0)))))
+    writer.put("tree.central_offsets", counts.astype(smallest_uint(int(counts[-1]))))
+    return {
+        "trees": [
+            {"name": tree.name, "first": int(first), "nodes": len(tree), **tree.facts}
+            for tree, first in zip(trees, nodes, strict=False)
+        ]
+    }
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def read_trees(kin: Kin) -> list[Tree]:
+    """The hierarchies of a collection."""
+    found = []
+    for fact in kin.facts.get("trees", []):
+        first, last = int(fact["first"]), int(fact["first"]) + int(fact["nodes"])
+        offsets = np.asarray(kin["tree.offsets"][first : last + 1], dtype=np.int64)
+        pages = np.asarray(kin["tree.pages"][offsets[0] : offsets[-1]], dtype=np.int64)
+        bounds = np.asarray(kin["tree.words_offsets"][first : last + 1], dtype=np.int64)
+        counts = np.asarray(kin["tree.central_offsets"][first : last + 1], dtype=np.int64)
+        described = []
+        for node in range(last - first):
+            name, *terms = kin["tree.words"][bounds[node] : bounds[node + 1]].tobytes().decode().split("\n")
+            central = kin["tree.central"][counts[node] : counts[node + 1]]
+            described.append(Described(name, tuple(terms), tuple(int(page) for page in central)))
+        facts = {name: value for name, value in fact.items() if name not in ("name", "first", "nodes")}
+        parent = np.asarray(kin["tree.parent"][first:last])
+        found.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, described))
+    return found

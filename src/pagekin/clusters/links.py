@@ -1,0 +1,320 @@
+"""How similar pages are by their links: paths between them, common ancestors, common descendants (hypursuit-1996, eq. 2-5)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.batches import in_order
+from pagekin.hypertext import Corpus
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+Normalise = Literal["union", "common"]
+TILE = 8
+"""Pages whose pairs are counted together: the bits of the other page are fetched once for all of them."""
+ROWS = 64
+"""Pages whose paths are searched together."""
+SMALL = 512
+"""Parts of the web with fewer pages are compared together with others: a set of so many pages is one vector of bits."""
+SEARCH = 0.4
+"""The share of the time that the search for paths takes, more or less."""
+ROWS_BELOW = 1.0
+"""Paths are followed one by one if that is estimated to take less than this share of the time to count bits."""
+NEAR = 1024
+"""Pages with at most so many others near them are compared by lists, if that is less work than by bits."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Links between captured pages, each once, none from a page to itself.
+
+    Node i is the newest capture, page `pages[i]`, of the URL `urls[i]`; URLs rise.
+    """
+
+    urls: npt.NDArray[np.int64]
+    pages: npt.NDArray[np.int64]
+    out_offsets: npt.NDArray[np.int64]
+    """Node i links to out_targets[out_offsets[i]:out_offsets[i + 1]], in rising order."""
+    out_targets: npt.NDArray[np.int32]
+    in_offsets: npt.NDArray[np.int64]
+    """Node i is linked from in_sources[in_offsets[i]:in_offsets[i + 1]], in rising order."""
+    in_sources: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, sources: Array, targets: Array, urls: Array, pages: Array) -> "Graph":
+        """The graph of links from nodes `sources` to nodes `targets`, however often each is given."""
+        count = len(urls)
+        other = sources != targets
+        links = np.unique(sources[other].astype(np.int64) * count + targets[other])
+        links_in = np.sort(links % max(count, 1) * count + links // max(count, 1))
+        rows = np.arange(count + 1, dtype=np.int64) * count
+        return cls(
+            urls.astype(np.int64),
+            pages.astype(np.int64),
+            np.searchsorted(links, rows).astype(np.int64),
+            (links % max(count, 1)).astype(np.int32),
+            np.searchsorted(links_in, rows).astype(np.int64),
+            (links_in % max(count, 1)).astype(np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def among(self, nodes: Array) -> "Graph":
+        """The graph of some nodes, given in rising order, and the links between them."""
+        place = np.full(len(self), -1, dtype=np.int64)
+        place[nodes] = np.arange(len(nodes))
+        sources = place[np.repeat(np.arange(len(self)), np.diff(self.out_offsets))]
+        targets = place[self.out_targets]
+        held = (sources >= 0) & (targets >= 0)
+        return Graph.of(sources[held], targets[held], self.urls[nodes], self.pages[nodes])
+
+
+@dataclass(frozen=True)
+class LinkSettings:
+    """What counts in the similarity by links, and how much.
+
+    Common ancestors and descendants stay below 1/3 and direct paths reach 1, so with equal weights paths dominate.
+    """
+
+    ancestors: float = 1 / 3
+    """W_a, the weight of common ancestors."""
+    descendants: float = 1 / 3
+    """W_d, the weight of common descendants."""
+    paths: float = 1 / 3
+    """W_s, the weight of direct paths."""
+    levels: int | None = 4
+    """Common ancestors (descendants) more than so many links from both pages are left out; None: none are.
+
+    With L levels, S^anc and S^dsc are too small by at most 4^-L / 3: 0.0013 for 4.
+    """
+    normalise: Normalise = "union"
+    """An ancestor counts by one over the number on its level: of ancestors of either page, or of common ones only."""
+
+    def __post_init__(self) -> None:
+        weights = {"ancestors": self.ancestors, "descendants": self.descendants, "paths": self.paths}
+        for name, weight in weights.items():
+            if not 0 <= weight < float("inf"):
+                raise ValueError(f"the weight of {name} is {weight}; it has to be 0 or more")
+        if self.levels is not None and self.levels < 1:
+            raise ValueError(f"levels = {self.levels}; it has to be 1 or more, or None for no limit")
+        if self.normalise not in ("union", "common"):
+            raise ValueError(f"normalise = {self.normalise!r}; it has to be 'union' or 'common'")
+
+
+def page_graph(corpus: Corpus) -> Graph:
+    """The links between the captured pages of a corpus, each URL by its newest capture."""
+    urls, pages = np.unique(np.asarray(corpus.kin["page.url"]), return_index=True)  # the newest capture comes first
+    offsets = np.asarray(corpus.kin["page.anchors"]).astype(np.int64)
+    sizes = np.diff(offsets)[pages]
+    ends = np.cumsum(sizes)
+    sources = np.repeat(np.arange(len(pages)), sizes)
+    anchors = np.arange(len(sources)) + np.repeat(offsets[pages] - ends + sizes, sizes)
+    linked = np.asarray(corpus.kin["anchor.target"])[anchors]
+    targets = np.searchsorted(urls, linked)
+    held = targets < len(urls)
+    held[held] = urls[targets[held]] == linked[held]
+    return Graph.of(sources[held], targets[held], urls, pages)
+
+
+def link_similarity(
+    graph: Graph,
+    settings: LinkSettings | None = None,
+    threads: int = 1,
+    progress: Progress = lambda _stage, _share: None,
+) -> npt.NDArray[np.float32]:
+    """S^links (eq. 5) of all pairs of nodes: a symmetric matrix with zeros on its diagonal.
+
+    A document is a common ancestor if it has a path to each page that avoids the other one, and those are the paths that
+    count. Exact but for rounding to single precision, for what is beyond `settings.levels`, and for paths of more than
+    32 links: without them, each of the three terms is too small by at most 2^-32. The number of threads does not change a
+    bit of it.
+    """
+    settings = settings or LinkSettings()
+    parts = _parts(graph)
+    if len(parts) == 1:
+        return _similarity(graph, settings, threads, partial(progress, "links"))
+    # Pages of different parts have nothing in common, and small parts have short sets.
+    out = np.zeros((len(graph), len(graph)), dtype=np.float32)
+    if not parts:
+        return out
+    ends = np.cumsum([0, *(len(nodes) ** 2 for nodes in parts)], dtype=np.float64)
+    for nodes, (first, last) in zip(parts, pairwise((ends / ends[-1]).tolist()), strict=True):
+        told = _between(first, last, partial(progress, "links"))
+        out[np.ix_(nodes, nodes)] = _similarity(graph.among(nodes), settings, threads, told)
+    return out
+
+
+def _between(first: float, last: float, progress: Callable[[float], None]) -> Callable[[float], None]:
+    """What tells the progress of a part of the work, which is that from `first` to `last` of the whole."""
+    return lambda share: progress(first * (1 - share) + last * share)
+
+
+def _parts(graph: Graph) -> list[Array]:
+    """The nodes of the graph in parts without links between them; parts of a few pages are taken together."""
+    from pagekin.clusters._kernels.links import label_parts
+
+    labels = label_parts(graph.in_offsets, graph.in_sources, graph.out_offsets, graph.out_targets)
+    sizes = np.bincount(labels)
+    together = np.cumsum(np.where(sizes < SMALL, sizes, 0)) // SMALL
+    groups = np.where(sizes < SMALL, together, len(graph) + np.arange(len(sizes)))[labels]
+    order = np.argsort(groups, kind="stable")
+    return [part for part in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(part)]
+
+
+def _similarity(graph: Graph, settings: LinkSettings, threads: int, progress: Callable[[float], None]) -> Array:
+    from pagekin.clusters._kernels import links as kernels
+
+    out = np.zeros((len(graph), len(graph)), dtype=np.float32)
+    backward = (graph.in_offsets, graph.in_sources)
+    forward = (graph.out_offsets, graph.out_targets)
+    both = [(backward, forward, settings.ancestors), (forward, backward, settings.descendants)]
+    sides = [side for side in both if side[-1] > 0] or both[:1]
+    for number, (back, ahead, weight) in enumerate(sides):
+        side = _Side(len(graph), settings, threads, _between(number / len(sides), (number + 1) / len(sides), progress))
+        side.search(back, ahead, weight > 0)
+        if number == 0 and settings.paths > 0:
+            side.add_paths(settings.paths, out)  # in both directions
+        if weight > 0:
+            side.add_common(weight, out)
+        side.progress(1.0)
+        del side  # before the next one asks for as much memory
+    _run(threads, lambda a, b: kernels.fold(a, b, out), len(out), ROWS)
+    return out
+
+
+class _Side:
+    """Paths to all pages and what they have in common; "ancestors" are descendants if the links are given reversed."""
+
+    steps: Array
+    """steps[i, x]: from x to i; 255 if there is no path."""
+    targets: Array
+    """Page whose ancestors have a longer way, or none, if they avoid `blockers`; `at` is the level of the ancestors,
+    `changes` what they add less, and `lost` the number of those without a way."""
+    blockers: Array
+    at: Array
+    changes: Array
+    lost: Array
+
+    def __init__(self, count: int, settings: LinkSettings, threads: int, progress: Callable[[float], None]) -> None:
+        from pagekin.clusters._kernels import links as kernels
+
+        self.count, self.threads, self.progress, self.kernels = count, threads, progress, kernels
+        self.by_union = settings.normalise == "union"
+        self.far = min(kernels.FAR, max(count - 1, 1))
+        self.levels = min(settings.levels or self.far, self.far)
+
+    def search(self, back: tuple[Array, Array], ahead: tuple[Array, Array], with_changes: bool) -> None:
+        """Find all shortest paths, and which of them avoiding a page makes longer."""
+        # The union on a level is known from near pages; which of them are common, only from all paths.
+        reach = self.far if self.by_union else self.count
+        levels = self.levels if with_changes else 0
+        self.steps = np.empty((self.count, self.count), dtype=np.uint8)
+
+        def survey(a: int, b: int) -> tuple[Array, ...]:
+            self.steps[a:b], *rest = self.kernels.survey(a, b, *back, *ahead, levels, reach, self.far)
+            return tuple(rest)
+
+        parts = []
+        for (a, b), (counts, *rest) in in_order(self.threads, survey, _ranges(self.count, ROWS)):
+            parts.append((np.repeat(np.arange(a, b, dtype=np.int32), counts), *rest))
+            self.progress(SEARCH * b / self.count)
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        self.targets, self.blockers, self.at, self.changes, self.lost = joined
+
+    def add_paths(self, weight: float, out: Array) -> None:
+        """Add each direction's term of weight * S^spl (eq. 2) at its place in `out`."""
+        _run(
+            self.threads,
+            lambda a, b: self.kernels.direct_paths(a, b, self.steps, self.far, weight, out),
+            self.count,
+            ROWS,
+        )
+
+    def add_common(self, weight: float, out: Array) -> None:
+        """Add weight * S^anc (eq. 3) to `out`, one part of it at (i, j), the rest at (j, i)."""
+        self.totals = np.zeros((self.count, self.levels + 2), dtype=np.int64)
+        self.near = np.zeros((self.count, min(NEAR, self.count)), dtype=np.int32)
+        _run(
+            self.threads,
+            lambda a, b: self.kernels.list_nearest(a, b, self.steps, self.levels, self.totals, self.near),
+            self.count,
+            ROWS,
+        )
+        tops = np.zeros(self.count, dtype=np.int64)
+        reached = np.zeros(self.count, dtype=np.int64)
+        near = np.zeros(self.count, dtype=np.int64)
+        for a, b in _ranges(self.count, ROWS):
+            part = self.steps[a:b]
+            there = (part > 0) & (part < self.kernels.NONE)
+            tops[a:b] = np.where(there, part, 0).max(axis=1)
+            reached += there.sum(axis=0)
+            near += (there & (part <= self.levels)).sum(axis=0)
+        terms = self.levels * (2 * tops.mean() - self.levels + 1) / 2
+        by_pairs = self.count**2 / 2 * max(terms, 1) * (self.count / 512)
+        by_rows = 1.5 * float(near @ reached) + self.count**2
+        if self.by_union and by_rows < ROWS_BELOW * by_pairs:
+            self._by_rows(reached, weight, out)
+        else:
+            self._by_pairs(tops, weight, out)
+
+    def _by_rows(self, reached: Array, weight: float, out: Array) -> None:
+        """Follow the paths from the pages near each page: for webs with few paths."""
+        starts = np.concatenate([[0], np.cumsum(reached)])
+        pages, lengths = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=np.uint8)
+        _run(
+            self.threads,
+            lambda a, b: self.kernels.list_reached(a, b, self.steps, starts, pages, lengths),
+            self.count,
+            ROWS,
+        )
+        order = np.argsort(self.blockers, kind="stable")
+        offsets = np.searchsorted(self.blockers[order], np.arange(self.count + 1))
+        changes = offsets, self.targets[order], self.at[order], self.changes[order]
+
+        def add(a: int, b: int) -> None:
+            self.kernels.halves_of_ancestors(
+                a, b, self.steps, starts, pages, lengths, self.totals, self.levels, self.far, *changes, weight, out
+            )
+
+        for (_, b), _made in in_order(self.threads, add, _ranges(self.count, ROWS)):
+            self.progress(SEARCH + (1 - SEARCH) * b / self.count)
+
+    def _by_pairs(self, tops: Array, weight: float, out: Array) -> None:
+        """Count the common ancestors of each pair: for webs in which most pages have a path to most others."""
+        bits = _aligned_words(self.count, int(tops.max()), -(-self.count // 512) * 8)
+        _run(self.threads, lambda a, b: self.kernels.spread(a, b, self.steps, bits), self.count, ROWS)
+        first, second = np.minimum(self.targets, self.blockers), np.maximum(self.targets, self.blockers)
+        order = np.argsort(first, kind="stable")
+        offsets = np.searchsorted(first[order], np.arange(self.count + 1))
+        changes = offsets, second[order], self.at[order], self.changes[order], self.lost[order]
+        known = self.steps, bits, tops, self.totals, self.near, self.levels, self.far, self.by_union
+
+        def add(a: int, b: int) -> None:
+            self.kernels.common_ancestors(a, b, *known, *changes, weight, out)
+
+        for (_, b), _made in in_order(self.threads, add, _ranges(self.count, TILE)):
+            self.progress(SEARCH + (1 - SEARCH) * (1 - (1 - b / self.count) ** 2))
+
+
+def _run(threads: int, work: Callable[[int, int], Any], count: int, step: int) -> None:
+    for _ in in_order(threads, work, _ranges(count, step)):
+        pass
+
+
+def _ranges(count: int, step: int) -> list[tuple[int, int]]:
+    return [(first, min(first + step, count)) for first in range(0, count, step)]
+
+
+def _aligned_words(*shape: int) -> Array:
+    """An array of zeros that begins where a cache line does: a third off the time to count bits."""
+    count = math.prod(shape)
+    words = np.zeros(count + 8, dtype=np.uint64)
+    first = -words.ctypes.data // 8 % 8
+    return words[first : first + count].reshape(shape)

@@ -1,0 +1,171 @@
+"""Clusters of a whole collection: made by the default or by the paper's method, described, and kept in it."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy
+from pagekin.bags.workshop import Workshop
+from pagekin.clusters.communities import cluster_pages
+from pagekin.clusters.complete import COMBINE, complete_link, hybrid
+from pagekin.clusters.describe import Rows, describe
+from pagekin.clusters.hierarchy import ARRAYS, Tree, put_trees, read_trees
+from pagekin.clusters.links import link_similarity, page_graph
+from pagekin.clusters.neighbour_graph import links_between
+from pagekin.clusters.terms import term_similarity, term_vectors
+from pagekin.evaluation.experiments import rows_of
+from pagekin.hypertext import Corpus, check_corpus
+from pagekin.hypertext.urls import host_of
+from pagekin.store import KinError, KinWriter, open_kin
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+SIMILARITIES = ("hybrid", "terms", "links")
+PLAIN = Strategy().with_settings({"weight.frequency": "none"})
+"""What names are taken from: common words tell more than rare ones what a group of pages is about."""
+MOST_PAGES = 12_000
+"""Pages that the paper's method takes, at most: its matrices grow with the square."""
+
+
+class ClusterError(Exception):
+    """Clusters that cannot be made; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """How clusters are to be made."""
+
+    method: str = "default"
+    """default, or hypursuit1996: complete link over the similarity of terms and links."""
+    max_clusters: int = 30
+    similarity: str = "hybrid"
+    combine: str = "max"
+    seed: int = 1
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("method", METHODS), ("similarity", SIMILARITIES), ("combine", tuple(COMBINE)),
+        ):  # fmt: skip
+            if getattr(self, name) not in allowed:
+                raise ClusterError(f"{name} is one of {', '.join(allowed)}; not '{getattr(self, name)}'")
+
+
+METHODS = ("default", "hypursuit1996")
+
+
+def cluster_levels(
+    corpus: Corpus, plan: ClusterPlan, progress: Progress = lambda _s, _p: None
+) -> tuple[list[Array], int]:
+    """(clusters of all pages by level, from few to many; the level that was asked for)."""
+    if plan.method == "default":
+        made = cluster_pages(corpus, plan.max_clusters, plan.seed, plan.threads, progress)
+        return list(made.levels), made.chosen
+    similarity, pages = page_similarity(corpus, plan, progress)
+    progress("clusters", 0.0)
+    tree = complete_link(similarity, 1, overwrite=True)
+    sizes = sorted({min(8, plan.max_clusters), plan.max_clusters, 10 * plan.max_clusters})
+    cuts = [max(len(pages) - size, 0) for size in sizes]
+    place = np.searchsorted(np.asarray(corpus.kin["page.url"])[pages], np.asarray(corpus.kin["page.url"]))
+    progress("clusters", 1.0)
+    return [tree.labels(cut)[place] for cut in cuts], sizes.index(plan.max_clusters)
+
+
+def page_similarity(
+    corpus: Corpus, plan: ClusterPlan, progress: Progress = lambda _s, _p: None
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    """(the paper's similarity of captured pages, the pages): of several captures the newest stands for all."""
+    graph = page_graph(corpus)
+    if len(graph) > MOST_PAGES:
+        raise ClusterError(
+            f"the paper's method compares all pairs of pages: {len(graph):,} are too many, {MOST_PAGES:,} is the most. "
+            "The default method takes them."
+        )
+    matrices = []
+    if plan.similarity != "links":
+        found = term_similarity(
+            term_vectors(corpus, threads=plan.threads), plan.threads, lambda share: progress("terms", share)
+        )
+        matrices.append(found if len(graph) == len(found) else found[np.ix_(graph.pages, graph.pages)])
+    if plan.similarity != "terms":
+        matrices.append(link_similarity(graph, threads=plan.threads, progress=progress))
+    return hybrid(matrices, plan.combine), graph.pages
+
+
+def address_tree(corpus: Corpus) -> Tree:
+    """Hosts, and below them the folders of the addresses."""
+    paths = []
+    for page in range(len(corpus)):
+        url = corpus.page_url(page)
+        folders = url.partition("?")[0].split("/")[3:-1]
+        paths.append((page, (host_of(url), *filter(None, folders))))
+    return Tree.of_paths("addresses", paths, {})
+
+
+def directory_tree(directory: Any, corpus: Corpus) -> Tree:
+    """The tree of a directory's classes, with the pages that it lists; one page may stand in several classes."""
+    paths = []
+    for place, url in enumerate(directory.urls.tolist()):
+        members = directory.members[directory.offsets[place] : directory.offsets[place + 1]]
+        for page in corpus.pages_of(url)[:1]:
+            paths += [(page, directory.classes[number]) for number in members.tolist()]
+    return Tree.of_paths("directory", paths, {"directory": Path(directory.name).name})
+
+
+def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
+    """The trees with telling terms and central pages, and names where they have none."""
+    from pagekin.bags.words import stem_of_word
+
+    page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+    with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
+        workshop = Workshop(corpus, Path(folder), threads)
+        matrix = rows_of(workshop.bags(PLAIN), page_url)
+        rows = Rows(matrix.offsets, matrix.terms, matrix.weights.astype(np.float64), workshop.words(PLAIN))
+        urls, place = np.unique(page_url, return_index=True)
+        links = place[links_between(corpus, urls)[0]]
+        made = []
+        for tree in trees:
+            names = [one.name for one in tree.described]
+            new = describe(tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links)
+            made.append(new.called(names) if names else new)
+    return made
+
+
+def cluster_collection(
+    path: Path, plan: ClusterPlan, directory: Any = None, progress: Progress = lambda _s, _p: None
+) -> list[Tree]:
+    """Make the clusters of a collection, in place of those it has, and keep them in it.
+
+    Beside them stands the tree of addresses, and that of a directory if one is given or was given before.
+    """
+    open_kin(path)
+    with KinWriter(path, "pagekin cluster") as writer:
+        corpus = Corpus.open(path)
+        kin = corpus.kin
+        if damage := next(check_corpus(kin), None):
+            raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
+        if not len(corpus):
+            raise ClusterError(f"{path} holds no page, so there is nothing to put into clusters")
+        levels, chosen = cluster_levels(corpus, plan, progress)
+        facts: dict[str, Any] = {"method": plan.method, "max_clusters": plan.max_clusters, "level": chosen + 1}
+        facts["clusters"] = len(np.unique(levels[chosen]))
+        if plan.method == "default":
+            facts["seed"] = plan.seed
+        else:
+            facts |= {"similarity": plan.similarity, "combine": plan.combine}
+        trees = [Tree.of_levels("clusters", levels, facts), address_tree(corpus)]
+        if directory is not None:
+            trees.append(directory_tree(directory, corpus))
+        progress("names", 0.0)
+        trees = described(corpus, trees, plan.threads)
+        if directory is None:
+            trees += [tree for tree in read_trees(kin) if tree.name == "directory"]
+        progress("names", 1.0)
+        kept = {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(ARRAYS)}
+        writer.commit({**kin.facts, **put_trees(writer, trees)}, keep=kept)
+    return trees

@@ -1,0 +1,212 @@
+"""A sparse graph of a collection's pages: each beside those that are most like it, and those it is linked with."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy
+from pagekin.bags.batches import in_order
+from pagekin.bags.furniture import furniture
+from pagekin.bags.workshop import Workshop
+from pagekin.evaluation.experiments import Matrix, rows_of
+from pagekin.hypertext import Corpus
+
+Array = npt.NDArray[Any]
+Progress = Callable[[str, float], None]
+_ROWS = 256
+"""Rows whose neighbours are searched together."""
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """What makes two pages neighbours."""
+
+    nearest: int = 25
+    """Pages that each page has as neighbours by its bag."""
+    links: float = 1.0
+    """Weight of a page's links, 1 together at most, when the nearest of an average page weigh 1; 0 leaves links out."""
+    citing: float = 1.0
+    """Weight of a page that links to the page, as a term of its bag: pages that are listed together are alike."""
+    widest: float = 0.1
+    """Terms in more than this share of the bags are not looked at; they weigh next to nothing."""
+
+    def __post_init__(self) -> None:
+        if self.nearest < 1:
+            raise ValueError(f"nearest = {self.nearest}; a page needs 1 neighbour or more")
+        for name, weight in (("links", self.links), ("citing", self.citing)):
+            if not 0 <= weight < float("inf"):
+                raise ValueError(f"{name} = {weight}; it has to be 0 or more")
+        if not 0 < self.widest <= 1:
+            raise ValueError(f"widest = {self.widest}; it has to be above 0, and 1 at most")
+
+
+@dataclass(frozen=True)
+class WeightedGraph:
+    """An undirected graph: node i has edges to others[offsets[i]:offsets[i + 1]], rising, and each edge stands twice.
+
+    A node's edge to itself stands once, with the weight of both its ends.
+    """
+
+    offsets: npt.NDArray[np.int64]
+    others: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sources(self) -> npt.NDArray[np.int64]:
+        """(edges): the node that each edge begins at."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
+
+    @classmethod
+    def of(cls, nodes: int, sources: Array, targets: Array, weights: Array) -> "WeightedGraph":
+        """The graph of edges given in both directions; edges given several times are added up."""
+        keys = sources.astype(np.int64) * nodes + targets
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        first = np.ones(len(keys), np.bool_)
+        first[1:] = keys[1:] != keys[:-1]
+        starts = np.flatnonzero(first)
+        found = np.add.reduceat(weights[order].astype(np.float64), starts) if len(starts) else np.zeros(0)
+        keys = keys[starts]
+        offsets = np.searchsorted(keys, np.arange(nodes + 1, dtype=np.int64) * nodes)
+        return cls(offsets.astype(np.int64), keys % max(nodes, 1), found)
+
+    @classmethod
+    def both_ways(cls, nodes: int, sources: Array, targets: Array, weights: Array) -> "WeightedGraph":
+        """The graph of edges given in one direction; none from a node to itself."""
+        other = sources != targets
+        a, b, w = sources[other], targets[other], weights[other]
+        return cls.of(nodes, np.concatenate([a, b]), np.concatenate([b, a]), np.concatenate([w, w]))
+
+    def merged(self, labels: Array, count: int) -> "WeightedGraph":
+        """The graph whose nodes are groups of nodes, with the weights between them and, from a group to itself, inside."""
+        return WeightedGraph.of(count, labels[self.sources], labels[self.others], self.weights)
+
+    def part(self, nodes: Array) -> "WeightedGraph":
+        """The graph of some nodes, given in rising order, and the edges between them."""
+        number = np.full(len(self), -1, np.int64)
+        number[nodes] = np.arange(len(nodes))
+        sources, targets = number[self.sources], number[self.others]
+        kept = (sources >= 0) & (targets >= 0)
+        return WeightedGraph.of(len(nodes), sources[kept], targets[kept], self.weights[kept])
+
+    def parts(self, labels: Array) -> list["WeightedGraph"]:
+        """The graph of each group of nodes, as `part` gives it; groups are numbered from 0."""
+        order = np.argsort(labels, kind="stable")
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=1))])
+        number = np.empty(len(self), np.int64)
+        number[order] = np.arange(len(self))
+        sources, targets = number[self.sources], number[self.others]
+        kept = labels[self.sources] == labels[self.others]
+        sorted_by_group = WeightedGraph.of(len(self), sources[kept], targets[kept], self.weights[kept])
+        found = []
+        for first, last in pairwise(bounds.tolist()):
+            offsets = sorted_by_group.offsets[first : last + 1]
+            edges = slice(int(offsets[0]), int(offsets[-1]))
+            found.append(
+                WeightedGraph(
+                    offsets - offsets[0], sorted_by_group.others[edges] - first, sorted_by_group.weights[edges]
+                )
+            )
+        return found
+
+
+def neighbour_graph(
+    corpus: Corpus,
+    urls: Array,
+    settings: GraphSettings | None = None,
+    threads: int = 1,
+    progress: Progress = lambda _stage, _share: None,
+) -> WeightedGraph:
+    """The graph of captured pages, given by their URL numbers in rising order; links of other pages do not count."""
+    settings = settings or GraphSettings()
+    if len(urls) < 2:
+        return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    progress("bags", 0.0)
+    with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
+        left_out = np.flatnonzero(~np.isin(np.asarray(corpus.kin["page.url"]), urls))
+        strategy = Strategy().with_settings({"links.scale": settings.citing})
+        bags = Workshop(corpus, Path(folder), threads, left_out).bags(strategy)
+        matrix = rows_of(bags, urls)
+        del bags
+    near, similarity = nearest_pages(matrix, settings, threads, lambda share: progress("neighbours", share))
+    pages, links = links_between(corpus, urls) if settings.links else (np.zeros((0, 2), np.int64), np.zeros(0))
+    return joined(near, similarity, pages, links * settings.links)
+
+
+def nearest_pages(
+    matrix: Matrix, settings: GraphSettings, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """(rows, nearest) other rows by weighted Jaccard, most similar first, -1 where there are no more; and how similar."""
+    from pagekin.clusters._kernels import communities as kernels
+
+    rows = len(matrix.offsets) - 1
+    width = min(settings.nearest, max(rows - 1, 1))
+    df = np.bincount(matrix.terms, minlength=matrix.columns)
+    wide = df > max(settings.widest * rows, 50)
+    kept = ~wide[matrix.terms]
+    order = np.argsort(matrix.terms[kept], kind="stable")
+    documents = np.repeat(np.arange(rows, dtype=np.int32), np.diff(matrix.offsets))
+    places, values = documents[kept][order], matrix.weights[kept][order]
+    ends = np.concatenate([[0], np.cumsum(np.where(wide, 0, df))])
+    sums = np.bincount(documents, matrix.weights, rows).astype(np.float32)
+    near, similarity = np.full((rows, width), -1, np.int64), np.zeros((rows, width), np.float32)
+    shared = [np.zeros(rows, np.float32) for _ in range(threads)]
+    search: Any = kernels.nearest_rows
+
+    def part(first: int, last: int) -> None:
+        mine = shared.pop()
+        search(
+            first, last, matrix.offsets, matrix.terms, matrix.weights, sums, ends, places, values, width, mine,
+            near[first:last], similarity[first:last],
+        )  # fmt: skip
+        shared.append(mine)
+
+    parts = [(i, min(i + _ROWS, rows)) for i in range(0, rows, _ROWS)]
+    for (_first, last), _nothing in in_order(threads, part, parts):
+        progress(last / rows)
+    return near, similarity
+
+
+def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """(links, 2) places of captured pages in `urls`, from and to, each pair once; and the weight of each link.
+
+    A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture does not count.
+    """
+    kin = corpus.kin
+    page_url = np.asarray(kin["page.url"]).astype(np.int64)
+    place = np.full(len(corpus.urls), -1, np.int64)
+    place[urls] = np.arange(len(urls))
+    newest = np.ones(len(page_url), np.bool_)
+    newest[1:] = page_url[1:] != page_url[:-1]
+    source = np.where(newest, place[page_url], -1)
+    anchors: Array = np.asarray(kin["page.anchors"]).astype(np.int64)
+    sources = np.repeat(source, np.diff(anchors))
+    targets = place[np.asarray(kin["anchor.target"])]
+    kept = (sources >= 0) & (targets >= 0) & (sources != targets) & ~furniture(corpus, Strategy())
+    pairs = np.unique(sources[kept] * len(urls) + targets[kept])
+    pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)
+    out, into = (np.bincount(pages[:, side], minlength=len(urls)) for side in (0, 1))
+    return pages, 1 / np.sqrt(out[pages[:, 0]] * into[pages[:, 1]])
+
+
+def joined(near: Array, similarity: Array, pages: Array, links: Array) -> WeightedGraph:
+    """The graph of neighbours by bags, whose weights add up to 1 on the average page, and by links."""
+    nodes = len(near)
+    held = near >= 0
+    sources = np.repeat(np.arange(nodes, dtype=np.int64), near.shape[1])[held.ravel()]
+    scaled = similarity / max(float(similarity.sum(dtype=np.float64)) / max(nodes, 1), 1e-9)
+    return WeightedGraph.both_ways(
+        nodes,
+        np.concatenate([sources, pages[:, 0]]),
+        np.concatenate([near[held], pages[:, 1]]),
+        np.concatenate([scaled[held].astype(np.float64), links]),
+    )

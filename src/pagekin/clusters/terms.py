@@ -1,0 +1,167 @@
+"""Term vectors of pages and their similarity (hypursuit-1996, equations 6 to 9)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import preset
+from pagekin.bags.batches import in_order, ranges
+from pagekin.bags.words import Vocabulary, vocabulary
+from pagekin.hypertext import Attribute, Corpus
+
+Array = npt.NDArray[Any]
+ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
+"""Names of the attributes, in the order of their bits."""
+WORDS = "haveliwala2002"
+"""Stop words are left out and stems taken as this preset's bags do."""
+_BATCH_WORDS = 1 << 20
+_BATCH_PAIRS = 1 << 26
+
+
+@dataclass(frozen=True)
+class TermSettings:
+    """w^at: how much a word weighs under each attribute, in the order of ATTRIBUTES; 0 leaves the attribute out."""
+
+    title: float = 10.0
+    header: float = 5.0
+    keyword: float = 5.0
+    address: float = 5.0
+    alt: float = 1.0
+    text: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, factor in zip(ATTRIBUTES, astuple(self), strict=True):
+            if not (math.isfinite(factor) and factor >= 0):
+                raise ValueError(f"the factor of {name} words is {factor}: it must be 0 or more")
+        if not any(astuple(self)):
+            raise ValueError("the factors of all attributes are 0: at least one must be more")
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """How often each (attribute, word) pair stands on each page: rows of a sparse matrix, in which terms rise."""
+
+    offsets: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int64]
+    """word * 6 + place of the attribute in ATTRIBUTES."""
+    counts: npt.NDArray[np.int32]
+    width: int
+    """How many terms there may be."""
+
+
+@dataclass(frozen=True)
+class TermVectors:
+    """Weighted (attribute, word) pairs of each page: rows of a sparse matrix, of length 1, or 0 for a page without words."""
+
+    offsets: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float32]
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def term_words(corpus: Corpus) -> Vocabulary:
+    """The words of terms."""
+    return vocabulary(corpus, preset(WORDS))
+
+
+def term_name(corpus: Corpus, words: Vocabulary, term: int) -> str:
+    """A term for people, as in Figure 5: `computer`, or `header:computer`; a stem is shown as its most common word."""
+    word, attribute = divmod(term, len(ATTRIBUTES))
+    shown = corpus.word(int(words.shown[word]))
+    return shown if ATTRIBUTES[attribute] == "text" else f"{ATTRIBUTES[attribute]}:{shown}"
+
+
+def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCounts:
+    """How often terms stand on the pages: tf.
+
+    Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
+    """
+    from pagekin.clusters._kernels import terms as kernels
+
+    kin = corpus.kin
+    tokens, rares, marks = (np.asarray(kin[f"page.{name}"], np.int64) for name in ("tokens", "rare", "marks"))
+    ends = np.zeros(len(corpus) + 1, np.int64)
+
+    def part(first: int, last: int) -> tuple[Array, Array]:
+        here = slice(first, last + 1)
+        room = int(tokens[last] - tokens[first]) * len(ATTRIBUTES)
+        terms, counts = np.empty(room, np.int64), np.empty(room, np.int32)
+        count: Any = kernels.count_terms
+        n = count(
+            np.asarray(kin["stream.words"][tokens[first] : tokens[last]]),
+            np.array(kin["stream.rare"][rares[first] : rares[last]], np.uint32),
+            np.asarray(kin["mark.gap"][marks[first] : marks[last]]),
+            np.asarray(kin["mark.kind"][marks[first] : marks[last]]),
+            tokens[here] - tokens[first], rares[here] - rares[first], marks[here] - marks[first],
+            words.stem_of, terms, counts, ends[first + 1 : last + 1],
+        )  # fmt: skip
+        return terms[:n].copy(), counts[:n].copy()
+
+    found: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
+    total = 0
+    for (first, last), (terms, counts) in in_order(threads, part, ranges(tokens, _BATCH_WORDS)):
+        ends[first + 1 : last + 1] += total
+        total += len(terms)
+        found.append((terms, counts))
+    return TermCounts(
+        ends,
+        np.concatenate([terms for terms, _counts in found]),
+        np.concatenate([counts for _terms, counts in found]),
+        len(words.shown) * len(ATTRIBUTES),
+    )
+
+
+def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> TermVectors:
+    """w_ki of equation 8; terms of attributes that are left out are gone."""
+    from pagekin.clusters._kernels import terms as kernels
+
+    factors = np.array(astuple(settings or TermSettings()), np.float64)
+    weights = np.empty(len(counted.terms), np.float32)
+    weigh: Any = kernels.weigh
+    weigh(counted.offsets, counted.terms, counted.counts, factors, weights)
+    if factors.all():
+        return TermVectors(counted.offsets, counted.terms, weights, counted.width)
+    kept = np.flatnonzero(factors[counted.terms % len(ATTRIBUTES)])
+    return TermVectors(np.searchsorted(kept, counted.offsets), counted.terms[kept], weights[kept], counted.width)
+
+
+def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> TermVectors:
+    """The vectors of all pages, in their order (equations 6 to 8)."""
+    return weigh_terms(count_terms(corpus, term_words(corpus), threads), settings)
+
+
+def term_similarity(
+    vectors: TermVectors, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
+) -> npt.NDArray[np.float32]:
+    """S^terms of all pairs of pages (equation 9), (pages, pages), symmetric; equal pages have 1, pages without words 0."""
+    from pagekin.clusters._kernels import terms as kernels
+
+    pages = len(vectors)
+    found = np.empty((pages, pages), np.float32)
+    rows = (vectors.offsets, vectors.terms, vectors.weights)
+    by_column: Any = kernels.columns
+    documents, values, ends, places, sizes = by_column(*rows, vectors.width)
+    # What is to be added up for each page: the rest of each of its terms' columns.
+    work = np.concatenate([[0], np.cumsum(ends[vectors.terms] - places)])[vectors.offsets]
+    work += np.arange(pages + 1) * pages
+    step = max(1, min(_BATCH_PAIRS, int(work[-1]) // (8 * threads)))
+    after: Any = kernels.similarities_after
+    mirror: Any = kernels.mirror
+
+    def part(first: int, last: int) -> None:
+        after(first, last, *rows, documents, values, ends, places, sizes, found)
+
+    for (_first, last), _nothing in in_order(threads, part, ranges(work, step)):
+        progress(float(work[last] / work[-1]))
+    bounds = np.linspace(0, pages, 4 * threads + 1).astype(int).tolist()
+    for _part, _nothing in in_order(threads, lambda first, last: mirror(found, first, last), pairwise(bounds)):
+        pass
+    return found

@@ -1,0 +1,67 @@
+"""Names of clusters: what sets them apart, in words that differ between siblings; central pages."""
+
+import numpy as np
+import pytest
+
+from pagekin.bags.words import stem_of_word
+from pagekin.clusters.describe import Rows, describe
+from pagekin.clusters.hierarchy import Tree
+
+WORDS = ["site", "granite", "granites", "slate", "owl", "feather", "http://a.example/"]
+
+
+def rows_of(pages: list[dict[str, float]], words: int = 6) -> Rows:
+    terms = [WORDS.index(word) for page in pages for word in page]
+    offsets = np.cumsum([0, *map(len, pages)])
+    return Rows(offsets, np.array(terms, np.int64), np.array([w for page in pages for w in page.values()]), words)
+
+
+PAGES: list[dict[str, float]] = [
+    {"site": 3, "granite": 2, "http://a.example/": 50},
+    {"site": 3, "granite": 2, "granites": 2, "slate": 1},
+    {"site": 3, "granites": 1, "slate": 1},
+    {"site": 3, "owl": 1},
+    {"site": 3, "owl": 1, "feather": 1},
+]
+LINKS = np.array([[0, 1], [2, 1], [1, 2], [3, 4], [0, 4], [1, 4]])
+
+
+def described(labels: list[int], pages: list[dict[str, float]] = PAGES, links: np.ndarray = LINKS) -> Tree:
+    tree = Tree.of_levels("clusters", [np.array(labels)], {})
+    return describe(tree, rows_of(pages), WORDS.__getitem__, stem_of_word, links)
+
+
+def test_names_hold_what_siblings_do_not() -> None:
+    tree = described([0, 0, 0, 1, 1])
+    stones, birds = (tree.described[node] for node in tree.children[0])
+    assert stones.terms == ("granite", "slate")  # not "site", which all pages hold, nor granites beside granite
+    assert birds.name == "owl, feather"
+    assert tree.described[0].name.startswith("site")
+
+
+def test_the_middle_is_what_is_most_alike_and_linked_from_inside() -> None:
+    tree = described([0, 0, 0, 1, 1])
+    stones, birds = (tree.described[node] for node in tree.children[0])
+    assert stones.central[0] == 1  # two links from inside, and all the words
+    assert set(stones.central) == {0, 1, 2}
+    assert birds.central[0] == 4
+    unlinked = described([0, 0, 0, 1, 1], links=np.zeros((0, 2), np.int64))
+    assert unlinked.described[unlinked.children[0][0]].central[0] == 1
+
+
+def test_siblings_are_told_apart_by_name() -> None:
+    alike = [{"granite": 1.0}, {"granite": 1.0}, {"granite": 1.0}, {}, {}]
+    tree = described([0, 1, 2, 3, 4], alike)
+    names = [tree.described[node].name for node in tree.children[0]]
+    assert len(set(names)) == 5
+    assert all(names)
+
+
+@pytest.mark.parametrize("pages", [1, 5])
+def test_pages_without_words_are_described_all_the_same(pages: int) -> None:
+    tree = describe(
+        Tree.of_levels("clusters", [np.zeros(pages, np.int64)], {}), rows_of([{}] * pages), WORDS.__getitem__, stem_of_word,
+        np.zeros((0, 2), np.int64),
+    )  # fmt: skip
+    assert tree.described[0].name == "other pages"
+    assert len(tree.described[0].central) == pages

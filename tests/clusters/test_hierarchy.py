@@ -1,0 +1,119 @@
+"""Trees of pages: made from levels and paths, kept in a collection, found damaged."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from pagekin.clusters.check import check_trees
+from pagekin.clusters.hierarchy import Described, Tree, put_trees, read_trees
+from pagekin.store import KinWriter, open_kin
+
+generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+
+
+@some.composite
+def nested(draw: some.DrawFn) -> list[np.ndarray]:
+    """Labels of pages on up to three levels, each of which divides the one before."""
+    pages = draw(some.integers(1, 12))
+    levels = []
+    before = np.zeros(pages, np.int64)
+    for _ in range(draw(some.integers(1, 3))):
+        fresh = np.array(draw(some.lists(some.integers(0, 2), min_size=pages, max_size=pages)))
+        before = np.unique(np.stack([before, fresh]), axis=1, return_inverse=True)[1].reshape(-1)
+        levels.append(before)
+    return levels
+
+
+@generated
+@given(nested())
+def test_every_group_of_every_level_is_a_node(levels: list[np.ndarray]) -> None:
+    tree = Tree.of_levels("clusters", levels, {})
+    nodes = {tuple(tree.pages_of(node).tolist()) for node in range(len(tree))}
+    groups = {tuple(np.flatnonzero(labels == one).tolist()) for labels in levels for one in np.unique(labels)}
+    assert nodes == groups | {tuple(range(len(levels[0])))}
+    assert len(nodes) == len(tree)  # none twice
+    for node in range(1, len(tree)):
+        assert tree.parent[node] < node
+        assert set(tree.pages_of(node)) < set(tree.pages_of(int(tree.parent[node])))
+    for page in range(len(levels[0])):
+        (home,) = tree.homes(page)
+        assert not tree.children[home]
+        assert tree.path(home)[0] == 0
+
+
+def test_larger_clusters_come_first() -> None:
+    tree = Tree.of_levels("clusters", [np.array([0, 1, 1, 2, 2, 1])], {})
+    assert [tree.pages_of(node).tolist() for node in tree.children[0]] == [[1, 2, 5], [3, 4], [0]]
+
+
+def test_paths_share_pages() -> None:
+    tree = Tree.of_paths("directory", [(0, ("a", "b")), (0, ("c",)), (2, ("a",)), (1, ("a", "b"))], {"depth": 2})
+    names = {one.name: node for node, one in enumerate(tree.described)}
+    assert tree.pages_of(names["a"]).tolist() == [0, 1, 2]
+    assert tree.pages_of(names["b"]).tolist() == [0, 1]
+    assert tree.pages_of(names["c"]).tolist() == [0]
+    assert sorted(tree.homes(0)) == sorted([names["b"], names["c"]])
+    assert tree.parent[names["b"]] == names["a"]
+
+
+def kept(folder: Path, trees: list[Tree], **changed: np.ndarray) -> Path:
+    with KinWriter(folder / "web.kin", "test") as writer:
+        writer.put("page.url", np.arange(6, dtype=np.uint8))
+        writer.commit(put_trees(writer, trees))
+    kin = open_kin(folder / "web.kin")
+    if changed:
+        with KinWriter(folder / "web.kin", "test") as writer:
+            for name, values in changed.items():
+                writer.put(f"tree.{name}", values)
+            files = {name: entry for name, entry in kin.manifest["files"].items() if name[5:] not in changed}
+            writer.commit(kin.facts, keep=files)
+    return folder / "web.kin"
+
+
+TREES = [
+    Tree.of_levels("clusters", [np.array([0, 0, 1, 1, 2, 2])], {"method": "default"}),
+    Tree.of_paths("addresses", [(page, ("host", str(page % 2))) for page in range(6)], {}),
+]
+
+
+def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
+    named = Tree(
+        "clusters", TREES[0].parent, TREES[0].offsets, TREES[0].pages, TREES[0].facts,
+        [Described(f"name {n}\nline", ("one", "zwei", "三"), (n, n + 1)) for n in range(4)],
+    )  # fmt: skip
+    kin = open_kin(kept(tmp_path, [named, TREES[1]]))
+    assert list(check_trees(kin)) == []
+    first, second = read_trees(kin)
+    assert (first.name, dict(first.facts), second.name) == ("clusters", {"method": "default"}, "addresses")
+    for one, other in ((first, named), (second, TREES[1])):
+        assert np.array_equal(one.parent, other.parent)
+        assert np.array_equal(one.offsets, other.offsets)
+        assert np.array_equal(one.pages, other.pages)
+    assert first.described[2] == Described("name 2 line", ("one", "zwei", "三"), (2, 3))
+    assert [one.name for one in second.described] == ["", "host", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("parent", np.array([-1, 0, 0, 5, -1, 0, 1, 1], np.int32), "has a node before its parent in the tree clusters"),
+        ("parent", np.array([-1, 0, 0, 0, 0, 0, 1, 1], np.int32), "has no root for the tree addresses"),
+        ("parent", np.array([-1], np.int32), "has not the 8 entries"),
+        ("pages", np.array([0, 1, 2, 3, 4, 9, 0, 2, 4, 1, 3, 5], np.uint8), "beyond the last, 5"),
+        ("pages", np.array([0], np.uint8), "does not divide tree.pages"),
+    ],
+)
+def test_damage_is_found(tmp_path: Path, name: str, values: np.ndarray, said: str) -> None:
+    findings = list(check_trees(open_kin(kept(tmp_path, TREES, **{name: values}))))
+    assert any(said in finding.what for finding in findings), findings
+
+
+def test_a_collection_without_trees_is_whole(tmp_path: Path) -> None:
+    with KinWriter(tmp_path / "web.kin", "test") as writer:
+        writer.commit({})
+    kin = open_kin(tmp_path / "web.kin")
+    assert read_trees(kin) == []
+    assert list(check_trees(kin)) == []
