@@ -59,6 +59,13 @@ def main() -> None:
     print(f"{options.collection}: {len(corpus):,} pages; one thread; best of {options.rounds}; load {load()}")
     signing = embedding = math.inf
     model.encode(texts[:8], show_progress_bar=False)
+    like, also, other = model.encode(
+        ["Jupiter is the largest planet", "Saturn is a planet with rings", "How to bake rye bread"],
+        normalize_embeddings=True,
+        show_progress_bar=False,
+    )
+    if like @ also < like @ other + 0.2:
+        raise SystemExit("The model does not tell planets from bread: something is wrong with it.")
     with tempfile.TemporaryDirectory() as scratch:
         # The first turn compiles what is compiled, or fetches it from the cache.
         for turn in range(options.rounds + 1):

