@@ -28,9 +28,12 @@ def nested(draw: some.DrawFn) -> list[np.ndarray]:
 
 
 @generated
-@given(nested())
-def test_every_group_of_every_level_is_a_node(levels: list[np.ndarray]) -> None:
-    tree = Tree.of_levels("clusters", levels, {})
+@given(nested(), some.integers(0, 2))
+def test_every_group_of_every_level_is_a_node(levels: list[np.ndarray], chosen: int) -> None:
+    chosen = min(chosen, len(levels) - 1)
+    tree = Tree.of_levels("clusters", levels, {}, chosen)
+    shown = {tuple(tree.pages_of(node).tolist()) for node in tree.facts["shown"]}
+    assert shown == {tuple(np.flatnonzero(levels[chosen] == one).tolist()) for one in np.unique(levels[chosen])}
     nodes = {tuple(tree.pages_of(node).tolist()) for node in range(len(tree))}
     groups = {tuple(np.flatnonzero(labels == one).tolist()) for labels in levels for one in np.unique(labels)}
     assert nodes == groups | {tuple(range(len(levels[0])))}
@@ -87,7 +90,11 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     kin = open_kin(kept(tmp_path, [named, TREES[1]]))
     assert list(check_trees(kin)) == []
     first, second = read_trees(kin)
-    assert (first.name, dict(first.facts), second.name) == ("clusters", {"method": "default"}, "addresses")
+    assert (first.name, dict(first.facts), second.name) == (
+        "clusters",
+        {"method": "default", "shown": [1, 2, 3]},
+        "addresses",
+    )
     for one, other in ((first, named), (second, TREES[1])):
         assert np.array_equal(one.parent, other.parent)
         assert np.array_equal(one.offsets, other.offsets)

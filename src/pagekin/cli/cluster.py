@@ -71,9 +71,10 @@ def cluster(
     if as_json:
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
-    from pagekin.cli.clusters import print_level
+    from pagekin.cli.clusters import print_nodes
 
-    print_level(corpus, trees[0], 0, int(trees[0].facts["level"]))
+    shown = sorted(trees[0].facts["shown"], key=lambda node: (-len(trees[0].pages_of(node)), node))
+    print_nodes(corpus, trees[0], shown)
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
 
 

@@ -90,12 +90,18 @@ def print_node(corpus: Any, tree: Any, node: int) -> None:
 
 
 def print_level(corpus: Any, tree: Any, node: int, levels: int, indent: int = 0) -> None:
-    """The sub-clusters of a cluster, a line and its most central pages each."""
+    """The sub-clusters of a cluster, so many levels down."""
     for child in tree.children[node]:
-        about = tree.described[child]
-        titles = "; ".join(title_line(corpus.titles.text(page)) for page in about.central[:3])
-        say(f"{'  ' * indent}{child:>4}  {len(tree.pages_of(child)):>6,} pages  {about.name}")
-        if titles:
-            say(f"{'  ' * indent}{'':>4}  {'':>6}        {titles}")
+        print_nodes(corpus, tree, [child], indent)
         if levels > 1:
             print_level(corpus, tree, child, levels - 1, indent + 1)
+
+
+def print_nodes(corpus: Any, tree: Any, nodes: list[int], indent: int = 0) -> None:
+    """Clusters, a line and the most central pages each."""
+    for node in nodes:
+        about = tree.described[node]
+        say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
+        if about.central:
+            titles = "; ".join(title_line(corpus.titles.text(page)) for page in about.central[:3])
+            say(f"{'  ' * indent}{'':>4}  {'':>6}        {titles}")

@@ -86,15 +86,17 @@ class Tree:
         )
 
     @classmethod
-    def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any]) -> "Tree":
+    def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any], chosen: int = 0) -> "Tree":
         """The tree of labels of all pages, the coarsest level first; each level divides the one before.
 
         Children stand in the order of their size, the largest first, then of their first page. A node that is not
-        divided at a level has no child there.
+        divided at a level has no child there. The fact `shown` names the nodes of the chosen level, which hold every page
+        once.
         """
+        shown: list[int] = []
         parents = [-1]
         node_of = np.zeros(len(levels[0]), np.int64)
-        for labels in levels:
+        for level, labels in enumerate(levels):
             divided = node_of.copy()
             for node in np.unique(node_of).tolist():
                 inside = np.flatnonzero(node_of == node)
@@ -105,9 +107,11 @@ class Tree:
                     divided[part] = len(parents)
                     parents.append(node)
             node_of = divided
+            if level == chosen:
+                shown = np.unique(node_of).tolist()
         order = np.argsort(node_of, kind="stable")
         offsets = np.searchsorted(node_of[order], np.arange(len(parents) + 1))
-        return cls(name, np.array(parents, np.int32), offsets.astype(np.int64), order, dict(facts))
+        return cls(name, np.array(parents, np.int32), offsets.astype(np.int64), order, {**facts, "shown": shown})
 
     @classmethod
     def of_paths(cls, name: str, paths: Sequence[tuple[int, tuple[str, ...]]], facts: Mapping[str, Any]) -> "Tree":

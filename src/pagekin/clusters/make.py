@@ -152,13 +152,13 @@ def cluster_collection(
         if not len(corpus):
             raise ClusterError(f"{path} holds no page, so there is nothing to put into clusters")
         levels, chosen = cluster_levels(corpus, plan, progress)
-        facts: dict[str, Any] = {"method": plan.method, "max_clusters": plan.max_clusters, "level": chosen + 1}
+        facts: dict[str, Any] = {"method": plan.method, "max_clusters": plan.max_clusters}
         facts["clusters"] = len(np.unique(levels[chosen]))
         if plan.method == "default":
             facts["seed"] = plan.seed
         else:
             facts |= {"similarity": plan.similarity, "combine": plan.combine}
-        trees = [Tree.of_levels("clusters", levels, facts), address_tree(corpus)]
+        trees = [Tree.of_levels("clusters", levels, facts, chosen), address_tree(corpus)]
         if directory is not None:
             trees.append(directory_tree(directory, corpus))
         progress("names", 0.0)
