@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pagekin.clusters import read_trees
 from pagekin.hypertext import Corpus
+from pagekin.hypertext.titles import ShortTitles
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cluster-examples.md"
 INTRODUCTION = """# Clusters of three collections
@@ -25,10 +26,11 @@ def main() -> None:
         name, _equals, path = argument.rpartition("=")
         corpus = Corpus.open(path)
         tree = read_trees(corpus.kin)[0]
+        short = ShortTitles(corpus)
         lines = [f"## {name}", "", "| pages | name | central pages |", "|---:|---|---|"]
         for node in sorted(tree.facts["shown"], key=lambda node: (-len(tree.pages_of(node)), node)):
             about = tree.described[node]
-            titles = "; ".join(corpus.titles.text(page).replace("|", "\\|") for page in about.central[:3])
+            titles = "; ".join(short.text(page).replace("|", "\\|") for page in about.central[:3])
             lines.append(f"| {len(tree.pages_of(node)):,} | {about.name} | {titles} |")
         parts.append("\n".join(lines) + "\n")
     TARGET.write_text("\n".join(parts), encoding="utf-8")

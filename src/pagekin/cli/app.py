@@ -40,6 +40,7 @@ VERBS = {
     "tune": "pagekin.cli.tune",
     "cluster": "pagekin.cli.cluster",
     "clusters": "pagekin.cli.clusters",
+    "label": "pagekin.cli.label",
     "check": "pagekin.cli.check",
     "demo": "pagekin.cli.demo",
     "info": "pagekin.cli.info",

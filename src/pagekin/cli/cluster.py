@@ -72,9 +72,10 @@ def cluster(
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
     from pagekin.cli.clusters import print_nodes
+    from pagekin.hypertext.titles import ShortTitles
 
     shown = sorted(trees[0].facts["shown"], key=lambda node: (-len(trees[0].pages_of(node)), node))
-    print_nodes(corpus, trees[0], shown)
+    print_nodes(trees[0], shown, ShortTitles(corpus))
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
 
 

@@ -33,9 +33,12 @@ def clusters(
     if as_json:
         print_json(node_as_dict(corpus, chosen, node, 99 if tree else 1))
         return
+    from pagekin.hypertext.titles import ShortTitles
+
+    titles = ShortTitles(corpus)
     if node or not tree:
-        print_node(corpus, chosen, node)
-    print_level(corpus, chosen, node, 99 if tree else 1)
+        print_node(corpus, chosen, node, titles)
+    print_level(chosen, node, 99 if tree else 1, titles)
 
 
 def find_node(corpus: Any, tree: Any, text: str) -> int:
@@ -72,36 +75,36 @@ def _page(corpus: Any, page: int) -> dict[str, str]:
     return {"url": corpus.page_url(page), "title": corpus.titles.text(page)}
 
 
-def print_node(corpus: Any, tree: Any, node: int) -> None:
+def print_node(corpus: Any, tree: Any, node: int, titles: Any) -> None:
     """One cluster for people."""
     about = tree.described[node]
     if node:
         say(" > ".join(f"{one}" + (f" {tree.described[one].name}" if one else "") for one in tree.path(node)))
     say(f"{len(tree.pages_of(node)):,} pages" + (f"; {', '.join(about.terms)}" if about.terms else ""))
     for page in about.central:
-        say(f"  {title_line(corpus.titles.text(page))}\n    {corpus.page_url(page)}")
+        say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
     if not tree.children[node]:
         pages = [page for page in tree.pages_of(node).tolist() if page not in about.central]
         for page in pages[:_PAGES]:
-            say(f"  {title_line(corpus.titles.text(page))}\n    {corpus.page_url(page)}")
+            say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
         if len(pages) > _PAGES:
             say(f"  and {len(pages) - _PAGES:,} more")
     say()
 
 
-def print_level(corpus: Any, tree: Any, node: int, levels: int, indent: int = 0) -> None:
+def print_level(tree: Any, node: int, levels: int, titles: Any, indent: int = 0) -> None:
     """The sub-clusters of a cluster, so many levels down."""
     for child in tree.children[node]:
-        print_nodes(corpus, tree, [child], indent)
+        print_nodes(tree, [child], titles, indent)
         if levels > 1:
-            print_level(corpus, tree, child, levels - 1, indent + 1)
+            print_level(tree, child, levels - 1, titles, indent + 1)
 
 
-def print_nodes(corpus: Any, tree: Any, nodes: list[int], indent: int = 0) -> None:
+def print_nodes(tree: Any, nodes: list[int], titles: Any, indent: int = 0) -> None:
     """Clusters, a line and the most central pages each."""
     for node in nodes:
         about = tree.described[node]
         say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
         if about.central:
-            titles = "; ".join(title_line(corpus.titles.text(page)) for page in about.central[:3])
-            say(f"{'  ' * indent}{'':>4}  {'':>6}        {titles}")
+            central = "; ".join(title_line(titles.text(page)) for page in about.central[:3])
+            say(f"{'  ' * indent}{'':>4}  {'':>6}        {central}")

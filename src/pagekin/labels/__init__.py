@@ -1,4 +1,9 @@
 """Content labels by the three abstraction functions (hypursuit-1996).
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+`build` makes the label of a collection within budgets, `model` is its form and checks what comes from outside,
+`membership` its filters over all terms, `sexpr` the form of the paper's Figure 5.
 """
+
+from pagekin.labels.model import ContentLabel, LabelError, LabelLimits, SubCluster, from_json, to_json
+
+__all__ = ["ContentLabel", "LabelError", "LabelLimits", "SubCluster", "from_json", "to_json"]

@@ -1,0 +1,105 @@
+"""Membership filters: which words a collection may hold, in about 1.25 bytes a term, so that routing never loses a match.
+
+A filter is Bloom's: 10 bits and 7 probes for each key, which wrongly answers "maybe" for 0.8 % of absent keys and never
+"no" for one that is there. Two filters of different sizes cannot be joined, and a parent has only its children's
+labels: it keeps theirs side by side and asks for any of them, so its wrong answers are at most the sum of theirs.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import preset
+from pagekin.bags.words import bag_forms, mix64, word_hash
+from pagekin.clusters.terms import ATTRIBUTES, WORDS
+
+Keys = npt.NDArray[np.uint64]
+BITS = 10
+"""Bits a key: 9.6 would give 1 % by the formula, and real filters scatter around it."""
+PROBES = 7
+MOST_KEYS = 1 << 27
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_PART = 1 << 16
+
+
+class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The set of keys that was put in, and a few others."""
+
+    keys: Annotated[int, msgspec.Meta(ge=0, le=MOST_KEYS)]
+    """How many different keys were put in."""
+    bits: bytes
+    """A little more than BITS bits a key, the first in the lowest bit of the first byte; base64 in JSON."""
+
+    @classmethod
+    def of(cls, keys: Keys) -> "Filter":
+        """The filter of these keys."""
+        keys = np.unique(keys)
+        held = np.zeros(8 * filter_bytes(len(keys)), np.bool_)
+        for start in range(0, len(keys), _PART):
+            held[_places(keys[start : start + _PART], len(held))] = True
+        return cls(len(keys), np.packbits(held, bitorder="little").tobytes())
+
+    def may_hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """For each key whether it may be in: True for all that are, and for 0.8 % of the others."""
+        if not self.bits:
+            return np.zeros(len(keys), np.bool_)
+        data = np.frombuffer(self.bits, np.uint8)
+        found = np.empty(len(keys), np.bool_)
+        for start in range(0, len(keys), _PART):
+            places = _places(keys[start : start + _PART], 8 * len(data))
+            found[start : start + _PART] = (data[places >> 3] >> (places & 7).astype(np.uint8) & 1).all(axis=1)
+        return found
+
+    def fault(self) -> str:
+        """What is wrong with a filter from outside, '' if nothing is."""
+        if len(self.bits) != filter_bytes(self.keys):
+            return f"a filter of {self.keys:,} keys has {filter_bytes(self.keys):,} bytes, not {len(self.bits):,}"
+        ones = int(np.bitwise_count(np.frombuffer(self.bits, np.uint8)).sum())
+        if ones > PROBES * self.keys:
+            return f"a filter of {self.keys:,} keys has at most {PROBES * self.keys:,} bits set, not {ones:,}"
+        return ""
+
+
+def filter_bytes(keys: int) -> int:
+    """The size of a filter of so many keys; a few bytes more than BITS a key, since small filters scatter."""
+    return (BITS * keys + 7) // 8 + 8 if keys else 0
+
+
+def _places(keys: Keys, bits: int) -> npt.NDArray[np.int64]:
+    """(keys, PROBES): which bits stand for each key."""
+    with np.errstate(over="ignore"):
+        steps = np.arange(1, PROBES + 1, dtype=np.uint64) * _STEP
+        mixed = mix64(keys[:, None] + steps)
+    return (mixed % np.uint64(bits)).astype(np.int64)
+
+
+def attribute_keys(hashes: Keys, attributes: npt.NDArray[Any]) -> Keys:
+    """The keys of (attribute, word) pairs, from the words' hashes and the attributes' places in ATTRIBUTES.
+
+    A text word has the key of the word under any attribute: most words of a page are text, so a key for each would
+    double the filter to tell apart the few that stand in titles alone.
+    """
+    with np.errstate(over="ignore"):
+        marked = mix64(hashes + (attributes.astype(np.uint64) + np.uint64(1)) * _STEP)
+    return np.where(attributes == ATTRIBUTES.index("text"), hashes, marked)
+
+
+def term_key(word: str, attribute: str = "text") -> int | None:
+    """The key of a (folded) word under an attribute; None for a stop word, of which no label knows anything."""
+    form = bag_forms([word], preset(WORDS))[0]
+    if not form:
+        return None
+    hashes = np.array([word_hash(form)], np.uint64)
+    return int(attribute_keys(hashes, np.array([ATTRIBUTES.index(attribute)]))[0])
+
+
+def any_may_hold(filters: Iterable[Filter], word: str, attribute: str = "text") -> bool:
+    """Whether any of the filters may hold a word; without a filter, or for a stop word, nothing speaks against it."""
+    asked = list(filters)
+    key = term_key(word, attribute)
+    if key is None or not asked:
+        return True
+    return any(bool(one.may_hold(np.array([key], np.uint64))[0]) for one in asked)

@@ -1,0 +1,295 @@
+"""The content label: what a collection or a router says of its contents to those above it (hypursuit-1996, Figure 5).
+
+One label holds what the three abstraction functions need: sub-clusters with terms for query refinement, the heaviest
+terms and membership filters of the whole for query routing, names, addresses and heaviest words for browsing.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.clusters.terms import ATTRIBUTES
+from pagekin.labels.membership import Filter, any_may_hold, term_key
+
+VERSION = 1
+LARGEST = 2**53 - 1
+"""Every program that reads JSON holds numbers up to here."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
+Line = Annotated[str, msgspec.Meta(max_length=1000)]
+Word = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+Url = Annotated[str, msgspec.Meta(min_length=1, max_length=8000)]
+ADDED_BY = ("operator", "thesaurus")
+
+
+class LabelError(Exception):
+    """A label that cannot be made, or one from outside that is refused; the message says why."""
+
+
+@dataclass(frozen=True)
+class LabelLimits:
+    """What a label from outside may have at most."""
+
+    bytes: int = 32 << 20
+    terms: int = 500_000
+    """In the whole and all sub-clusters together."""
+    clusters: int = 1_000
+    urls: int = 100_000
+    filters: int = 10_000
+    added: int = 10_000
+
+
+class Term(NamedTuple):
+    """A word under an attribute, how often it occurs, and in how many documents."""
+
+    attribute: str
+    word: str
+    tf: int
+    df: int
+
+
+class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Terms in columns. A term's number is its word's place in the label's `words` * 6 + its attribute's place."""
+
+    steps: tuple[Count, ...] = ()
+    """The first term's number + 1, then how far each is from the one before: never 0, so terms rise."""
+    tf: tuple[Count, ...] = ()
+    df: tuple[Count, ...] = ()
+
+
+class Added(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True):
+    """A term that no document needs to hold: the paper's `literature` for a cluster of poems."""
+
+    attribute: str
+    word: Word
+    by: str
+    """operator or thesaurus."""
+
+
+class Lost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the budgets left out."""
+
+    terms: Count = 0
+    """Of all sub-clusters together; the filters still know them."""
+    clusters: Count = 0
+    """Sub-clusters that were merged into others."""
+    filters: Count = 0
+    """Filters left out: who asks has to take "maybe" for an answer."""
+
+
+class SubCluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A group of documents that belong together."""
+
+    number: Count
+    name: Line
+    num_docs: Count
+    size: Count
+    """Bytes of the documents."""
+    num_terms: Count
+    """Different (attribute, word) pairs."""
+    nodes: tuple[Count, ...] = ()
+    """The clusters of the collection that it is made of."""
+    urls: tuple[Url, ...] = ()
+    """Some of the documents, the most central first."""
+    heaviest: tuple[Word, ...] = ()
+    """Words for people, the heaviest first; those that the whole shares weigh less."""
+    terms: Terms = Terms()
+    filters: tuple[Filter, ...] = ()
+    """Any of them may hold a word; none if they were left out."""
+
+
+class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A summary of documents. `to_json` and `from_json` are its form on the wire."""
+
+    version: int
+    name: Line
+    num_docs: Count
+    size: Count
+    num_terms: Count
+    exact: bool
+    """False if the counts are sums over children that may share documents: upper bounds."""
+    lost: Lost = Lost()
+    heaviest: tuple[Word, ...] = ()
+    added: tuple[Added, ...] = ()
+    words: tuple[Word, ...] = ()
+    """All words of all terms below, rising."""
+    terms: Terms = Terms()
+    """The heaviest of the whole."""
+    filters: tuple[Filter, ...] = ()
+    clusters: tuple[SubCluster, ...] = ()
+
+    def rows(self, terms: Terms) -> Iterator[Term]:
+        """The terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""
+        number = -1
+        for step, tf, df in zip(terms.steps, terms.tf, terms.df, strict=True):
+            number += step
+            word, attribute = divmod(number, len(ATTRIBUTES))
+            yield Term(ATTRIBUTES[attribute], self.words[word], tf, df)
+
+    def may_hold(self, word: str, attribute: str = "text") -> bool:
+        """Whether a document may hold a (folded) word in any form, or the word was added: False is certain."""
+        if any_may_hold(self.filters, word, attribute):
+            return True
+        added = (one.word for one in self.added if attribute in ("text", one.attribute))
+        return any(term_key(one) == term_key(word) for one in added)
+
+
+def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[Terms]]:
+    """(the words of all groups of terms, rising; each group in columns)."""
+    listed = [list(group) for group in groups]
+    words = sorted({term.word for group in listed for term in group})
+    place = {word: number for number, word in enumerate(words)}
+    attribute = {name: number for number, name in enumerate(ATTRIBUTES)}
+    made = []
+    for group in listed:
+        rows = sorted((place[one.word] * len(ATTRIBUTES) + attribute[one.attribute], one.tf, one.df) for one in group)
+        numbers = [-1, *(number for number, _tf, _df in rows)]
+        steps = tuple(after - before for before, after in pairwise(numbers))
+        made.append(Terms(steps, tuple(tf for _n, tf, _df in rows), tuple(df for _n, _tf, df in rows)))
+    return tuple(words), made
+
+
+# -- on the wire --------------------------------------------------------------------------------------------------------
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+def to_json(label: ContentLabel) -> bytes:
+    """The label as JSON: the same bytes for the same label."""
+    return msgspec.json.encode(label)
+
+
+def from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
+    """The label in JSON from outside, or a LabelError with the reason why it is refused."""
+    limits = limits or LabelLimits()
+    check_size(len(data), limits)
+    try:
+        check_version(msgspec.json.decode(data, type=_Versioned).version)
+        label = msgspec.json.decode(data, type=ContentLabel)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise LabelError(f"this is no content label: {error}") from None
+    check_label(label, limits)
+    return label
+
+
+def check_size(size: int, limits: LabelLimits) -> None:
+    """Refuse what is too large to be looked at."""
+    if size > limits.bytes:
+        raise LabelError(f"the label has {size:,} bytes; {limits.bytes:,} is the most")
+
+
+def check_version(version: int) -> None:
+    """Refuse a label of another version."""
+    if version != VERSION:
+        raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {VERSION}")
+
+
+def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
+    """Refuse, with a LabelError, a label that is over the limits or contradicts itself."""
+    limits = limits or LabelLimits()
+    check_version(label.version)
+    _check_amounts(label, limits)
+    for text in (label.name, *(cluster.name for cluster in label.clusters)):
+        if not is_plain(text):
+            raise LabelError(f"the name {text[:40]!r} holds a control character")
+    heaviest = (word for part in _parts(label) for word in part.heaviest)
+    for word in (*label.words, *heaviest, *(one.word for one in label.added)):
+        if not word or not is_word(word):
+            raise LabelError(f"the term {word[:40]!r} is empty, or holds a space or a control character")
+    if any(a >= b for a, b in pairwise(label.words)):
+        raise LabelError("the words do not rise: they are unsorted, or one stands twice")
+    used = np.zeros(len(label.words), np.bool_)
+    _check_part(label, label, "the whole", used)
+    for number, cluster in enumerate(label.clusters, 1):
+        where = f"cluster {number}"
+        if cluster.number != number:
+            raise LabelError(f"{where} is numbered {cluster.number}")
+        for name in ("num_docs", "size", "num_terms"):
+            if getattr(cluster, name) > getattr(label, name):
+                raise LabelError(f"{where}: {name.replace('_', '-')} is larger than the whole's")
+        _check_part(label, cluster, where, used)
+        _check_urls(cluster, where)
+    if not used.all():
+        raise LabelError(f"the word {label.words[int(used.argmin())][:40]!r} belongs to no term")
+    for one in label.added:
+        if one.attribute not in ATTRIBUTES or one.by not in ADDED_BY:
+            raise LabelError(f"the added term {one.word[:40]!r} has an unknown attribute or origin")
+    if any(a >= b for a, b in pairwise(label.added)):
+        raise LabelError("the added terms do not rise: they are unsorted, or one stands twice")
+
+
+def _parts(label: ContentLabel) -> "list[ContentLabel | SubCluster]":
+    return [label, *label.clusters]
+
+
+def _check_amounts(label: ContentLabel, limits: LabelLimits) -> None:
+    parts = _parts(label)
+    for what, amount, most in (
+        ("terms", sum(len(part.terms.steps) for part in parts), limits.terms),
+        ("words", len(label.words), limits.terms),
+        ("sub-clusters", len(label.clusters), limits.clusters),
+        ("addresses", sum(len(cluster.urls) for cluster in label.clusters), limits.urls),
+        ("filters", sum(len(part.filters) for part in parts), limits.filters),
+        ("added terms", len(label.added), limits.added),
+        ("bytes of filters", sum(len(one.bits) for part in parts for one in part.filters), limits.bytes),
+    ):
+        if amount > most:
+            raise LabelError(f"the label has {amount:,} {what}; {most:,} is the most")
+
+
+def _check_part(
+    label: ContentLabel, part: "ContentLabel | SubCluster", where: str, used: npt.NDArray[np.bool_]
+) -> None:
+    """Refuse terms and filters that cannot be; mark the words that the terms use."""
+    terms = part.terms
+    if not len(terms.steps) == len(terms.tf) == len(terms.df):
+        raise LabelError(f"{where}: the columns of terms have different lengths")
+    if len(terms.steps) > part.num_terms:
+        raise LabelError(f"{where}: {len(terms.steps):,} terms are given, but num-terms is {part.num_terms:,}")
+    if terms.steps:
+        steps, tf, df = (np.array(column, np.int64) for column in (terms.steps, terms.tf, terms.df))
+        if int(steps.min()) < 1:
+            raise LabelError(f"{where}: the terms do not rise: they are unsorted, or one stands twice")
+        # No step is larger than the number of terms there can be, so the sum stays small enough for 64 bits.
+        most = len(label.words) * len(ATTRIBUTES)
+        if int(steps.max()) > most or int(steps.sum()) > most:
+            raise LabelError(f"{where}: a term is numbered beyond the words")
+        if int(df.min()) < 1 or bool((tf < df).any()):
+            raise LabelError(f"{where}: a term's df is 0, or more than its tf")
+        if int(df.max()) > part.num_docs:
+            raise LabelError(f"{where}: a term's df is {int(df.max()):,}, but num-docs is {part.num_docs:,}")
+        used[(np.cumsum(steps) - 1) // len(ATTRIBUTES)] = True
+    for one in part.filters:
+        if fault := one.fault():
+            raise LabelError(f"{where}: {fault}")
+
+
+def _check_urls(cluster: SubCluster, where: str) -> None:
+    if len(cluster.urls) > cluster.num_docs:
+        raise LabelError(f"{where}: {len(cluster.urls):,} addresses are given, but num-docs is {cluster.num_docs:,}")
+    if len(set(cluster.urls)) < len(cluster.urls):
+        raise LabelError(f"{where}: an address stands twice")
+    for url in cluster.urls:
+        if not url.startswith(("http://", "https://")) or not is_word(url):
+            raise LabelError(f"{where}: {url[:60]!r} is no http(s) address")
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is free of what could drive a terminal, turn lines around, or not be printed: Cc, Cf, Cs, Zl, Zp."""
+    return (text.isascii() and text.isprintable()) or not any(map(_unsafe, text))
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is plain and without spaces."""
+    return is_plain(text) and not any(map(str.isspace, text))
+
+
+def _unsafe(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")

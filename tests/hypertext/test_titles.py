@@ -1,0 +1,37 @@
+"""What a host repeats in its titles is left out of them, and nothing else."""
+
+import pytest
+
+from pagekin.hypertext.titles import ShortTitles, repeated_ends
+from tests.bags.webs import read_web
+
+
+@pytest.mark.parametrize(
+    ("titles", "begin", "end"),
+    [
+        ([f"page {n} - The Site" for n in range(5)], "", " - The Site"),
+        ([f"page {n} — Guide — The Site 3.1" for n in range(9)], "", " — The Site 3.1"),
+        ([f"The Site: page {n}" for n in range(5)], "The Site: ", ""),
+        ([f"The Site | page {n} | home" for n in range(5)], "The Site | ", " | home"),
+        ([f"page {n} - The Site" for n in range(4)], "", ""),  # too few to tell
+        ([f"page {n} - site {n}" for n in range(9)], "", ""),
+        ([*(f"page {n} - The Site" for n in range(5)), *(f"other {n}" for n in range(6))], "", ""),
+        ([f"well-known thing {n}" for n in range(9)], "", ""),
+        ([], "", ""),
+        ([""] * 9, "", ""),
+    ],
+)
+def test_ends_that_half_of_the_titles_have(titles: list[str], begin: str, end: str) -> None:
+    assert repeated_ends(titles) == (begin, end)
+
+
+def test_titles_are_shortened_by_host_and_never_to_nothing() -> None:
+    pages = {f"http://a.example/{n}": f"<title>page {n} - Site A</title>" for n in range(6)}
+    pages |= {f"http://b.example/{n}": f"<title>page {n} - Site A</title>" for n in range(2)}
+    pages["http://a.example/home"] = "<title> - Site A</title>"
+    corpus = read_web(pages)
+    short = ShortTitles(corpus)
+    said = {corpus.page_url(page): short.text(page) for page in range(len(corpus))}
+    assert said["http://a.example/3"] == "page 3"
+    assert said["http://b.example/1"] == "page 1 - Site A"
+    assert said["http://a.example/home"].endswith("Site A")

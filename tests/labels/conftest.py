@@ -1,0 +1,29 @@
+"""The demo web in clusters, and invented labels."""
+
+from pathlib import Path
+
+import pytest
+
+from pagekin.clusters import Tree, read_trees
+from pagekin.clusters.make import ClusterPlan, cluster_collection
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.read import ReadPlan, read_sources
+
+
+@pytest.fixture(scope="session")
+def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """968 pages on 17 hosts, in clusters."""
+    plan = ReadPlan(["demo"], tmp_path_factory.mktemp("labelled") / "demo.kin")
+    read_sources(plan)
+    cluster_collection(plan.out, ClusterPlan())
+    return plan.out
+
+
+@pytest.fixture(scope="session")
+def demo(demo_kin: Path) -> Corpus:
+    return Corpus.open(demo_kin)
+
+
+@pytest.fixture(scope="session")
+def demo_tree(demo: Corpus) -> Tree:
+    return next(tree for tree in read_trees(demo.kin) if tree.name == "clusters")

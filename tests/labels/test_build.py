@@ -1,0 +1,178 @@
+"""The label of a collection: exact counts, budgets that are kept, and filters that never lose a match."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pagekin.bags import preset
+from pagekin.bags.words import bag_forms
+from pagekin.clusters import Tree
+from pagekin.clusters.terms import ATTRIBUTES, WORDS
+from pagekin.hypertext import Corpus
+from pagekin.labels import ContentLabel, LabelError, from_json, to_json
+from pagekin.labels.build import chosen_nodes, leaf_label
+from pagekin.labels.membership import Filter, any_may_hold, term_key
+from pagekin.labels.model import Added
+from pagekin.labels.sexpr import from_sexpr, to_sexpr
+
+
+@pytest.fixture(scope="module")
+def label(demo: Corpus, demo_tree: Tree) -> ContentLabel:
+    return leaf_label(demo, demo_tree)
+
+
+@pytest.fixture(scope="module")
+def held(demo: Corpus) -> list[Counter[tuple[str, str]]]:
+    """For each page how often each word, as it stands there, has each attribute: the slow way."""
+    found = []
+    for page in range(len(demo)):
+        stream = demo.stream(page)
+        words = [demo.word(int(word)) for word in stream.words]
+        counted: Counter[tuple[str, str]] = Counter()
+        for word, flags in zip(words, stream.attributes.tolist(), strict=True):
+            names = ["title"] if flags & 1 else [name for bit, name in enumerate(ATTRIBUTES) if flags >> bit & 1]
+            counted.update((name, word) for name in names)
+        found.append(counted)
+    return found
+
+
+def forms_of(words: list[str]) -> dict[str, str]:
+    return dict(zip(words, bag_forms(words, preset(WORDS)), strict=True))
+
+
+def test_a_label_of_the_demo_web_travels_in_both_forms(label: ContentLabel) -> None:
+    assert from_json(to_json(label)) == label
+    assert from_sexpr(to_sexpr(label)) == label
+
+
+def test_a_label_is_the_same_each_time(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
+    assert to_json(leaf_label(demo, demo_tree, threads=2)) == to_json(label)
+
+
+def test_the_clusters_that_were_asked_for_hold_every_page_once(demo: Corpus, demo_tree: Tree) -> None:
+    nodes = chosen_nodes(demo_tree)
+    assert len(nodes) == demo_tree.facts["clusters"]
+    pages = np.concatenate([demo_tree.pages_of(node) for node in nodes])
+    assert sorted(pages.tolist()) == list(range(len(demo)))
+
+
+def test_counts_are_those_of_the_pages(
+    demo: Corpus, demo_tree: Tree, label: ContentLabel, held: list[Counter[tuple[str, str]]]
+) -> None:
+    forms = forms_of(sorted({word for page in held for _name, word in page}))
+    assert label.num_docs == len(demo)
+    assert label.size == int(np.asarray(demo.kin["page.html_bytes"]).astype(np.int64).sum())
+    for cluster in label.clusters:
+        pages = sorted(page for node in cluster.nodes for page in demo_tree.pages_of(node).tolist())
+        tf: Counter[tuple[str, str]] = Counter()
+        df: Counter[tuple[str, str]] = Counter()
+        for page in pages:
+            stems: Counter[tuple[str, str]] = Counter()
+            for (name, word), count in held[page].items():
+                if forms[word]:
+                    stems[name, forms[word]] += count
+            tf.update(stems)
+            df.update(stems.keys())
+        assert (cluster.num_docs, cluster.num_terms) == (len(pages), len(tf))
+        rows = list(label.rows(cluster.terms))
+        assert len(rows) == min(500, len(tf))
+        for attribute, word, count, documents in rows:
+            assert (count, documents) == (tf[attribute, forms[word]], df[attribute, forms[word]])
+        assert {demo.page_url(page) for page in pages} >= set(cluster.urls)
+
+
+def test_no_term_of_the_collection_is_reported_absent(
+    demo_tree: Tree, label: ContentLabel, held: list[Counter[tuple[str, str]]]
+) -> None:
+    keys = {pair: term_key(pair[1], pair[0]) for pair in {pair for page in held for pair in page}}
+    assert sum(key is not None for key in keys.values()) > 10_000
+    (whole,) = label.filters
+    assert whole.may_hold(np.array([key for key in keys.values() if key is not None], np.uint64)).all()
+    for cluster in label.clusters:
+        pages = [page for node in cluster.nodes for page in demo_tree.pages_of(node).tolist()]
+        mine = {keys[pair] for page in pages for pair in held[page]} - {None}
+        (one,) = cluster.filters
+        assert one.may_hold(np.array(sorted(filter(None, mine)), np.uint64)).all()
+    assert all(label.may_hold(word, name) for name, word in list(keys)[::50])
+
+
+def test_absent_terms_are_reported_present_in_one_case_of_a_hundred(label: ContentLabel) -> None:
+    rng = np.random.default_rng(5)
+    letters = np.array(list("bcdfghjklmnpqrtvwxz"))
+    words = ["zq" + "".join(rng.choice(letters, 9)) for _ in range(10_000)]
+    for attribute in ("text", "title"):
+        asked = np.array([key for word in words if (key := term_key(word, attribute)) is not None], np.uint64)
+        found = [one.may_hold(asked).mean() for part in (label, *label.clusters) for one in part.filters]
+        assert found[0] <= 0.01
+        assert np.mean(found[1:]) <= 0.01
+    sizes = [(len(one.bits), one.keys) for part in (label, *label.clusters) for one in part.filters]
+    assert sum(size for size, _keys in sizes) <= 1.27 * sum(keys for _size, keys in sizes)
+
+
+@given(st.sets(st.integers(0, 2**64 - 1), max_size=200))
+def test_a_filter_holds_what_was_put_in(keys: set[int]) -> None:
+    made = Filter.of(np.array(sorted(keys), np.uint64))
+    assert made.may_hold(np.array(sorted(keys), np.uint64)).all()
+    assert made.fault() == ""
+    assert Filter.of(np.array(sorted(keys, reverse=True) * 2, np.uint64)) == made
+
+
+@pytest.mark.parametrize("size", [1, 10, 50, 300, 5000])
+def test_filters_of_all_sizes_are_wrong_in_one_case_of_a_hundred(size: int) -> None:
+    rng = np.random.default_rng(size)
+    found = []
+    for _ in range(20):
+        made = Filter.of(rng.integers(0, 2**64, size, np.uint64))
+        found.append(made.may_hold(rng.integers(0, 2**64, 5000, np.uint64)).mean())
+    assert np.mean(found) <= 0.01
+
+
+def test_any_of_several_filters_will_do_and_none_say_nothing() -> None:
+    queue, lock = (Filter.of(np.array([term_key(word)], np.uint64)) for word in ("queue", "lock"))
+    assert any_may_hold((queue, lock), "queues")
+    assert any_may_hold((queue, lock), "lock")
+    assert not any_may_hold((queue,), "lock")
+    assert not any_may_hold((queue,), "queue", "title")
+    assert any_may_hold((), "zebra")
+    assert any_may_hold((queue,), "the"), "of stop words a label knows nothing"
+
+
+def test_terms_of_the_operator_are_marked_and_found(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
+    assert not label.may_hold("xylographies")
+    more = leaf_label(demo, demo_tree, added=[Added("text", "xylography", "operator")])
+    assert more.may_hold("xylographies")
+    assert more.added[0].by == "operator"
+    assert more.words == label.words
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 600), st.integers(1, 40), st.integers(1, 300_000))
+def test_budgets_are_always_kept_and_what_is_lost_is_told(
+    demo: Corpus, demo_tree: Tree, max_terms: int, max_clusters: int, max_bytes: int
+) -> None:
+    try:
+        made = leaf_label(demo, demo_tree, max_terms, max_clusters, max_bytes)
+    except LabelError as error:
+        assert "is the least" in str(error)
+        assert max_bytes < 1000
+        return
+    data = to_json(made)
+    assert from_json(data) == made
+    assert len(data) <= max_bytes
+    assert 1 <= len(made.clusters) <= max_clusters
+    assert all(len(part.terms.steps) <= max_terms for part in (made, *made.clusters))
+    assert sum(cluster.num_docs for cluster in made.clusters) == made.num_docs == len(demo)
+    kept = sum(len(cluster.terms.steps) for cluster in made.clusters)
+    assert made.lost.terms == sum(cluster.num_terms for cluster in made.clusters) - kept
+    assert made.lost.clusters == len(chosen_nodes(demo_tree)) - len(made.clusters)
+    assert made.lost.filters == 1 + len(made.clusters) - sum(len(part.filters) for part in (made, *made.clusters))
+
+
+def test_the_heaviest_terms_stay(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
+    few = leaf_label(demo, demo_tree, max_terms=20)
+    for mine, all_of_it in zip(few.clusters, label.clusters, strict=True):
+        assert set(few.rows(mine.terms)) <= set(label.rows(all_of_it.terms))
+        assert any(term.word in mine.heaviest for term in few.rows(mine.terms))
