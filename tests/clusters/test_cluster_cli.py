@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import pagekin.cli.check
-import pagekin.cli.cluster
-import pagekin.cli.clusters
-import pagekin.cli.index  # noqa: F401, each adds its verb
-from pagekin.cli.app import BAD_INPUT, USAGE, app
+from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.clusters import read_trees
 from pagekin.hypertext.read import ReadPlan, read_sources
 from pagekin.store import open_kin
 from tests.bags.webs import record
 
 SITE = "http://site.example/"
+load_verbs()
 TOPICS = {
     "stones": "granite slate basalt quarry marble gneiss mica quartz",
     "birds": "owl wren feather wing beak nest egg hawk",
@@ -151,6 +148,21 @@ def test_indexing_again_keeps_the_clusters(kin: Path, tmp_path: Path) -> None:
 def test_mistakes_are_told(kin: Path, arguments: list[str], said: str, code: int) -> None:
     found, output = run(*(str(kin) if one == "KIN" else one for one in arguments))
     assert (found, said in output) == (code, True), output
+
+
+def test_a_build_makes_clusters_if_asked_and_info_tells_of_them(tmp_path: Path) -> None:
+    (tmp_path / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages().items()))
+    arguments = ("build", tmp_path / "web.warc", "--out", tmp_path / "web.kin", "--parser", "strict", "--workers", "1")
+    code, said = run(*arguments, "--clusters")
+    assert code == 0, said
+    made = open_kin(tmp_path / "web.kin").facts["trees"][0]
+    assert f"{made['clusters']} clusters" in said
+    assert sorted(map(sorted, topics_of(tmp_path / "web.kin", "clusters"))) == [["birds"], ["stars"], ["stones"]]
+    code, said = run("info", tmp_path / "web.kin")
+    assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; beside them addresses (5 nodes)" in said
+    code, said = run(*arguments)
+    assert code == 0, said
+    assert "none; make them with: pagekin cluster" in run("info", tmp_path / "web.kin")[1]
 
 
 def test_a_collection_without_clusters_says_how_to_make_them(tmp_path: Path) -> None:

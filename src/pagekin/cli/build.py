@@ -50,6 +50,9 @@ def build(
     parser: Parser = "fast",
     workers: Workers = 0,
     limit: Limit = None,
+    clusters: Annotated[
+        bool, typer.Option("--clusters", help="Put the pages into clusters too, as `pagekin cluster` does.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
@@ -65,6 +68,7 @@ def build(
     try:
         with progress_bar(quiet or as_json) as tell:
             report = build_collection(plan, chosen, tell)
+            trees = make_clusters(out, plan.workers, tell) if clusters else []
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
     except StrategyError as error:
@@ -72,10 +76,24 @@ def build(
     except WorkerError as error:
         report_worker(error)
     if as_json:
-        print_json({**report.facts, "seconds": {**seconds(report.read), **rounded(report.seconds)}})
+        kept = {"trees": trees} if trees else {}
+        print_json({**report.facts, **kept, "seconds": {**seconds(report.read), **rounded(report.seconds)}})
     elif not quiet:
         print_summary(report.read, out)
         print_index(report, out)
+        if trees:
+            say(f"{trees[0]['clusters']:,} clusters. Browse them:  pagekin clusters {out}")
+
+
+def make_clusters(out: Path, workers: int, tell: Any) -> list[dict[str, Any]]:
+    """Make the clusters of a collection; give the facts about them and the trees beside."""
+    from pagekin.clusters.make import ClusterPlan, cluster_collection
+    from pagekin.hypertext.read import default_workers
+    from pagekin.store import open_kin
+
+    cluster_collection(out, ClusterPlan(threads=workers or default_workers()), None, tell)
+    found: list[dict[str, Any]] = open_kin(out).facts["trees"]
+    return found
 
 
 def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:

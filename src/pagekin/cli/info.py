@@ -47,6 +47,7 @@ def info(
             ("languages", ", ".join(f"{name} {n:,}" for name, n in sorted(facts["languages"].items(), key=lambda x: -x[1])[:8])),
             ("HTML", human_bytes(facts["html_bytes"])),
             ("index", _index(facts, indexed, collection)),
+            ("clusters", _clusters(facts, collection)),
             ("on disk", f"{human_bytes(streams)} ({100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, "
                         f"{streams / words:.2f} bytes a word), and {human_bytes(text)} of plain text"),
         ]
@@ -58,6 +59,17 @@ def info(
         say(f"  damaged: {example}")
     for name, count in facts["cut"].items():
         say(f"  {count:,} pages cut at the limit '{name}'")
+
+
+def _clusters(facts: Mapping[str, Any], collection: str) -> str:
+    """The clusters and the trees beside them."""
+    trees = facts.get("trees")
+    if not trees:
+        return f"none; make them with: pagekin cluster {collection}"
+    others = ", ".join(f"{tree['name']} ({tree['nodes']:,} nodes)" for tree in trees[1:])
+    return (
+        f"{trees[0]['clusters']:,} by '{trees[0]['method']}', {trees[0]['nodes']:,} on all levels; beside them {others}"
+    )
 
 
 def _index(facts: Mapping[str, Any], size: int, collection: str) -> str:
