@@ -41,6 +41,7 @@ VERBS = {
     "cluster": "pagekin.cli.cluster",
     "clusters": "pagekin.cli.clusters",
     "label": "pagekin.cli.label",
+    "suggest": "pagekin.cli.suggest",
     "check": "pagekin.cli.check",
     "demo": "pagekin.cli.demo",
     "info": "pagekin.cli.info",

@@ -1,0 +1,175 @@
+"""Terms to refine a question with: what goes with a term, what is broader, what is narrower.
+
+Two ways: `PageThesaurus` asks what pages are about, and is the default; `ClusterThesaurus` is HyPursuit's, over
+sub-clusters.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Strategy
+from pagekin.bags.words import bag_forms, stem_of_word
+from pagekin.bags.workshop import Workshop
+from pagekin.clusters.hierarchy import Tree
+from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_words
+from pagekin.evaluation.experiments import rows_of
+from pagekin.hypertext import Corpus, fold
+
+Array = npt.NDArray[Any]
+ABOUT = 60
+"""A page is about so many of its heaviest words."""
+_FEWEST = 3
+"""Pages that must be about a word before it is suggested."""
+_STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """What may be asked instead, or besides, the most fitting first."""
+
+    pages: int
+    """Pages, or sub-clusters, that hold all that was asked."""
+    collocated: tuple[str, ...]
+    broader: tuple[str, ...]
+    narrower: tuple[str, ...]
+
+
+class PageThesaurus:
+    """Suggestions from what pages are about.
+
+    A word is narrower than the question if most pages about it are about the question too, and they are fewer; broader,
+    if many pages about the question are about it, more than elsewhere, and there are more of them. Collocated is what else
+    stands out: P(t | question) times the logarithm of the lift.
+    """
+
+    def __init__(self, corpus: Corpus, threads: int = 1) -> None:
+        page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+        with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
+            workshop = Workshop(corpus, Path(folder), threads)
+            matrix = rows_of(workshop.bags(_STRATEGY), page_url)
+            self._words = workshop.words(_STRATEGY)
+            self._shown = [workshop.shown(_STRATEGY, term) for term in range(self._words)]
+        page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
+        order = np.lexsort((matrix.terms, -matrix.weights, page))
+        order = order[matrix.terms[order] < self._words]
+        place = np.arange(len(order)) - np.searchsorted(page[order], page[order])
+        chosen = order[place < ABOUT]
+        self._page, self._term = page[chosen], matrix.terms[chosen]
+        self._starts = np.searchsorted(self._page, np.arange(len(page_url) + 1))
+        self._df = np.bincount(self._term, minlength=self._words)
+        self._number = {word: term for term, word in enumerate(self._shown) if self._df[term]}
+
+    def find(self, word: str) -> int:
+        """The number of a word, or of the commonest word with its stem; -1 if no page is about it."""
+        (form,) = bag_forms([fold(word)], _STRATEGY)
+        if form in self._number:
+            return self._number[form]
+        stem = stem_of_word(form)
+        alike = [term for other, term in self._number.items() if stem_of_word(other) == stem] if form else []
+        return max(alike, key=lambda term: (self._df[term], -term), default=-1)
+
+    def pages(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
+        """The pages that are about all of some terms."""
+        held = np.zeros(len(self._starts) - 1, np.int64)
+        for term in set(terms):
+            held[self._page[self._term == term]] += 1
+        return np.flatnonzero(held == len(set(terms)))
+
+    def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
+        """Suggestions for a question of some terms."""
+        pages = self.pages(terms)
+        if not len(pages):
+            return Suggestions(0, (), (), ())
+        asked = np.zeros(len(self._starts) - 1, np.bool_)
+        asked[pages] = True
+        both = np.bincount(self._term[asked[self._page]], minlength=self._words)
+        in_question, of_term = both / len(pages), both / np.maximum(self._df, 1)
+        lift = in_question / np.maximum(self._df / (len(self._starts) - 1), 1e-9)
+        may = (both >= 2) & (self._df >= _FEWEST)
+        may[list(terms)] = False
+        narrower = may & (of_term >= 0.5) & (self._df < 0.7 * len(pages))
+        broader = may & (in_question >= 0.25) & (self._df > 1.5 * len(pages)) & (lift > 1.5)
+        value = in_question * np.log(np.maximum(lift, 1.0))
+        return Suggestions(
+            len(pages),
+            self._best(may & ~narrower & ~broader & (lift > 1), value, count),
+            self._best(broader, value, count),
+            self._best(narrower, both * of_term, count),
+        )
+
+    def _best(self, may: Array, value: Array, count: int) -> tuple[str, ...]:
+        order = np.argsort(-np.where(may, value, -1.0), kind="stable")[:count]
+        return tuple(self._shown[term] for term in order.tolist() if may[term])
+
+
+class ClusterThesaurus:
+    """Suggestions over sub-clusters, as HyPursuit has them.
+
+    Collocated: Σ df_c(t) / Σ n_c over the sub-clusters c that hold all terms of the question. Broader and narrower after
+    Forsyth and Rada: of the terms in more than one sub-cluster and at most half of them, the third that is in most is
+    high; a low term's parent is the high term whose tf is distributed most alike.
+    """
+
+    def __init__(self, corpus: Corpus, tree: Tree, threads: int = 1) -> None:
+        words = term_words(corpus)
+        self._corpus, self._vocabulary = corpus, words
+        counted = count_terms(corpus, words, threads)
+        nodes = tree.facts["shown"]
+        home = np.full(len(corpus), -1, np.int64)
+        for number, node in enumerate(nodes):
+            home[tree.pages_of(node)] = number
+        page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
+        word = counted.terms // len(ATTRIBUTES)
+        shape = (len(nodes), len(words.shown))
+        cell = home[page] * shape[1] + word
+        self.tf = np.bincount(cell, counted.counts, shape[0] * shape[1]).reshape(shape)
+        once = np.unique(page.astype(np.int64) * shape[1] + word)
+        cells = home[once // shape[1]] * shape[1] + once % shape[1]
+        self.df = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+        self.sizes = np.bincount(home, minlength=shape[0])
+        self._parents()
+
+    def _parents(self) -> None:
+        """The parent of each low term, -1 for others."""
+        spread = np.count_nonzero(self.df, axis=0)
+        kept = np.flatnonzero((spread > 1) & (spread <= len(self.sizes) / 2))
+        order = kept[np.argsort(-spread[kept], kind="stable")]
+        self.high, low = order[: -(-len(order) // 3)], order[-(-len(order) // 3) :]
+        self.parent = np.full(self.df.shape[1], -1, np.int64)
+        if not len(self.high):
+            return
+        lengths = np.maximum(np.sqrt(np.sum(self.tf**2, axis=0)), 1e-30)
+        towards = self.tf[:, self.high] / lengths[self.high]
+        for first in range(0, len(low), 1024):
+            some = low[first : first + 1024]
+            self.parent[some] = self.high[np.argmax((self.tf[:, some] / lengths[some]).T @ towards, axis=1)]
+
+    def find(self, word: str) -> int:
+        """The number of a word's stem, -1 if no page holds it."""
+        stem = self._vocabulary.stem_of
+        number = self._corpus.term_number(fold(word))
+        return int(stem[number]) if number >= 0 else -1
+
+    def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
+        """Suggestions for a question of some terms."""
+        holding = np.all(self.df[:, list(terms)] > 0, axis=1)
+        if not holding.any():
+            return Suggestions(0, (), (), ())
+        together = self.df[holding].sum(axis=0) / max(int(self.sizes[holding].sum()), 1)
+        together[list(terms)] = 0
+        collocated = [term for term in np.argsort(-together, kind="stable")[:count].tolist() if together[term] > 0]
+        broader = [int(self.parent[term]) for term in dict.fromkeys(terms) if self.parent[term] >= 0]
+        children = np.flatnonzero(np.isin(self.parent, list(terms)))
+        narrower = children[np.argsort(-self.tf[:, children].sum(axis=0), kind="stable")[:count]].tolist()
+        return Suggestions(
+            int(np.count_nonzero(holding)), self._names(collocated), self._names(broader[:count]), self._names(narrower)
+        )
+
+    def _names(self, terms: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self._corpus.word(int(self._vocabulary.shown[term])) for term in terms)
