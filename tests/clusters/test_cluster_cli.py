@@ -173,3 +173,23 @@ def test_a_collection_without_clusters_says_how_to_make_them(tmp_path: Path) -> 
     assert "pagekin cluster" in said
     assert run("cluster", tmp_path / "web.kin")[0] == 0
     assert run("clusters", tmp_path / "web.kin")[0] == 0
+
+
+@pytest.mark.parametrize("preset", ["default", "hypursuit1996"])
+def test_captures_of_one_address_share_a_cluster(tmp_path: Path, preset: str) -> None:
+    again = {url: html.replace("<p>", "<p>later ", 1) for url, html in list(pages().items())[::5]}
+    records = [record(url, html) for url, html in pages().items()]
+    records += [record(url, html, "2021-01-01T00:00:00Z") for url, html in again.items()]
+    (tmp_path / "web.warc").write_bytes(b"".join(records))
+    plan = ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", parser="strict", workers=1, all_captures=True)
+    read_sources(plan)
+    code, said = run("cluster", tmp_path / "web.kin", "--preset", preset, "--max-clusters", "3")
+    assert code == 0, said
+    kin = open_kin(tmp_path / "web.kin")
+    assert kin.facts["pages"] == len(pages()) + len(again)
+    tree = read_trees(kin)[0]
+    homes = [tree.homes(page) for page in range(kin.facts["pages"])]
+    assert all(len(home) == 1 for home in homes)
+    urls = kin["page.url"].tolist()
+    assert len({(url, *home) for url, home in zip(urls, homes, strict=True)}) == len(pages())
+    assert run("check", tmp_path / "web.kin")[0] == 0
