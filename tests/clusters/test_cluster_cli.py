@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.clusters import read_trees
+from pagekin.evaluation.cache import corpus_digest
+from pagekin.hypertext import Corpus
 from pagekin.hypertext.read import ReadPlan, read_sources
 from pagekin.store import open_kin
 from tests.bags.webs import record
@@ -40,8 +42,10 @@ def kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages().items()))
     read_sources(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1))
     (folder / "directory.tsv").write_text("".join(f"{url}\t/x/{url.split('/')[3]}/y\n" for url in pages()))
+    before = corpus_digest(Corpus.open(folder / "web.kin"))
     code, said = run("cluster", folder / "web.kin", "--directory", folder / "directory.tsv")
     assert code == 0, said
+    assert corpus_digest(Corpus.open(folder / "web.kin")) == before  # clusters change nothing for what was judged
     return folder / "web.kin"
 
 
@@ -125,7 +129,9 @@ def test_indexing_again_keeps_the_clusters(kin: Path, tmp_path: Path) -> None:
     copy.mkdir()
     for file in kin.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
+    before = corpus_digest(Corpus.open(copy))
     assert run("index", copy)[0] == 0
+    assert corpus_digest(Corpus.open(copy)) == before  # judgements that are kept hold on
     assert [tree.name for tree in read_trees(open_kin(copy))] == ["clusters", "addresses", "directory"]
     assert run("check", copy)[0] == 0
 

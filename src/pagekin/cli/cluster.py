@@ -41,7 +41,7 @@ def cluster(
     The clusters are kept in the collection, in place of those it has. `--similarity` and `--combine` mean the paper's
     method.
     """
-    from pagekin.clusters.make import ClusterError, ClusterPlan, cluster_collection
+    from pagekin.clusters.make import ClusterError, ClusterPlan, cluster_collection, compare_methods
     from pagekin.hypertext.read import default_workers
     from pagekin.store import KinError
 
@@ -59,9 +59,9 @@ def cluster(
     except ClusterError as error:
         fail(str(error), USAGE)
     try:
-        if evaluate:
+        if evaluate and tree is not None:
             with progress_bar(as_json) as tell:
-                rows = compared(corpus, tree, plan, tell)
+                rows = compare_methods(corpus, tree, plan, tell)
             print_json(rows) if as_json else print_compared(rows)
             return
         with progress_bar(as_json) as tell:
@@ -77,34 +77,6 @@ def cluster(
     shown = sorted(trees[0].facts["shown"], key=lambda node: (-len(trees[0].pages_of(node)), node))
     print_nodes(trees[0], shown, ShortTitles(corpus))
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
-
-
-def compared(corpus: Any, tree: Any, plan: Any, tell: Any) -> list[dict[str, Any]]:
-    """Agreement of several methods with each level of a directory (the paper's Table 1, as numbers)."""
-    from dataclasses import asdict, replace
-
-    import numpy as np
-
-    from pagekin.clusters.agreement import agreement
-    from pagekin.clusters.make import MOST_PAGES, cluster_levels
-
-    places = np.array([corpus.pages_of(url)[0] for url in tree.urls.tolist() if corpus.pages_of(url)], np.int64)
-    held = [place for place, url in enumerate(tree.urls.tolist()) if corpus.pages_of(url)]
-    first = [tree.classes[int(tree.members[tree.offsets[place]])] for place in held]
-    plans = {"default": replace(plan, method="default")}
-    if len(corpus) <= MOST_PAGES:
-        for similarity in ("terms", "links", "hybrid"):
-            name = f"{similarity} ({plan.combine})" if similarity == "hybrid" else similarity
-            plans[name] = replace(plan, method="hypursuit1996", similarity=similarity)
-    rows = []
-    for name, one in plans.items():
-        levels, chosen = cluster_levels(corpus, one, tell)
-        for level in range(1, tree.depth + 1):
-            named = {path: number for number, path in enumerate(sorted({path[:level] for path in first}))}
-            classes = np.array([named[path[:level]] for path in first])
-            found = agreement(classes, levels[chosen][places])
-            rows.append({"method": name, "level": level, "classes": len(named), **asdict(found)})
-    return rows
 
 
 def print_compared(rows: list[dict[str, Any]]) -> None:

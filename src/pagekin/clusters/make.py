@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy
 from pagekin.bags.workshop import Workshop
+from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_pages
 from pagekin.clusters.complete import COMBINE, complete_link, hybrid
 from pagekin.clusters.describe import Rows, describe
@@ -18,6 +19,7 @@ from pagekin.clusters.hierarchy import ARRAYS, Tree, put_trees, read_trees
 from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.terms import term_similarity, term_vectors
+from pagekin.evaluation.directory import Directory
 from pagekin.evaluation.experiments import rows_of
 from pagekin.hypertext import Corpus, check_corpus
 from pagekin.hypertext.urls import host_of
@@ -107,7 +109,7 @@ def address_tree(corpus: Corpus) -> Tree:
     return Tree.of_paths("addresses", paths, {})
 
 
-def directory_tree(directory: Any, corpus: Corpus) -> Tree:
+def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
     """The tree of a directory's classes, with the pages that it lists; one page may stand in several classes."""
     paths = []
     for place, url in enumerate(directory.urls.tolist()):
@@ -137,7 +139,7 @@ def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
 
 
 def cluster_collection(
-    path: Path, plan: ClusterPlan, directory: Any = None, progress: Progress = lambda _s, _p: None
+    path: Path, plan: ClusterPlan, directory: Directory | None = None, progress: Progress = lambda _s, _p: None
 ) -> list[Tree]:
     """Make the clusters of a collection, in place of those it has, and keep them in it.
 
@@ -169,3 +171,28 @@ def cluster_collection(
         kept = {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(ARRAYS)}
         writer.commit({**kin.facts, **put_trees(writer, trees)}, keep=kept)
     return trees
+
+
+def compare_methods(
+    corpus: Corpus, directory: Directory, plan: ClusterPlan, progress: Progress = lambda _s, _p: None
+) -> list[dict[str, Any]]:
+    """Agreement of the default and of the paper's similarities with each level of a directory (Table 1, as numbers).
+
+    Collections that are too large for the paper's method get the default alone.
+    """
+    listed = [(corpus.pages_of(url)[:1], place) for place, url in enumerate(directory.urls.tolist())]
+    pages = np.array([page for found, _place in listed for page in found], np.int64)
+    paths = [directory.classes[int(directory.members[directory.offsets[place]])] for found, place in listed if found]
+    plans = {"default": replace(plan, method="default")}
+    if len(corpus) <= MOST_PAGES:
+        for similarity in ("terms", "links", "hybrid"):
+            name = f"{similarity} ({plan.combine})" if similarity == "hybrid" else similarity
+            plans[name] = replace(plan, method="hypursuit1996", similarity=similarity)
+    rows = []
+    for name, one in plans.items():
+        levels, chosen = cluster_levels(corpus, one, progress)
+        for level in range(1, directory.depth + 1):
+            numbers = {path: number for number, path in enumerate(sorted({path[:level] for path in paths}))}
+            found = agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])
+            rows.append({"method": name, "level": level, "classes": len(numbers), **asdict(found)})
+    return rows

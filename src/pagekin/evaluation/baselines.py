@@ -5,21 +5,24 @@ is judged: the choice is made with knowledge of the answer, in the baseline's fa
 """
 
 import importlib
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.build import citing_pages
+from pagekin.evaluation.cache import cache_folder
 from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_rows
 from pagekin.evaluation.gamma import somers_d
-from pagekin.evaluation.vectors import VectorStore, cache_folder
+from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Attribute, Boundary, Corpus
 from pagekin.hypertext.corpus import Stream
 
@@ -355,7 +358,8 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
     """Cosine of sentence embeddings of the pages' beginnings."""
 
     def make() -> tuple[Rows, dict[str, Any]]:
-        store = VectorStore(cache_folder() / MODEL)
+        # A user without a home keeps nothing: below a file there can be no folder.
+        store = VectorStore((cache_folder("embeddings") or Path(os.devnull)) / MODEL)
         missing = store.missing(pages.texts)
         if missing:
             encode, reads = _minilm()

@@ -22,20 +22,21 @@ from pagekin.bags.workshop import Workshop
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Matrix
 from pagekin.evaluation.gamma import PairCounts
 from pagekin.hypertext import Corpus
+from pagekin.similarity.check import ARRAYS
 
 Array = npt.NDArray[Any]
 FORMAT = 1
 """Of the files. What is in them follows from the sources of the judge, which are part of every key."""
 MOST_BYTES = 500_000_000
-_MADE_BY_INDEX = ("bag.", "bagterm.", "copy.", "list.", "signature.")
-"""Arrays of an index, which a judgement does not read."""
+_MADE_LATER = (*ARRAYS, "tree.")
+"""Arrays of an index and of hierarchies, which a judgement does not read."""
 
 
-def cache_folder() -> Path | None:
+def cache_folder(kind: str = "evaluations") -> Path | None:
     """Where this user's programs keep what they can make again; None where there is no such place."""
     home = os.environ.get("XDG_CACHE_HOME")
     try:
-        return (Path(home) if home else Path("~/.cache").expanduser()) / "pagekin" / "evaluations"
+        return (Path(home) if home else Path("~/.cache").expanduser()) / "pagekin" / kind
     except RuntimeError:  # a user without a home
         return None
 
@@ -68,7 +69,8 @@ class Cache:
         if self._folder is None:
             return
         room = io.BytesIO()
-        np.savez(room, **dict(arrays))  # type: ignore[arg-type]
+        named: dict[str, Any] = dict(arrays)
+        np.savez(room, **named)
         packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(room.getvalue())
         if len(packed) > self._most:
             return
@@ -103,11 +105,11 @@ class Cache:
 
 
 def corpus_digest(corpus: Corpus) -> str:
-    """A hash of all that was read, without what an index adds."""
+    """A hash of all that was read, without what an index or clusters add."""
     files = corpus.kin.manifest.get("files", {})
     found = []
     for name in sorted(corpus.kin.arrays):
-        if name.startswith(_MADE_BY_INDEX):
+        if name.startswith(_MADE_LATER):
             continue
         if name in files:
             found.append((name, files[name]["checksum"]))

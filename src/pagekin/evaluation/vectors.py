@@ -19,12 +19,6 @@ CHUNK = 512
 """Texts whose vectors are made, and written, at a time."""
 
 
-def cache_folder() -> Path:
-    """Where vectors are kept between runs."""
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    return Path(home) / "pagekin" / "embeddings"
-
-
 class VectorStore:
     """The vectors in a folder: files that are written once, each with the time that its vectors took."""
 
