@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +145,9 @@ def compare(collection: Path, table: Path, scratch: Path, rounds: int) -> None:
         ours = theirs = math.inf
         for turn in range(rounds):
             experiment = Experiment(corpus, bench, Workshop(corpus, scratch / f"{metric}-{turn}"))
-            seconds, judgement = timed(lambda e=experiment, s=strategy: e.judge("ours", s))  # type: ignore[misc]
+            seconds, judgement = timed(partial(experiment.judge, "ours", strategy))
             ours = min(ours, seconds)
-            seconds, found = timed(lambda s=strategy: Peer(texts, bench).judge(s))  # type: ignore[misc]
+            seconds, found = timed(partial(Peer(texts, bench).judge, strategy))
             theirs = min(theirs, seconds)
         missed = "  missed" if theirs < WANTED * ours else ""
         print(f"{metric:<10}{ours:>12.2f}{theirs:>16.2f}{theirs / ours:>8.1f} x{WANTED:>7g} x{missed}", flush=True)

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import pagekin.cli.label  # noqa: F401, adds its verb
-from pagekin.cli.app import BAD_INPUT, USAGE, app
+from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.hypertext.read import ReadPlan, read_sources
 from pagekin.labels import from_json
 from pagekin.labels.sexpr import from_sexpr
 from tests.bags.webs import record
+
+load_verbs()
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:
