@@ -166,8 +166,12 @@ def test_a_build_makes_clusters_if_asked_and_info_tells_of_them(tmp_path: Path) 
     assert sorted(map(sorted, topics_of(tmp_path / "web.kin", "clusters"))) == [["birds"], ["stars"], ["stones"]]
     code, said = run("info", tmp_path / "web.kin")
     assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; beside them addresses (5 nodes)" in said
+    told = json.loads(run("info", tmp_path / "web.kin", "--json")[1])["bytes"]
+    assert told["trees"] == sum(size for name, size in told.items() if name.startswith("tree."))
+    on_disk = said.split("on disk")[1]
     code, said = run(*arguments)
     assert code == 0, said
+    assert on_disk == run("info", tmp_path / "web.kin")[1].split("on disk")[1]  # trees are no words
     assert "none; make them with: pagekin cluster" in run("info", tmp_path / "web.kin")[1]
 
 

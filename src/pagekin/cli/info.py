@@ -16,13 +16,15 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
+    from pagekin.clusters.hierarchy import ARRAYS as TREES
     from pagekin.similarity.check import ARRAYS
 
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
     text = sum(sizes.get(name, 0) for name in _TEXT)
     indexed = sum(size for name, size in sizes.items() if name.startswith(ARRAYS))
-    streams = sum(sizes.values()) - text - indexed
+    trees = sum(size for name, size in sizes.items() if name.startswith(TREES))
+    streams = sum(sizes.values()) - text - indexed - trees
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
@@ -30,7 +32,7 @@ def info(
             {
                 "format": corpus.kin.manifest["format"],
                 **about,
-                "bytes": {"all": text + streams + indexed, "plain_text": text, "index": indexed, **sizes},
+                "bytes": {"all": sum(sizes.values()), "plain_text": text, "index": indexed, "trees": trees, **sizes},
             }
         )
         return
