@@ -11,28 +11,30 @@ import numpy as np
 import pytest
 
 from pagekin.store import KinError, KinWriter, open_kin
-from tests.store.kins import NEW, OLD, findings, holds, in_child, kill_at, write
+from tests.store.kins import NEW, NEW_FOLDERS, OLD, OLD_FOLDERS, findings, holds, in_child, kill_at, write
 
 
 def snapshot(path: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in path.iterdir()}
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
 def test_kill_9_at_any_step_leaves_the_old_collection_or_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
     outcomes = []
     for step in range(100):
-        write(path, OLD)
+        write(path, OLD, OLD_FOLDERS)
 
         def killed(step: int = step) -> None:
             kill_at(step)
-            write(path, NEW)
+            write(path, NEW, NEW_FOLDERS)
 
         view = open_kin(path)
-        status = in_child(killed)
+        with (view.folder("index") / "a.idx").open("rb") as opened:
+            status = in_child(killed)
+            assert opened.read() == OLD_FOLDERS["index"]["a.idx"]
         assert all(np.array_equal(view[name], values) for name, values in OLD.items())
-        assert holds(path, OLD) or holds(path, NEW), f"step {step}"
-        outcomes.append(holds(path, NEW))
+        assert holds(path, OLD, OLD_FOLDERS) or holds(path, NEW, NEW_FOLDERS), f"step {step}"
+        outcomes.append(holds(path, NEW, NEW_FOLDERS))
         with KinWriter(path, "the next writer"):
             pass
         assert not findings(path), f"step {step}"
@@ -51,11 +53,11 @@ def test_kill_9_at_any_step_of_the_first_write_leaves_a_place_to_write_to(tmp_pa
 
         def killed(step: int = step, path: Path = path) -> None:
             kill_at(step)
-            write(path, NEW)
+            write(path, NEW, NEW_FOLDERS)
 
         status = in_child(killed)
-        write(path, OLD)
-        assert holds(path, OLD), f"step {step}"
+        write(path, OLD, OLD_FOLDERS)
+        assert holds(path, OLD, OLD_FOLDERS), f"step {step}"
         assert not findings(path), f"step {step}"
         if status == 0:
             break
@@ -73,10 +75,11 @@ def test_arrays_that_differ_in_type_alone_never_share_a_file(tmp_path: Path) -> 
 
 def test_leaving_without_a_commit_leaves_everything_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
-    write(path, OLD)
+    write(path, OLD, OLD_FOLDERS)
     before = snapshot(path)
     with KinWriter(path, "test") as writer:
         writer.put("number", NEW["number"])
+        (writer.create_folder("index") / "b.idx").write_bytes(b"never seen")
     assert snapshot(path) == before
     with pytest.raises(RuntimeError, match="by the builder"), KinWriter(path, "test") as writer:
         writer.put("number", NEW["number"])
@@ -92,10 +95,10 @@ def test_a_new_folder_disappears_again_without_a_commit(tmp_path: Path) -> None:
 
 def test_facts_that_cannot_be_stored_leave_the_old_collection(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
-    write(path, OLD)
+    write(path, OLD, OLD_FOLDERS)
     before = snapshot(path)
     with pytest.raises(TypeError):
-        write(path, NEW, wrong=object())
+        write(path, NEW, NEW_FOLDERS, wrong=object())
     assert snapshot(path) == before
 
 
@@ -188,17 +191,33 @@ def test_a_file_that_someone_puts_into_a_collection_survives_commits(tmp_path: P
 
 def test_a_full_disk_leaves_the_old_collection_and_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
-    write(path, OLD)
+    write(path, OLD, OLD_FOLDERS)
     before = snapshot(path)
     with pytest.raises(KinError, match=r"No space left on device.*as it was before"):  # noqa: SIM117
         with KinWriter(path, "test") as writer:
             (writer.work / "big.npy").symlink_to("/dev/full")
             writer.put("fits", NEW["number"])
+            (writer.create_folder("index") / "fits").write_bytes(b"as well")
             writer.put("big", np.arange(100_000))
             writer.commit({})
     assert snapshot(path) == before
     write(path, NEW)
     assert holds(path, NEW)
+
+
+def test_a_disk_that_is_full_within_a_folder_leaves_the_old_collection(tmp_path: Path) -> None:
+    path = tmp_path / "a.kin"
+    write(path, OLD, OLD_FOLDERS)
+    before = snapshot(path)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (7_000, 7_000))
+        with pytest.raises(KinError, match="File too large"):
+            write(path, OLD, NEW_FOLDERS)
+
+    assert in_child(limited) == 0
+    assert snapshot(path) == before
+    assert not findings(path)
 
 
 @pytest.mark.parametrize("most", [0, 100, 200, 2_000, 5_000, 11_000])

@@ -1,8 +1,8 @@
-"""The `.kin` folder: named, memory-mapped arrays under one atomically replaced manifest.
+"""The `.kin` folder: named, memory-mapped arrays and folders of plain files under one atomically replaced manifest.
 
 `open_kin` gives a consistent, read-only view; `KinWriter` takes the folder's lock, writes new files beside
 the old ones and makes them visible by one rename; `check_files` proves checksums and lengths. This room knows
-nothing of pages: it stores arrays and a dictionary of facts about them.
+nothing of pages: it stores arrays, files that other libraries made, and a dictionary of facts about them.
 """
 
 from pagekin.store.arrays import ArrayFile, rank, smallest_uint

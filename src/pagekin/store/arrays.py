@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +14,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 HEADER_BYTES = 128  # a .npy header of fixed size, so that it can be filled in when the length is known
 _KINDS = "biufSU"
+_STEP = 1 << 20
 
 
 def smallest_uint(largest: int) -> np.dtype[Any]:
@@ -46,6 +47,17 @@ def payload_digest() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
+def file_checksum(file: Path, progress: Callable[[int], None] = lambda _bytes: None, skip: int = 0) -> str:
+    """The checksum of a file's bytes from `skip` on."""
+    digest = payload_digest()
+    with file.open("rb") as stream:
+        stream.seek(skip)
+        while block := stream.read(_STEP):
+            digest.update(block)
+            progress(len(block))
+    return digest.hexdigest()
+
+
 def npy_header(dtype: np.dtype[Any], length: int) -> bytes:
     """The first HEADER_BYTES of the `.npy` file of a one-dimensional array."""
     described = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
@@ -53,8 +65,16 @@ def npy_header(dtype: np.dtype[Any], length: int) -> bytes:
     return header + described.encode().ljust(HEADER_BYTES - 11) + b"\n"
 
 
+SMALL = 1 << 15
+"""Bytes up to which an array is read at once."""
+
+
 def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
-    """The array of one manifest entry, memory-mapped and read-only; ValueError if the file holds another one."""
+    """The array of one manifest entry, read-only; ValueError if the file holds another one.
+
+    It is memory-mapped unless it is small: a map holds a file open, and a process with hundreds of small collections
+    would run out of files.
+    """
     # numpy would parse the header; ours is known to the byte, and a damaged one makes that parser raise anything.
     (length,) = entry["shape"]
     try:
@@ -64,6 +84,11 @@ def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
     with file.open("rb") as stream:
         if dtype.kind not in _KINDS or stream.read(HEADER_BYTES) != npy_header(dtype, length):
             raise ValueError("it is not the array that the manifest describes")
+        if 0 < length * dtype.itemsize <= SMALL:
+            data = stream.read(length * dtype.itemsize)
+            if len(data) < length * dtype.itemsize:
+                raise ValueError("it is shorter than the manifest says")
+            return np.frombuffer(data, dtype)
         if length:
             # As a plain array: every slice of a memmap object costs a microsecond more.
             return np.memmap(stream, dtype, "r", HEADER_BYTES, (length,)).view(np.ndarray)

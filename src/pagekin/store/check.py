@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.store.arrays import HEADER_BYTES, load_array, payload_digest
+from pagekin.store.arrays import HEADER_BYTES, file_checksum, load_array
 from pagekin.store.folder import MANIFEST, KinError, manifest_digest, read_manifest
 from pagekin.store.writer import LOCK, is_being_written, is_part_of_a_build
-
-_STEP = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,14 @@ def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: Non
             return
         if wrong:
             yield Finding(entry["file"], wrong)
+    for entry in manifest.get("folders", {}).values():
+        found = list(_check_folder(path, entry, progress))
+        if found and _was_replaced(path, manifest):
+            yield Finding(MANIFEST, "was replaced by a writer during the check; check again")
+            return
+        yield from found
     known = {entry["file"] for entry in manifest["files"].values()} | {MANIFEST, LOCK}
+    known |= {entry["folder"] for entry in manifest.get("folders", {}).values()}
     building = is_being_written(path)
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):
@@ -56,6 +61,34 @@ def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
         return False
 
 
+def _check_folder(path: Path, entry: Mapping[str, Any], progress: Callable[[int], None]) -> Iterator[Finding]:
+    """What is wrong with one folder of plain files: all that the manifest names, and nothing else, lies in it."""
+    folder = path / entry["folder"]
+    try:
+        there = {file.name for file in folder.iterdir()}
+    except OSError as error:
+        yield Finding(entry["folder"], f"cannot be read: {error.strerror}")
+        return
+    for name, said in sorted(entry["files"].items()):
+        where = f"{entry['folder']}/{name}"
+        if name not in there:
+            yield Finding(where, "is missing")
+            continue
+        try:
+            if (folder / name).is_symlink() or not (folder / name).is_file():
+                yield Finding(where, "is no plain file")
+                continue
+            size = (folder / name).stat().st_size
+            if size != said["bytes"]:
+                yield Finding(where, f"has {size:,} bytes where the manifest says {said['bytes']:,}")
+            elif file_checksum(folder / name, progress) != said["checksum"]:
+                yield Finding(where, "has changed since it was written (checksum differs)")
+        except OSError as error:
+            yield Finding(where, f"cannot be read: {error.strerror}")
+    for name in sorted(there - set(entry["files"])):
+        yield Finding(f"{entry['folder']}/{name}", "is named by no manifest; someone else put it there")
+
+
 def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Callable[[int], None]) -> str:
     """What is wrong with the file of one entry, or an empty string."""
     try:
@@ -66,12 +99,7 @@ def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Ca
             load_array(file, entry)
         except ValueError as error:
             return f"does not hold the array '{name}': {error}"
-        digest = payload_digest()
-        with file.open("rb") as handle:
-            handle.seek(HEADER_BYTES)
-            while block := handle.read(_STEP):
-                digest.update(block)
-                progress(len(block))
+        found = file_checksum(file, progress, HEADER_BYTES)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return "" if digest.hexdigest() == entry["checksum"] else "has changed since it was written (checksum differs)"
+    return "" if found == entry["checksum"] else "has changed since it was written (checksum differs)"

@@ -43,6 +43,23 @@ class Kin:
     def __contains__(self, name: str) -> bool:
         return name in self.arrays
 
+    def has_folder(self, name: str) -> bool:
+        """Whether the manifest names a folder of plain files called `name`."""
+        return name in self.manifest.get("folders", {})
+
+    def folder(self, name: str) -> Path:
+        """Where the plain files called `name` lie.
+
+        Nothing is opened here: whoever opens these files later does so before the next commit removes them, or opens
+        the collection again. Files that are open survive it.
+        """
+        if not self.has_folder(name):
+            raise KinError(
+                f"{self.path} holds no '{name}': an earlier Pagekin made it, or a stage was left out. "
+                f"Make it again: pagekin build SOURCE... --out {self.path}"
+            )
+        return self.path / str(self.manifest["folders"][name]["folder"])
+
     @property
     def facts(self) -> Mapping[str, Any]:
         """What the builders noted: counts, settings, seeds, skipped records."""
@@ -51,8 +68,11 @@ class Kin:
 
     @property
     def bytes_on_disk(self) -> dict[str, int]:
-        """Bytes of each array's file."""
-        return {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
+        """Bytes of each array's file, and of each folder's files together."""
+        sizes = {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
+        for name, entry in self.manifest.get("folders", {}).items():
+            sizes[name] = sum(int(file["bytes"]) for file in entry["files"].values())
+        return sizes
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -84,6 +104,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     files, facts = manifest.get("files"), manifest.get("facts")
     if kin_format < 1 or not isinstance(facts, dict) or not isinstance(files, dict):
         raise damaged
+    folders = manifest.get("folders", {})
+    if not isinstance(folders, dict) or not all(_is_folder(entry) for entry in folders.values()):
+        raise damaged
     if not all(_is_entry(entry) for entry in files.values()):
         raise damaged
     return dict(manifest)
@@ -101,6 +124,28 @@ def _is_entry(entry: Any) -> bool:
         and isinstance(entry["shape"][0], int)
         and entry["shape"][0] >= 0
     )
+
+
+def _is_folder(entry: Any) -> bool:
+    """Whether `entry` describes a folder of plain files that lies in the collection's folder itself."""
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("folder"), str)
+        and _is_name(entry["folder"])
+        and isinstance(entry.get("files"), dict)
+        and all(
+            _is_name(name)
+            and isinstance(file, dict)
+            and isinstance(file.get("bytes"), int)
+            and isinstance(file.get("checksum"), str)
+            for name, file in entry["files"].items()
+        )
+    )
+
+
+def _is_name(name: str) -> bool:
+    """Whether `name` is that of a file, and no path to elsewhere."""
+    return name == Path(name).name and name not in ("", ".", "..") and "\0" not in name
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:

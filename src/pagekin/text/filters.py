@@ -1,0 +1,58 @@
+"""Which pages may be found: those of a site, of a time, in a language."""
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Corpus, canonical
+from pagekin.hypertext.language import declared_language
+from pagekin.hypertext.urls import host_of
+from pagekin.text.query import QueryError
+
+
+def keep_pages(
+    corpus: Corpus,
+    *,
+    site: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    language: str | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Whether each page passes all filters that are given.
+
+    `site` is a host, or the end of one: cornell.edu keeps cs.cornell.edu. `since` and `until` are seconds since 1970, both
+    included; a page whose date is unknown passes neither. `language` is a code such as en.
+    """
+    kin = corpus.kin
+    keep = np.ones(len(corpus), np.bool_)
+    if site is not None:
+        keep &= _hosts_of(corpus, site)[np.asarray(kin["page.host"])]
+    dates = np.asarray(kin["page.date"]).astype(np.int64) if since is not None or until is not None else None
+    if dates is not None:
+        keep &= dates > 0
+        keep &= dates >= (since if since is not None else 0)
+        if until is not None:
+            keep &= dates <= until
+    if language is not None:
+        code = declared_language(language)
+        if not code:
+            raise QueryError(f"'{language}' is no code of a language; write two letters, such as en or de")
+        codes = corpus.facts["language_codes"]
+        keep &= (np.array(codes) == code)[np.asarray(kin["page.language"])] if len(corpus) else keep
+    return keep
+
+
+def _hosts_of(corpus: Corpus, site: str) -> npt.NDArray[np.bool_]:
+    """Whether each host is of a site."""
+    address = canonical(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
+    if address is None:
+        raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
+    name = host_of(address)
+    return np.array([_is_of(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))], np.bool_)
+
+
+def _is_of(host: str, site: str) -> bool:
+    """Whether a host is a site or lies below it; a site without a port takes all ports."""
+    bare, colon, port = host.rpartition(":")
+    if colon and port.isdigit() and not site.rpartition(":")[2].isdigit():
+        host = bare
+    return host == site or host.endswith(f".{site}")

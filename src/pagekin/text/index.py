@@ -1,0 +1,348 @@
+"""The full-text index of a collection: which pages a query finds, and in which order.
+
+Words are found in postings of our own, memory-mapped arrays of (page, attributes, count) per form; phrases by tantivy,
+which keeps positions. Scores need how often a word stands where on a page, which tantivy does not tell.
+"""
+
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Attribute, Corpus
+from pagekin.store import Kin, KinError, RaggedBytes
+from pagekin.text.analysis import ANALYSER, form_of
+from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, QueryError, Word, wanted
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+FOLDER = "fulltext"
+"""The name of tantivy's folder in the collection."""
+ARRAYS = ("form.", "posting.")
+"""How the names of the arrays begin that the index consists of."""
+CORPUS = ("page.tokens", "stream.words", "mark.kind", "term.bytes")
+"""Arrays by whose checksums an index knows the corpus that it was made of."""
+K1, B = 1.2, 0.75
+TITLE, HEADER = 4, 2
+"""What a word in the title and one in a header count; any other counts 1."""
+_BITS = {name: int(Attribute[name.upper()]) for name in ATTRIBUTES}
+_WEIGHTS = np.array(
+    [TITLE if a & Attribute.TITLE else HEADER if a & Attribute.HEADER else 1 for a in range(64)], np.int64
+)
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """What scores need to know of a collection, or of many together."""
+
+    analyser: str
+    pages: _Count
+    words: _Count
+    """Words on all pages together."""
+    df: dict[str, _Count]
+    """On how many pages each form that was asked for stands: under an attribute as `title:lock`, anywhere as `lock`."""
+
+    @staticmethod
+    def sum(parts: Iterable["Stats"]) -> "Stats":
+        """The statistics of several collections together; QueryError if they do not count the same forms."""
+        every = list(parts)
+        if not every or any(part.analyser != every[0].analyser or set(part.df) != set(every[0].df) for part in every):
+            raise QueryError("statistics can only be added up if all are for the same query and of the same analyser")
+        return Stats(
+            analyser=every[0].analyser,
+            pages=sum(part.pages for part in every),
+            words=sum(part.words for part in every),
+            df={key: sum(part.df[key] for part in every) for key in every[0].df},
+        )
+
+
+@dataclass(frozen=True)
+class Hits:
+    """One stretch of an answer."""
+
+    total: int
+    """Pages, or documents, that were found."""
+    pages: list[int]
+    """The best first; of equal ones the first in the order of addresses."""
+    scores: list[float]
+
+
+@dataclass(frozen=True)
+class _Posting:
+    """The pages of one word, rising, and how much it counts on each."""
+
+    pages: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.int64]
+
+
+class TextIndex:
+    """The full-text index of one collection; many threads may ask it at once."""
+
+    def __init__(self, corpus: Corpus, searcher: Any, schema: Any) -> None:
+        kin = corpus.kin
+        self.corpus = corpus
+        self._searcher, self._schema = searcher, schema
+        self._forms = RaggedBytes.of(kin, "form")
+        self._offsets = kin["posting.offsets"]
+        self._pages, self._attributes, self._counts = (kin[f"posting.{n}"] for n in ("page", "attributes", "count"))
+        self._tokens = kin["page.tokens"]
+
+    @classmethod
+    def open(cls, corpus: Corpus) -> "TextIndex":
+        """The index that is kept with a corpus, or a KinError that says what to do."""
+        if wrong := unfit(corpus.kin):
+            raise KinError(f"{corpus.kin.path} {wrong}. Make it with: pagekin index {corpus.kin.path}")
+        return cls(corpus, *_open_tantivy(corpus.kin))
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> "TextIndex":
+        """The index of the collection at `path`, also if a writer replaces it just now."""
+        for _attempt in range(5):
+            corpus = Corpus.open(path)
+            try:
+                return cls.open(corpus)
+            except KinError:
+                if Corpus.open(path).kin.manifest == corpus.kin.manifest:
+                    raise
+        return cls.open(Corpus.open(path))
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    @property
+    def documents(self) -> int:
+        """Documents in tantivy's folder: one per page, if it is whole."""
+        return int(self._searcher.num_docs)
+
+    # -- which pages ------------------------------------------------------------------------------------------------
+
+    def _posting(self, attribute: str | None, form: str) -> _Posting:
+        number = self._forms.find(form.encode())
+        if number < 0:
+            return _Posting(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        here = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
+        pages, attributes = np.asarray(self._pages[here]), np.asarray(self._attributes[here])
+        counts = _WEIGHTS[attributes] * self._counts[here]
+        if attribute:
+            under = (attributes & _BITS[attribute]) != 0
+            pages, counts = pages[under], counts[under]
+        if not len(pages):
+            return _Posting(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        starts = np.flatnonzero(np.concatenate(([True], pages[1:] != pages[:-1])))
+        return _Posting(pages[starts].astype(np.int64), np.add.reduceat(counts, starts))
+
+    def _phrase(self, attribute: str | None, forms: Sequence[str]) -> Mask:
+        """The pages with forms in a row under an attribute, or in the title or the text."""
+        from tantivy import Query as Tantivy
+
+        found = np.zeros(len(self), np.bool_)
+        for field in [attribute] if attribute else ["title", "text"]:
+            with _or_damaged(self.corpus.kin):
+                asked = Tantivy.phrase_query(self._schema, field, list(forms))
+                # By the page number, so that its value stands in the answer and no document has to be fetched.
+                hits = self._searcher.search(asked, limit=max(len(self), 1), count=False, order_by_field="page").hits
+                found[[page for page, _address in hits]] = True
+        return found
+
+    def _matches(self, query: Query, known: dict[str, _Posting]) -> Mask:
+        if isinstance(query, And | Or):
+            join = np.logical_and if isinstance(query, And) else np.logical_or
+            found = self._matches(query.parts[0], known)
+            for part in query.parts[1:]:
+                join(found, self._matches(part, known), out=found)
+            return found
+        if isinstance(query, Not):
+            return ~self._matches(query.part, known)
+        if isinstance(query, Phrase):
+            forms = [form_of(word) for word in query.words]
+            if all(self._forms.find(form.encode()) >= 0 for form in forms):
+                return self._phrase(query.attribute, forms)
+            return np.zeros(len(self), np.bool_)
+        found = np.zeros(len(self), np.bool_)
+        found[self._known(query.attribute, form_of(query.word), known).pages] = True
+        return found
+
+    def _known(self, attribute: str | None, form: str, known: dict[str, _Posting]) -> _Posting:
+        key = form_key(attribute, form)
+        if key not in known:
+            known[key] = self._posting(attribute, form)
+        return known[key]
+
+    def count(self, query: Query, keep: Mask | None = None) -> int:
+        """How many pages a query finds."""
+        return int(np.count_nonzero(self._kept(query, keep, {})))
+
+    def _kept(self, query: Query, keep: Mask | None, known: dict[str, _Posting]) -> Mask:
+        found = self._matches(query, known)
+        if keep is not None:
+            if keep.shape != found.shape:
+                raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(found):,}")
+            found &= keep
+        return found
+
+    # -- in which order ---------------------------------------------------------------------------------------------
+
+    def stats_of(self, query: Query) -> Stats:
+        """What scores of the query need to know of this collection."""
+        return self._stats(query, {})
+
+    def _stats(self, query: Query, known: dict[str, _Posting]) -> Stats:
+        df = {
+            form_key(attribute, form): len(self._known(attribute, form, known).pages)
+            for attribute, form in asked_forms(query)
+        }
+        return Stats(analyser=ANALYSER, pages=len(self), words=int(self._tokens[-1]), df=df)
+
+    def search(
+        self,
+        query: Query,
+        limit: int,
+        offset: int = 0,
+        *,
+        stats: Stats | None = None,
+        keep: Mask | None = None,
+        documents: Array | None = None,
+    ) -> Hits:
+        """The pages that a query finds from place `offset` on, at most `limit`, the best first.
+
+        `stats` are those of all collections whose answers are to be compared; `keep` tells which pages may be found;
+        `documents` gives each page's document, of which only the best page is named (a page with -1 stands for itself).
+        """
+        if limit < 0 or offset < 0:
+            raise ValueError("limit and offset are 0 or more")
+        if documents is not None and len(documents) != len(self):
+            raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
+        known: dict[str, _Posting] = {}
+        pages = np.flatnonzero(self._kept(query, keep, known))
+        scores = self._scores(query, stats or self._stats(query, known), known)[pages]
+        if documents is not None:
+            pages, scores = _best_of_documents(pages, scores, documents)
+        order = _first_places(scores, offset + limit)[offset:]
+        return Hits(len(pages), pages[order].tolist(), scores[order].tolist())
+
+    def _scores(self, query: Query, stats: Stats, known: dict[str, _Posting]) -> npt.NDArray[np.float64]:
+        """BM25 of every page: a sum over the distinct words that are looked for, always in one order."""
+        if stats.analyser != ANALYSER:
+            raise QueryError(
+                f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'"
+            )
+        total = np.zeros(len(self))
+        mean = stats.words / max(stats.pages, 1) or 1.0
+        for attribute, form in asked_forms(query):
+            key = form_key(attribute, form)
+            if key not in stats.df:
+                raise QueryError(f"the statistics say nothing of '{key}'; ask for them with the same query")
+            found = self._known(attribute, form, known)
+            tf = found.weights.astype(np.float64)
+            words = (self._tokens[found.pages + 1] - self._tokens[found.pages]).astype(np.float64)
+            length = K1 * (1.0 - B + B * (words / mean))
+            total[found.pages] += inverse_frequency(stats, key) * (tf * (K1 + 1.0) / (tf + length))
+        return total
+
+
+def inverse_frequency(stats: Stats, key: str) -> float:
+    """How much a form tells: the rarer, the more."""
+    df = min(stats.df[key], stats.pages)
+    return math.log(1.0 + (stats.pages - df + 0.5) / (df + 0.5))
+
+
+def form_key(attribute: str | None, form: str) -> str:
+    """A form in statistics: `title:lock`, or `lock` for any attribute."""
+    return f"{attribute}:{form}" if attribute else form
+
+
+def asked_forms(query: Query) -> list[tuple[str | None, str]]:
+    """The distinct (attribute, form) pairs that a query looks for, in the order of their keys."""
+    found = set()
+    for part in wanted(query):
+        words = (part.word,) if isinstance(part, Word) else part.words
+        found |= {(part.attribute, form_of(word)) for word in words}
+    return sorted(found, key=lambda pair: form_key(*pair))
+
+
+def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
+    """The places of the `count` highest scores, the highest first, of equal ones the first."""
+    if count <= 0:
+        return np.zeros(0, np.int64)
+    among = np.arange(len(scores))
+    if 4 * count < len(scores):
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        among = np.flatnonzero(scores >= least)
+    return among[np.argsort(-scores[among], kind="stable")][:count]
+
+
+def _best_of_documents(pages: Array, scores: Array, documents: Array) -> tuple[Array, Array]:
+    """(the best page of each document, its score), in the order of pages."""
+    document = np.asarray(documents)[pages].astype(np.int64)
+    document = np.where(document < 0, -1 - pages, document)
+    order = np.lexsort((pages, -scores, document))
+    first = (
+        np.flatnonzero(np.concatenate(([True], document[order][1:] != document[order][:-1]))) if len(order) else order
+    )
+    best = np.sort(order[first])
+    return pages[best], scores[best]
+
+
+# -- the index in the collection ------------------------------------------------------------------------------------
+
+
+def unfit(kin: Kin) -> str:
+    """Why the collection's text index cannot be asked, or an empty string; O(1)."""
+    facts = kin.facts.get("text")
+    if not facts or not kin.has_folder(FOLDER) or "posting.offsets" not in kin:
+        return "has no full-text index"
+    if facts.get("analyser") != ANALYSER:
+        return f"has a full-text index of the analyser '{facts.get('analyser')}', and this Pagekin asks by '{ANALYSER}'"
+    files = kin.manifest["files"]
+    if facts.get("pages") != len(kin["page.url"]) or any(
+        facts.get("corpus", {}).get(name) != files[name]["checksum"] for name in CORPUS if name in files
+    ):
+        return "has a full-text index that was made of other pages"
+    return ""
+
+
+def _open_tantivy(kin: Kin) -> tuple[Any, Any]:
+    """(searcher, schema) of the collection's tantivy folder, whose files it holds from here on."""
+    import tantivy
+
+    folder = kin.folder(FOLDER)
+    # tantivy writes a lock file where it reads, and a collection may be read-only: so it reads a folder of links.
+    with _or_damaged(kin), _passing_folder() as name:
+        for file in folder.resolve(strict=True).iterdir():
+            (Path(name) / file.name).symlink_to(file)
+        index = tantivy.Index.open(name)
+        index.config_reader("manual")
+        return index.searcher(), index.schema
+
+
+@contextmanager
+def _passing_folder() -> Iterator[str]:
+    """A temporary folder in which tantivy may still make a lock file while it is being removed: a thread of its own reloads."""
+    name = tempfile.mkdtemp(prefix="pagekin-text-")
+    try:
+        yield name
+    finally:
+        for _attempt in range(100):
+            shutil.rmtree(name, ignore_errors=True)
+            if not Path(name).exists():
+                break
+
+
+@contextmanager
+def _or_damaged(kin: Kin) -> Iterator[None]:
+    """Turn what tantivy raises, also its panics, into a KinError: it meets a damaged file now and then only at a question."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, OSError | ValueError | IndexError) and type(error).__name__ != "PanicException":
+            raise
+        raise KinError(f"{kin.folder(FOLDER)} cannot be read: {error}. Run: pagekin check {kin.path}") from error

@@ -1,0 +1,324 @@
+"""The query language: words, phrases, attributes, OR, NOT and parentheses, as a tree that can travel as JSON."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from pagekin.hypertext import Attribute
+from pagekin.text.analysis import tokens
+
+ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
+"""The names of the attributes, in the order of their bits."""
+LONGEST = 1_000
+MOST_WORDS = 32
+DEEPEST = 8
+_MOST_OPEN = 40
+"""Parentheses that may be open at once, needed or not: the parser goes down by one call for each."""
+
+
+class QueryError(ValueError):
+    """A query that cannot be answered; the message says why and what to write instead."""
+
+
+class Word(msgspec.Struct, frozen=True, tag="word"):
+    """Pages with this (folded) word under an attribute, or under any."""
+
+    attribute: str | None
+    word: str
+
+    def __str__(self) -> str:
+        return f"{self.attribute}:{self.word}" if self.attribute else self.word
+
+
+class Phrase(msgspec.Struct, frozen=True, tag="phrase"):
+    """Pages with these (folded) words in a row under an attribute, or in the title or the text."""
+
+    attribute: str | None
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        quoted = f'"{" ".join(self.words)}"'
+        return f"{self.attribute}:{quoted}" if self.attribute else quoted
+
+
+class And(msgspec.Struct, frozen=True, tag="and"):
+    """Pages that all parts find."""
+
+    parts: tuple["Query", ...]
+
+    def __str__(self) -> str:
+        return " ".join(f"({part})" if isinstance(part, And | Or) else str(part) for part in self.parts)
+
+
+class Or(msgspec.Struct, frozen=True, tag="or"):
+    """Pages that some part finds."""
+
+    parts: tuple["Query", ...]
+
+    def __str__(self) -> str:
+        return " OR ".join(f"({part})" if isinstance(part, And | Or) else str(part) for part in self.parts)
+
+
+class Not(msgspec.Struct, frozen=True, tag="not"):
+    """Pages that the part does not find."""
+
+    part: "Query"
+
+    def __str__(self) -> str:
+        return f"NOT ({self.part})" if isinstance(self.part, And | Or) else f"NOT {self.part}"
+
+
+Query = Word | Phrase | And | Or | Not
+
+
+def to_json(query: Query) -> bytes:
+    """A query as JSON."""
+    return msgspec.json.encode(query)
+
+
+def from_json(raw: bytes | str) -> Query:
+    """The query that `to_json` wrote, or a QueryError: what comes over the wire may be anything."""
+    try:
+        found = msgspec.json.decode(raw, type=Query)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise QueryError(f"this is no query: {error}") from None
+    return checked(found)
+
+
+def checked(query: Query) -> Query:
+    """The query itself if it keeps to the rules and the limits; else a QueryError."""
+    if _height(query) > 3 * _MOST_OPEN or _nesting(query) > DEEPEST:
+        raise QueryError(_TOO_DEEP)
+    count = 0
+    for part in _walk(query):
+        if isinstance(part, And | Or) and len(part.parts) < 2:
+            raise QueryError("AND and OR join two parts or more")
+        if isinstance(part, Phrase) and len(part.words) < 2:
+            raise QueryError("a phrase has two words or more")
+        if isinstance(part, Word | Phrase):
+            if part.attribute is not None and part.attribute not in ATTRIBUTES:
+                raise QueryError(_unknown(part.attribute))
+            words = (part.word,) if isinstance(part, Word) else part.words
+            count += len(words)
+            for word in words:
+                if len(word) > LONGEST or len(tokens(word)) != 1 or (word.isascii() and tokens(word) != [word]):
+                    raise QueryError(f"'{word[:40]}' is no word as pages have them: folded, without spaces or signs")
+    if count > MOST_WORDS:
+        raise QueryError(f"the query has {count:,} words, and {MOST_WORDS} is the most; ask for fewer")
+    if not _takes_hold(query):
+        raise QueryError(
+            "NOT only takes pages away, so there must be something to take them from: "
+            "write what to look for as well, as in: memory NOT windows"
+        )
+    return query
+
+
+_TOO_DEEP = f"parentheses may be nested {DEEPEST} deep; write the query with fewer"
+
+
+def _unknown(name: str) -> str:
+    known = ", ".join(f"{attribute}:" for attribute in ATTRIBUTES)
+    return f"there is no attribute '{name}:'. There are {known}; to look for the words themselves, put them in quotes"
+
+
+def _height(query: Query) -> int:
+    """Levels of a tree, counted without recursion: it may come from anywhere."""
+    level: list[Query] = [query]
+    height = 0
+    while level and height <= 3 * _MOST_OPEN:
+        height += 1
+        level = [below for part in level for below in _below(part)]
+    return height
+
+
+def _below(query: Query) -> tuple[Query, ...]:
+    if isinstance(query, And | Or):
+        return query.parts
+    return (query.part,) if isinstance(query, Not) else ()
+
+
+def _walk(query: Query) -> Iterator[Query]:
+    yield query
+    for part in _below(query):
+        yield from _walk(part)
+
+
+def _nesting(query: Query) -> int:
+    """How many parentheses are open at once, at most, when the query is written down."""
+    deepest = max((_nesting(part) for part in _below(query)), default=0)
+    return deepest + any(isinstance(part, And | Or) for part in _below(query))
+
+
+def _takes_hold(query: Query) -> bool:
+    """Whether every page that the query finds holds one of its words."""
+    if isinstance(query, And):
+        return any(map(_takes_hold, query.parts))
+    if isinstance(query, Or):
+        return all(map(_takes_hold, query.parts))
+    return not isinstance(query, Not)
+
+
+def wanted(query: Query) -> list[Word | Phrase]:
+    """The words and phrases that are looked for, in their order: all but what NOT takes away."""
+    if isinstance(query, Word | Phrase):
+        return [query]
+    if isinstance(query, Not):
+        return []
+    return [found for part in query.parts for found in wanted(part)]
+
+
+# -- from what people type ----------------------------------------------------------------------------------------------
+
+_QUOTES = str.maketrans(dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"'))
+_LEXEME = re.compile(
+    r"""
+      (?P<space>\s+)
+    | (?P<open>\()
+    | (?P<close>\))
+    | (?P<minus>-(?=[^\s()\-]|\())
+    | (?P<quoted>"[^"]*")
+    | (?P<quote>")
+    | (?P<attribute>[^\W\d_]+):(?![:/])(?=(?P<next>\s*.?))
+    | (?P<bare>[^\s()"]+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_OPERATORS = ("AND", "OR", "NOT")
+
+
+@dataclass(frozen=True)
+class _Lexeme:
+    kind: str
+    """word, AND, OR, NOT, open or close."""
+    text: str
+    query: Query | None = None
+
+
+def _atom(attribute: str | None, text: str) -> Query | None:
+    words = tokens(text)
+    if not words:
+        return None
+    return Word(attribute, words[0]) if len(words) == 1 else Phrase(attribute, tuple(words))
+
+
+def _lexemes(text: str) -> Iterator[_Lexeme]:
+    at, attribute = 0, None
+    while at < len(text):
+        found = _LEXEME.match(text, at)
+        assert found, "every character begins some lexeme"
+        kind, what = str(found.lastgroup), found[0]
+        if found["attribute"] is not None:
+            kind = "attribute"
+        at = found.end()
+        if kind == "space":
+            continue
+        if kind == "attribute":
+            name = found["attribute"]
+            if name.lower() in ATTRIBUTES:
+                if attribute:
+                    raise QueryError(f"{attribute}: is followed by {name}:, not by a word")
+                attribute = name.lower()
+                continue
+            if found["next"].strip() == found["next"] != "" and found["next"] not in "()":
+                raise QueryError(_unknown(name))
+            kind = "bare"  # `Note:` before a space is a word with a colon after it
+        if attribute and kind in ("open", "close", "minus"):
+            raise QueryError(f"{attribute}: stands before one word or a phrase in quotes, not before '{what}'")
+        if kind == "quote":
+            raise QueryError('a quotation mark (") has no partner; close the phrase with another one')
+        if kind in ("open", "close"):
+            yield _Lexeme(kind, what)
+        elif kind == "minus":
+            yield _Lexeme("NOT", what)
+        elif kind == "bare" and what in _OPERATORS and not attribute:
+            yield _Lexeme(what, what)
+        else:
+            query = _atom(attribute, what)
+            if query:
+                yield _Lexeme("word", what, query)
+            elif attribute:
+                raise QueryError(f"{attribute}: is followed by '{what}', in which there is no word")
+            attribute = None
+    if attribute:
+        raise QueryError(f"{attribute}: is followed by nothing; write a word after it, as in {attribute}:memory")
+
+
+class _Parser:
+    """Recursive descent: a query is what AND joins, AND's parts are what OR joins."""
+
+    def __init__(self, text: str) -> None:
+        self._left = list(_lexemes(text))
+        self._left.reverse()
+
+    def _next(self) -> str:
+        return self._left[-1].kind if self._left else "end"
+
+    def whole(self) -> Query:
+        found = self._all(0)
+        if self._left:
+            raise QueryError("there is a ')' without its '('")
+        return found
+
+    def _all(self, depth: int) -> Query:
+        """Parts side by side, up to the end or a closing parenthesis."""
+        if depth > _MOST_OPEN:
+            raise QueryError(_TOO_DEEP)
+        parts: list[Query] = []
+        while self._next() not in ("end", "close"):
+            if self._next() == "AND":
+                self._left.pop()
+                if not parts or self._next() in ("end", "close", "AND", "OR"):
+                    raise QueryError("AND stands between two things to look for; it may also be left out")
+            parts.append(self._some(depth))
+        if not parts:
+            raise QueryError(
+                "there is nothing between '(' and ')'" if depth else "there is no word to look for in the query"
+            )
+        return _joined(And, parts)
+
+    def _some(self, depth: int) -> Query:
+        parts = [self._one(depth)]
+        while self._next() == "OR":
+            self._left.pop()
+            parts.append(self._one(depth))
+        return _joined(Or, parts)
+
+    def _one(self, depth: int) -> Query:
+        negative = False
+        while self._next() == "NOT":
+            self._left.pop()
+            negative = not negative
+            if self._next() in ("end", "close", "AND", "OR"):
+                raise QueryError("NOT is followed by nothing; write what to leave out after it")
+        if self._next() in ("end", "close", "AND", "OR"):
+            raise QueryError("OR stands between two things to look for, as in: paging OR segmentation")
+        lexeme = self._left.pop()
+        if lexeme.kind == "open":
+            found = self._all(depth + 1)
+            if self._next() != "close":
+                raise QueryError("there is a '(' without its ')'")
+            self._left.pop()
+        else:
+            assert lexeme.query is not None
+            found = lexeme.query
+        if not negative:
+            return found
+        return found.part if isinstance(found, Not) else Not(found)
+
+
+def _joined(kind: type[And] | type[Or], parts: list[Query]) -> Query:
+    """The parts as one query: a part of the same kind is dissolved, a single part is itself."""
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
+    return flat[0] if len(flat) == 1 else kind(tuple(flat))
+
+
+def parse(text: str) -> Query:
+    """The query that a person typed, or a QueryError that says what is wrong with it.
+
+    Words side by side must all be there; OR binds more closely than that: `a b OR c` is a, and b or c.
+    """
+    if len(text) > LONGEST:
+        raise QueryError(f"the query has {len(text):,} characters, and {LONGEST:,} is the most; ask for less")
+    return checked(_Parser(text.translate(_QUOTES)).whole())

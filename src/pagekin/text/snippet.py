@@ -1,0 +1,219 @@
+"""The piece of a page's text that shows best what a query found."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Attribute, Corpus
+from pagekin.hypertext.model import CharClass, char_class
+from pagekin.store import RaggedBytes
+from pagekin.text.analysis import analyse, form_of
+from pagekin.text.query import Query, Word, wanted
+
+Array = npt.NDArray[Any]
+ELLIPSIS = "…"
+_SIGNS = (CharClass.STOP, CharClass.CLOSER, CharClass.FULL_STOP)
+_LONGEST_WORD = 60
+"""Characters that are shown of one word."""
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A page's plain text and its words."""
+
+    corpus: Corpus
+    number: int
+
+    @cached_property
+    def text(self) -> str:
+        return self._read[0]
+
+    @cached_property
+    def _read(self) -> tuple[str, Array]:
+        """The text, and the character at which each word starts."""
+        text, at = self.corpus.text(self.number)
+        if not text.isascii():
+            raw = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+            characters = np.cumsum((raw & 0xC0) != 0x80) - 1
+            at = np.where(at < len(raw), characters[np.minimum(at, len(raw) - 1)], len(text))
+        return text, at
+
+    @cached_property
+    def starts(self) -> Array:
+        return self._read[1]
+
+    @cached_property
+    def _stream(self) -> Any:
+        return self.corpus.stream(self.number)
+
+    @cached_property
+    def running(self) -> Array:
+        """The places of the words that people read: neither the title's nor those of meta tags, nor any without text."""
+        read = (self._stream.attributes & (Attribute.TEXT | Attribute.ALT)) != 0
+        return np.flatnonzero(read & (self.starts < len(self.text)))
+
+    def places(self, form: str) -> Array:
+        """Whether each word has a form."""
+        return np.asarray(self._forms[1] == self._forms[0].get(form, -1))
+
+    @cached_property
+    def _forms(self) -> tuple["_Numbers", Array]:
+        """(numbers of forms, the form of each word)."""
+        kin, words = self.corpus.kin, self._stream.words
+        if "form.of_term" in kin:
+            return _Numbers(RaggedBytes.of(kin, "form")), kin["form.of_term"][words].astype(np.int64)
+        terms, place = np.unique(words, return_inverse=True)
+        forms = analyse([self.corpus.word(int(term)) for term in terms])
+        table = {form: number for number, form in enumerate(dict.fromkeys(forms))}
+        return _Numbers(None, table), np.array([table[form] for form in forms], np.int64)[place]
+
+    @cached_property
+    def text_places(self) -> Array:
+        """The places of the words of the text, in which phrases are looked for."""
+        return np.flatnonzero(self._stream.attributes & Attribute.TEXT)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Forms by name: from the collection's table, or from one that was made for the page."""
+
+    stored: RaggedBytes | None
+    made: dict[str, int] | None = None
+
+    def get(self, form: str, otherwise: int) -> int:
+        """The number of a form."""
+        if self.stored is None:
+            return (self.made or {}).get(form, otherwise)
+        return self.stored.find(form.encode())
+
+
+def snippet(corpus: Corpus, page: int, query: Query, width: int = 200) -> list[tuple[str, bool]]:
+    """The best stretch of a page's text, about `width` characters, in pieces, each marked or not as what was asked for.
+
+    A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
+    first. A page whose text shows none, because they stand in its title, gives the start of its text.
+    """
+    width = max(width, 20)
+    here = _Page(corpus, page)
+    found = _found(here, query)
+    marked = np.asarray(found.any(axis=0))
+    places = np.flatnonzero(marked)
+    if not len(places):
+        stored = corpus.snippets.text(page)
+        return [(stored, False)] if stored else []
+    first, last = _best_window(here, found, places, width)
+    first, last = _widened(here, first, last, width)
+    return _pieces(here, first, last, marked)
+
+
+def _found(page: _Page, query: Query) -> Array:
+    """(words and phrases of the query, running words): which word shows which of them."""
+    rows: dict[tuple[str, ...], Array] = {}
+    for part in wanted(query):
+        if isinstance(part, Word):
+            rows[(form_of(part.word),)] = page.places(form_of(part.word))[page.running]
+        else:
+            forms = tuple(map(form_of, part.words))
+            rows[forms] = _phrase_places(page, forms)[page.running]
+    return np.array(list(rows.values()), np.bool_).reshape(len(rows), len(page.running))
+
+
+def _phrase_places(page: _Page, forms: tuple[str, ...]) -> Array:
+    """Whether each word is part of a phrase."""
+    marked = np.zeros(len(page.starts), np.bool_)
+    text = page.text_places
+    many = len(text) - len(forms) + 1
+    if many > 0:
+        begins = np.ones(many, np.bool_)
+        for shift, form in enumerate(forms):
+            begins &= page.places(form)[text][shift : shift + many]
+        for shift in range(len(forms)):
+            marked[text[np.flatnonzero(begins) + shift]] = True
+    return marked
+
+
+def _best_window(page: _Page, found: Array, places: Array, width: int) -> tuple[int, int]:
+    """The first and the last place of what was found in the stretch that shows most."""
+    starts = page.starts[page.running[places]]
+    beyond = np.searchsorted(starts, starts + max(width - _LONGEST_WORD // 2, 1))
+    begin = np.arange(len(places))
+    shown = np.concatenate([np.zeros((len(found), 1), np.int64), np.cumsum(found[:, places], axis=1)], axis=1)
+    distinct = np.count_nonzero(shown[:, beyond] > shown[:, begin], axis=0)
+    best = int(np.argmax(distinct * (len(places) + 1) + (beyond - begin)))
+    return int(places[best]), int(places[beyond[best] - 1])
+
+
+def _widened(page: _Page, first: int, last: int, width: int) -> tuple[int, int]:
+    """The stretch with words before and after it, as many as `width` has room for: a third of it before."""
+    starts = page.starts[page.running]
+    ends = np.append(starts[1:], len(page.text))
+    ends = np.minimum(ends, starts + _LONGEST_WORD)
+    spare = max(width - int(ends[last] - starts[first]), 0)
+    begin = min(first, int(np.searchsorted(starts, starts[first] - spare // 3)))
+    end = max(last, int(np.searchsorted(ends, starts[begin] + width, side="right")) - 1)
+    if end == len(starts) - 1:  # the text ends, so there is room for more before
+        begin = min(begin, int(np.searchsorted(starts, ends[end] - width)))
+    return begin, end
+
+
+def _pieces(page: _Page, first: int, last: int, marked: Array) -> list[tuple[str, bool]]:
+    """The text from one running word to another, cut where marks begin and end."""
+    text, starts = page.text, page.starts[page.running]
+    spans: list[tuple[int, int]] = []
+    for place in np.flatnonzero(marked[first : last + 1]) + first:
+        begin, end = int(starts[place]), _word_end(text, int(starts[place]))
+        if spans and begin <= spans[-1][1]:  # pairs of characters overlap
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((begin, end))
+    at, stop = int(starts[first]), _closing(text, _word_end(text, int(starts[last])))
+    found = [(f"{ELLIPSIS} ", False)] if first else []
+    for begin, end in spans:
+        found += [(_line(text[at:begin]), False), (_line(text[begin:end]), True)]
+        at = end
+    found.append((_line(text[at:stop]), False))
+    if last < len(starts) - 1:
+        found.append((f" {ELLIPSIS}", False))
+    return _joined(found)
+
+
+def _joined(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The pieces without empty ones, unmarked neighbours as one."""
+    made: list[tuple[str, bool]] = []
+    for text, mark in pieces:
+        if made and not mark and not made[-1][1]:
+            made[-1] = (made[-1][0] + text, False)
+        elif text:
+            made.append((text, mark))
+    return made
+
+
+def _word_end(text: str, start: int) -> int:
+    """Where the word that starts at `start` ends, or where it is long enough."""
+    at = start
+    most = min(len(text), start + _LONGEST_WORD)
+    if at < most and char_class(text[at]) is CharClass.PAIR:
+        alone = at + 1 == len(text) or char_class(text[at + 1]) is not CharClass.PAIR
+        return at + 1 if alone else at + 2
+    while at < most and char_class(text[at]) in (CharClass.WORD, CharClass.MARK, CharClass.IGNORED):
+        at += 1
+    return at
+
+
+def _closing(text: str, at: int) -> int:
+    """The end of the signs between a word and a space, as a full stop is one."""
+    end = at
+    while end < min(len(text), at + 4) and char_class(text[end]) in _SIGNS:
+        end += 1
+    return end if end == len(text) or text[end].isspace() else at
+
+
+def _line(text: str) -> str:
+    """The text with single spaces, also at its ends, for any white space."""
+    inner = " ".join(text.split())
+    if not inner:
+        return " " if text else ""
+    return f"{' ' if text[0].isspace() else ''}{inner}{' ' if text[-1].isspace() else ''}"

@@ -1,0 +1,83 @@
+"""The slow, obvious way to answer a query: look at every word of every page."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pagekin.bags.words import stem_of_word
+from pagekin.hypertext import Attribute, Corpus
+from pagekin.text import And, Not, Or, Phrase, Query, Word
+
+
+def stem(word: str) -> str:
+    """The form of a word; Porter's rules leave nothing of a lone s, which is then its own."""
+    return stem_of_word(word) or word
+
+
+class Oracle:
+    """Answers from the word streams alone."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        stems = [stem(corpus.word(term)) for term in range(len(corpus.terms))]
+        self.pages: list[list[tuple[str, int]]] = []
+        for page in range(len(corpus)):
+            stream = corpus.stream(page)
+            words = [stems[word] for word in stream.words.tolist()]
+            self.pages.append(list(zip(words, stream.attributes.tolist(), strict=True)))
+        self._counts = [Counter(page) for page in self.pages]
+        self._flags = sorted({flags for page in self.pages for _form, flags in page})
+        self._under = [
+            {a.name.lower(): [form for form, flags in page if flags & a] for a in Attribute if a.name}
+            for page in self.pages
+        ]
+
+    def finds(self, query: Query, page: int) -> bool:
+        """Whether a query finds a page."""
+        if isinstance(query, And):
+            return all(self.finds(part, page) for part in query.parts)
+        if isinstance(query, Or):
+            return any(self.finds(part, page) for part in query.parts)
+        if isinstance(query, Not):
+            return not self.finds(query.part, page)
+        if isinstance(query, Word):
+            return self.weight(page, query.attribute, stem(query.word)) > 0
+        fields = [query.attribute] if query.attribute else ["title", "text"]
+        return any(self._in_a_row(page, field, [stem(word) for word in query.words]) for field in fields)
+
+    def _in_a_row(self, page: int, attribute: str, stems: list[str]) -> bool:
+        here = self._under[page][attribute]
+        return any(here[at : at + len(stems)] == stems for at in range(len(here) - len(stems) + 1))
+
+    def weight(self, page: int, attribute: str | None, form: str) -> int:
+        """How much a word counts on a page."""
+        total = 0
+        for flags in self._flags:
+            if attribute is None or flags & Attribute[attribute.upper()]:
+                each = 4 if flags & Attribute.TITLE else 2 if flags & Attribute.HEADER else 1
+                total += each * self._counts[page][form, flags]
+        return total
+
+    def search(self, query: Query, among: Sequence[int] | None = None) -> list[tuple[int, float]]:
+        """(page, score) of all pages that a query finds, in order; statistics are those of the pages `among`."""
+        every = range(len(self.pages)) if among is None else among
+        asked = sorted(set(_asked(query)), key=lambda pair: f"{pair[0]}:{pair[1]}" if pair[0] else pair[1])
+        mean = sum(len(self.pages[page]) for page in every) / len(every)
+        scores = dict.fromkeys((page for page in every if self.finds(query, page)), 0.0)
+        for attribute, form in asked:
+            tf = {page: self.weight(page, attribute, form) for page in every}
+            df = sum(count > 0 for count in tf.values())
+            idf = math.log(1.0 + (len(every) - df + 0.5) / (df + 0.5))
+            for page in scores:
+                length = 1.2 * (1.0 - 0.75 + 0.75 * (len(self.pages[page]) / mean))
+                scores[page] += idf * (tf[page] * (1.2 + 1.0) / (tf[page] + length))
+        return sorted(scores.items(), key=lambda found: (-found[1], found[0]))
+
+
+def _asked(query: Query) -> Iterator[tuple[str | None, str]]:
+    if isinstance(query, Word):
+        yield query.attribute, stem(query.word)
+    elif isinstance(query, Phrase):
+        yield from ((query.attribute, stem(word)) for word in query.words)
+    elif isinstance(query, And | Or):
+        for part in query.parts:
+            yield from _asked(part)

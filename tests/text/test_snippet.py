@@ -1,0 +1,150 @@
+"""Snippets show whole words of the page around what was asked for."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagekin.hypertext import Attribute, Corpus
+from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.store import Kin
+from pagekin.text import Query, TextIndex, parse, snippet, tokens
+from pagekin.text.query import Word, wanted
+
+from .collections import searchable
+from .oracle import stem
+from .test_index import some_query, words_of_pages
+
+__all__ = ["words_of_pages"]
+
+
+def shown(pieces: list[tuple[str, bool]]) -> str:
+    """A snippet with brackets around its marks."""
+    return "".join(f"[{text}]" if mark else text for text, mark in pieces)
+
+
+FILLER = " ".join(f"filler{n}" for n in range(200))
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "expected"),
+    [
+        ("A lock, and locks.", "lock", "A [lock], and [locks]."),
+        ("A lock, and locks.", "LOCKING and", "A [lock], [and] [locks]."),
+        ("Virtual\n\n memory. Memory is virtual.", '"virtual memory"', "[Virtual] [memory]. Memory is virtual."),
+        ("<p>One</p><p>two (three)</p>", "two three", "One [two] ([three])"),
+        ("a b", "a OR absent", "[a] b"),
+        ("a b", "a NOT c", "[a] b"),
+        ("a b c", "a -(c d)", "[a] b c"),
+        ("関数は便利", "関数は", "[関数は]便利"),
+        ("Käse und Brot", "käse brot", "[Käse] und [Brot]"),
+        ("e\u0301cole x", "école", "[e\u0301cole] x"),
+        ("hyper\u00adtext", "hypertext", "[hypertext]"),
+        ("H<sub>2</sub>O x", "h2o", "[H2O] x"),
+        ("see <img alt='a lock'> here", "lock", "see a [lock] here"),
+        ("a &lt;b&gt; lock", "lock", "a <b> [lock]"),
+    ],
+)
+def test_what_was_asked_for_is_marked(tmp_path: Path, body: str, query: str, expected: str) -> None:
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<title>T</title><body>{body}"})
+    assert shown(snippet(index.corpus, 0, parse(query))) == expected
+
+
+def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
+    for body, first, last in (
+        (f"lock {FILLER}", "[lock] filler0", " …"),
+        (f"{FILLER} lock", "… filler", "[lock]"),
+        (f"{FILLER} lock {FILLER}", "… filler", " …"),
+    ):
+        index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{body}"})
+        text = shown(snippet(index.corpus, 0, parse("lock")))
+        assert text.startswith(first)
+        assert text.endswith(last)
+        assert 150 < len(text) < 215
+
+
+def test_the_stretch_that_shows_most_of_the_query_is_chosen(tmp_path: Path) -> None:
+    body = f"lock lock lock {FILLER} a lock with its key {FILLER} lock key"
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{body}"})
+    assert "a [lock] with its [key]" in shown(snippet(index.corpus, 0, parse("key lock")))
+    assert shown(snippet(index.corpus, 0, parse("lock"))).startswith("[lock] [lock] [lock]")
+    assert "filler199 [lock] [key]" in shown(snippet(index.corpus, 0, parse('"lock key"')))
+
+
+def test_a_page_that_shows_nothing_of_it_gives_its_start(tmp_path: Path) -> None:
+    pages = {
+        "http://a.test/1": "<title>Lock</title><p>The start of the text.",
+        "http://a.test/2": "<title>Lock</title>",
+    }
+    index = searchable(tmp_path / "a.kin", pages)
+    assert index.search(parse("lock"), 5).total == 2
+    assert snippet(index.corpus, 0, parse("lock")) == [("The start of the text.", False)]
+    assert snippet(index.corpus, 1, parse("lock")) == [("Lock", False)]
+
+
+def test_a_word_without_end_does_not_make_a_snippet_without_end(tmp_path: Path) -> None:
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{'x' * 100_000} lock {'y' * 100_000}"})
+    for query in ("lock", "x" * 120):
+        assert "[" in shown(snippet(index.corpus, 0, parse(query)))
+    assert len(shown(snippet(index.corpus, 0, parse("lock")))) < 500
+
+
+def test_a_text_that_is_shorter_than_its_words_say_gives_what_there_is(tmp_path: Path) -> None:
+    kin = searchable(tmp_path / "a.kin", {"http://a.test/": "<p>Käse, a key and then a lock"}).corpus.kin
+    for kept in (0, 3, 8, 12):
+        raw = "Käse, a key and then a lock".encode()[:kept]
+        gaps = zstandard.ZstdDecompressor().decompress(kin["text.frames"].tobytes(), max_output_size=1 << 20)[-7:]
+        frame = np.frombuffer(zstandard.compress(len(raw).to_bytes(4, "little") + raw + gaps), np.uint8)
+        bounds = np.array([0, len(frame)])
+        cut = Corpus(Kin(kin.path, kin.manifest, {**kin.arrays, "text.frames": frame, "page.text": bounds}))
+        for text in ("käse", "lock", '"a lock"', "key"):
+            assert len("".join(piece for piece, _mark in snippet(cut, 0, parse(text)))) < 40
+    assert shown(snippet(cut, 0, parse("key"))) == "Käse, a [key]"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 400))
+def test_snippets_of_any_query(demo: TextIndex, words_of_pages: list[list[str]], seed: int, width: int) -> None:
+    query = some_query(words_of_pages, seed)
+    for page in demo.search(query, 5).pages:
+        check_snippet(demo.corpus, page, query, width)
+
+
+def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
+    """A snippet is a stretch of the text; what is marked was asked for; what can be marked is."""
+    pieces = snippet(corpus, page, query, width)
+    text = " ".join(corpus.text(page)[0].split())
+    plain = "".join(piece for piece, _mark in pieces)
+    inner = plain.removeprefix("… ").removesuffix(" …")
+    assert inner in text
+    assert inner == inner.strip()
+    assert "\n" not in plain
+    forms = {stem(word) for part in wanted(query) for word in ([part.word] if isinstance(part, Word) else part.words)}
+    marked = [piece for piece, mark in pieces if mark]
+    assert all({stem(word) for word in tokens(piece)} <= forms for piece in marked)
+    stream = corpus.stream(page)
+    read = [
+        stem(corpus.word(word))
+        for word, flags in zip(stream.words.tolist(), stream.attributes.tolist(), strict=True)
+        if flags & (Attribute.TEXT | Attribute.ALT)
+    ]
+    if any(isinstance(part, Word) and stem(part.word) in read for part in wanted(query)):
+        assert marked
+    if marked:
+        # Whole words: a word of the text never begins or ends within the snippet's first or last word.
+        assert len(plain) <= max(width, 20) + 64 + 4
+        at = text.find(inner)
+        whole = {(text[:at][-1:] + " ")[0].isalnum(), (text[at + len(inner) :][:1] + " ")[0].isalnum()}
+        assert whole == {False} or text.count(inner) > 1
+
+
+def test_snippets_do_not_need_an_index(demo: TextIndex, tmp_path: Path) -> None:
+    read_sources(ReadPlan(["demo"], tmp_path / "demo.kin"))
+    plain = Corpus.open(tmp_path / "demo.kin")
+    assert "form.of_term" not in plain.kin
+    for text in ("water", '"of the"', "the history", "Käse OR bread"):
+        for page in demo.search(parse(text), 5).pages:
+            assert snippet(plain, page, parse(text)) == snippet(demo.corpus, page, parse(text))
