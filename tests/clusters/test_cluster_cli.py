@@ -156,10 +156,10 @@ def test_mistakes_are_told(kin: Path, arguments: list[str], said: str, code: int
     assert (found, said in output) == (code, True), output
 
 
-def test_a_build_makes_clusters_if_asked_and_info_tells_of_them(tmp_path: Path) -> None:
+def test_a_build_makes_clusters_unless_told_not_to_and_info_tells_of_them(tmp_path: Path) -> None:
     (tmp_path / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages().items()))
     arguments = ("build", tmp_path / "web.warc", "--out", tmp_path / "web.kin", "--parser", "strict", "--workers", "1")
-    code, said = run(*arguments, "--clusters")
+    code, said = run(*arguments)
     assert code == 0, said
     made = open_kin(tmp_path / "web.kin").facts["trees"][0]
     assert f"{made['clusters']} clusters" in said
@@ -167,11 +167,13 @@ def test_a_build_makes_clusters_if_asked_and_info_tells_of_them(tmp_path: Path) 
     code, said = run("info", tmp_path / "web.kin")
     assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; beside them addresses (5 nodes)" in said
     told = json.loads(run("info", tmp_path / "web.kin", "--json")[1])["bytes"]
-    assert told["trees"] == sum(size for name, size in told.items() if name.startswith("tree."))
+    assert told["trees"] == sum(size for name, size in told.items() if name.startswith(("tree.", "label.", "about.")))
+    assert told["search"] == sum(size for name, size in told.items() if name.startswith(("form.", "posting.", "fulltext")))
     on_disk = said.split("on disk")[1]
-    code, said = run(*arguments)
+    code, said = run(*arguments, "--no-clusters", "--no-text")
     assert code == 0, said
     assert on_disk == run("info", tmp_path / "web.kin")[1].split("on disk")[1]  # trees are no words
+    assert "none; make it with: pagekin index" in run("info", tmp_path / "web.kin")[1]
     assert "none; make them with: pagekin cluster" in run("info", tmp_path / "web.kin")[1]
 
 

@@ -35,7 +35,7 @@ def corpus() -> Corpus:
 
 
 def test_pages_tell_what_is_broader_and_narrower(corpus: Corpus) -> None:
-    made = PageThesaurus(corpus)
+    made = PageThesaurus.of(corpus)
     granite = made.suggest([made.find("granite")])
     assert granite.pages == 8
     assert granite.broader == ("rock",)
@@ -48,7 +48,7 @@ def test_pages_tell_what_is_broader_and_narrower(corpus: Corpus) -> None:
 
 
 def test_several_terms_are_asked_together(corpus: Corpus) -> None:
-    made = PageThesaurus(corpus)
+    made = PageThesaurus.of(corpus)
     both = made.suggest([made.find("rock"), made.find("granite")])
     assert both.pages == 8
     assert made.suggest([made.find("rock"), made.find("owl")]).pages == 0
@@ -56,7 +56,7 @@ def test_several_terms_are_asked_together(corpus: Corpus) -> None:
 
 
 def test_words_are_found_in_any_case_and_by_their_stem(corpus: Corpus) -> None:
-    made = PageThesaurus(corpus)
+    made = PageThesaurus.of(corpus)
     assert made.find("GRANITE") == made.find("granites") == made.find("granite") >= 0
     assert made.find("the") == made.find("nothing") == -1
 
@@ -108,7 +108,7 @@ def test_the_command(tmp_path_factory: pytest.TempPathFactory) -> None:
     read_sources(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1))
 
     def run(*arguments: str) -> tuple[int, str]:
-        result = CliRunner().invoke(app, ["suggest", kin, *arguments])
+        result = CliRunner().invoke(app, ["refine", kin, *arguments])
         return result.exit_code, result.output
 
     assert run("granite") == (0, "granite: 8 pages are about it\ncollocated  -\nbroader     rock\n"

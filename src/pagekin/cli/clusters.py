@@ -1,5 +1,6 @@
 """`pagekin clusters`: browse a collection's clusters."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -14,31 +15,106 @@ def clusters(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
     cluster: Annotated[str, typer.Argument(metavar="[CLUSTER]", help="A cluster's number, or a page's address.")] = "",
     hierarchy: Annotated[
-        str, typer.Option(metavar="NAME", help="Which tree: clusters, addresses, or directory.")
+        str, typer.Option(metavar="NAME", help="Which tree: clusters, addresses, directory, or documents.")
     ] = "clusters",
     tree: Annotated[bool, typer.Option("--tree", help="Show all that is below, not only the next level.")] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Show documents of several pages: all, or one with all its pages.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Browse clusters and other trees."""
     corpus = open_corpus(collection)
+    from pagekin.clusters.documents import NAME
     from pagekin.clusters.hierarchy import read_trees
 
     trees = {one.name: one for one in read_trees(corpus.kin)}
     if not trees:
         fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
+    if documents or hierarchy == NAME:
+        if hierarchy not in ("clusters", NAME):
+            fail(f"--documents shows the tree '{NAME}'; leave out --hierarchy {hierarchy}", USAGE)
+        if NAME not in trees and "documents" not in trees["clusters"].facts:
+            fail(f"nobody has looked for documents in {collection} yet. Do so with: pagekin cluster {collection}")
+        show_documents(corpus, trees.get(NAME), cluster, as_json)
+        return
     if hierarchy not in trees:
         fail(f"there is no tree '{hierarchy}'; there are {', '.join(trees)}", USAGE)
     chosen = trees[hierarchy]
     node = find_node(corpus, chosen, cluster)
-    if as_json:
-        print_json(node_as_dict(corpus, chosen, node, 99 if tree else 1))
-        return
     from pagekin.hypertext.titles import ShortTitles
 
+    shown = Shown(corpus, trees.get(NAME))
+    if as_json:
+        print_json(node_as_dict(shown, chosen, node, 99 if tree else 1))
+        return
     titles = ShortTitles(corpus)
     if node or not tree:
-        print_node(corpus, chosen, node, titles)
-    print_level(chosen, node, 99 if tree else 1, titles)
+        print_node(shown, chosen, node, titles)
+    print_level(chosen, node, 99 if tree else 1, titles, shown)
+
+
+class Shown:
+    """How pages are shown: those of one document once, as the document."""
+
+    def __init__(self, corpus: Any, documents: Any) -> None:
+        self.corpus = corpus
+        self._cover: dict[int, int] = {}
+        self._pages: dict[int, int] = {}
+        for node in documents.children[0] if documents else ():
+            cover, pages = documents.described[node].central[0], documents.pages_of(node).tolist()
+            self._cover |= dict.fromkeys(pages, cover)
+            self._pages[cover] = len(pages)
+
+    def once(self, pages: Iterable[int]) -> list[int]:
+        """Pages that are alone and covers of documents, in the order of their first pages."""
+        return list(dict.fromkeys(self._cover.get(page, page) for page in pages))
+
+    def title(self, page: int, titles: Any) -> str:
+        """A title for people, with the number of pages if it is a document's."""
+        pages = self._pages.get(page, 1)
+        return title_line(titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
+
+    def as_dict(self, page: int) -> dict[str, Any]:
+        """A page or a document for programs."""
+        return {**_page(self.corpus, page), "pages": self._pages.get(page, 1)}
+
+
+def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> None:
+    """All documents of several pages, the largest first; or all pages of one."""
+    from pagekin.hypertext.titles import ShortTitles
+
+    if documents is None:
+        if asked:
+            fail("there are no documents of several pages in this collection")
+        print_json([]) if as_json else say("No documents of several pages.")
+        return
+    if asked and (node := find_node(corpus, documents, asked)):
+        cover, pages = documents.described[node].central[0], documents.pages_of(node).tolist()
+        if as_json:
+            print_json(_document(corpus, documents, node) | {"parts": [_page(corpus, page) for page in pages]})
+            return
+        say(f"{node}  {documents.described[node].name}, {len(pages):,} pages\n")
+        titles = ShortTitles(corpus)
+        for page in [cover, *(page for page in pages if page != cover)]:
+            say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
+        return
+    nodes = sorted(documents.children[0], key=lambda node: (-len(documents.pages_of(node)), node))
+    if as_json:
+        print_json([_document(corpus, documents, node) for node in nodes])
+        return
+    for node in nodes:
+        about = documents.described[node]
+        say(f"{node:>4}  {len(documents.pages_of(node)):>6,} pages  {title_line(about.name)}")
+        say(f"{'':>4}  {'':>6}        {corpus.page_url(about.central[0])}")
+
+
+def _document(corpus: Any, documents: Any, node: int) -> dict[str, Any]:
+    about = documents.described[node]
+    return {
+        "document": node, "title": about.name, "url": corpus.page_url(about.central[0]),
+        "pages": len(documents.pages_of(node)),
+    }  # fmt: skip
 
 
 def find_node(corpus: Any, tree: Any, text: str) -> int:
@@ -55,19 +131,21 @@ def find_node(corpus: Any, tree: Any, text: str) -> int:
     if number < 0:
         fail(is_not_in(corpus, text))
     homes = [home for page in corpus.pages_of(number)[:1] for home in tree.homes(page)]
+    if not homes and tree.name == "documents":
+        fail(f"{text} is a document of its own")
     if not homes:
         fail(f"{text} is in no cluster of '{tree.name}'")
     return int(homes[0])
 
 
-def node_as_dict(corpus: Any, tree: Any, node: int, levels: int) -> dict[str, Any]:
+def node_as_dict(shown: Shown, tree: Any, node: int, levels: int) -> dict[str, Any]:
     """A cluster for programs, with its sub-clusters so many levels down."""
     about = tree.described[node]
     return {
         "cluster": node, "name": about.name, "pages": len(tree.pages_of(node)), "terms": list(about.terms),
-        "central": [_page(corpus, page) for page in about.central],
+        "central": [shown.as_dict(page) for page in shown.once(about.central)],
         "path": [{"cluster": one, "name": tree.described[one].name} for one in tree.path(node)[:-1]],
-        "children": [node_as_dict(corpus, tree, child, levels - 1) for child in tree.children[node]] if levels else [],
+        "children": [node_as_dict(shown, tree, child, levels - 1) for child in tree.children[node]] if levels else [],
     }  # fmt: skip
 
 
@@ -75,36 +153,38 @@ def _page(corpus: Any, page: int) -> dict[str, str]:
     return {"url": corpus.page_url(page), "title": corpus.titles.text(page)}
 
 
-def print_node(corpus: Any, tree: Any, node: int, titles: Any) -> None:
+def print_node(shown: Shown, tree: Any, node: int, titles: Any) -> None:
     """One cluster for people."""
     about = tree.described[node]
     if node:
         say(" > ".join(f"{one}" + (f" {tree.described[one].name}" if one else "") for one in tree.path(node)))
     say(f"{len(tree.pages_of(node)):,} pages" + (f"; {', '.join(about.terms)}" if about.terms else ""))
-    for page in about.central:
-        say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
+    central = shown.once(about.central)
+    for page in central:
+        say(f"  {shown.title(page, titles)}\n    {shown.corpus.page_url(page)}")
     if not tree.children[node]:
-        pages = [page for page in tree.pages_of(node).tolist() if page not in about.central]
-        for page in pages[:_PAGES]:
-            say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
-        if len(pages) > _PAGES:
-            say(f"  and {len(pages) - _PAGES:,} more")
+        others = [page for page in shown.once(tree.pages_of(node).tolist()) if page not in central]
+        for page in others[:_PAGES]:
+            say(f"  {shown.title(page, titles)}\n    {shown.corpus.page_url(page)}")
+        if len(others) > _PAGES:
+            say(f"  and {len(others) - _PAGES:,} more")
     say()
 
 
-def print_level(tree: Any, node: int, levels: int, titles: Any, indent: int = 0) -> None:
+def print_level(tree: Any, node: int, levels: int, titles: Any, shown: Shown, indent: int = 0) -> None:
     """The sub-clusters of a cluster, so many levels down."""
     for child in tree.children[node]:
-        print_nodes(tree, [child], titles, indent)
+        print_nodes(tree, [child], titles, indent, shown)
         if levels > 1:
-            print_level(tree, child, levels - 1, titles, indent + 1)
+            print_level(tree, child, levels - 1, titles, shown, indent + 1)
 
 
-def print_nodes(tree: Any, nodes: list[int], titles: Any, indent: int = 0) -> None:
+def print_nodes(tree: Any, nodes: list[int], titles: Any, indent: int = 0, shown: Shown | None = None) -> None:
     """Clusters, a line and the most central pages each."""
+    as_shown = shown or Shown(None, None)
     for node in nodes:
         about = tree.described[node]
         say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
         if about.central:
-            central = "; ".join(title_line(titles.text(page)) for page in about.central[:3])
+            central = "; ".join(as_shown.title(page, titles) for page in as_shown.once(about.central)[:3])
             say(f"{'  ' * indent}{'':>4}  {'':>6}        {central}")

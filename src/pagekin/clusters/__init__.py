@@ -1,6 +1,6 @@
 """Content-link similarities, clusters, hierarchies (hypursuit-1996), and a default that serves people better.
 
-`make` puts a collection's pages into clusters and keeps them in it, as a `Tree` beside others; `terms`, `links` and
+`make` puts a collection's pages into clusters, a `Tree` beside others; `terms`, `links` and
 `complete` are the paper's method, `neighbour_graph` and `communities` the default, `agreement` compares with a human
 classification.
 """

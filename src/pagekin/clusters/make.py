@@ -1,4 +1,4 @@
-"""Clusters of a whole collection: made by the default or by the paper's method, described, and kept in it."""
+"""Clusters of a whole collection: made by the default or by the paper's method, and described."""
 
 import tempfile
 from collections.abc import Callable
@@ -15,15 +15,15 @@ from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_pages
 from pagekin.clusters.complete import COMBINE, complete_link, hybrid
 from pagekin.clusters.describe import Rows, describe
-from pagekin.clusters.hierarchy import ARRAYS, Tree, put_trees, read_trees
+from pagekin.clusters.documents import document_tree
+from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.terms import term_similarity, term_vectors
 from pagekin.evaluation.directory import Directory
 from pagekin.evaluation.experiments import rows_of
-from pagekin.hypertext import Corpus, check_corpus
+from pagekin.hypertext import Corpus
 from pagekin.hypertext.urls import host_of
-from pagekin.store import KinError, KinWriter, open_kin
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -138,38 +138,33 @@ def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
     return made
 
 
-def cluster_collection(
-    path: Path, plan: ClusterPlan, directory: Directory | None = None, progress: Progress = lambda _s, _p: None
+def make_trees(
+    corpus: Corpus, plan: ClusterPlan, directory: Directory | None = None, progress: Progress = lambda _s, _p: None
 ) -> list[Tree]:
-    """Make the clusters of a collection, in place of those it has, and keep them in it.
+    """The clusters of a collection, and beside them its other trees.
 
-    Beside them stands the tree of addresses, and that of a directory if one is given or was given before.
+    These are the addresses, a directory if one is given or the collection has one, and composite documents if there are any.
     """
-    open_kin(path)
-    with KinWriter(path, "pagekin cluster") as writer:
-        corpus = Corpus.open(path)
-        kin = corpus.kin
-        if damage := next(check_corpus(kin), None):
-            raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
-        if not len(corpus):
-            raise ClusterError(f"{path} holds no page, so there is nothing to put into clusters")
-        levels, chosen = cluster_levels(corpus, plan, progress)
-        facts: dict[str, Any] = {"method": plan.method, "max_clusters": plan.max_clusters}
-        facts["clusters"] = len(np.unique(levels[chosen]))
-        if plan.method == "default":
-            facts["seed"] = plan.seed
-        else:
-            facts |= {"similarity": plan.similarity, "combine": plan.combine}
-        trees = [Tree.of_levels("clusters", levels, facts, chosen), address_tree(corpus)]
-        if directory is not None:
-            trees.append(directory_tree(directory, corpus))
-        progress("names", 0.0)
-        trees = described(corpus, trees, plan.threads)
-        if directory is None:
-            trees += [tree for tree in read_trees(kin) if tree.name == "directory"]
-        progress("names", 1.0)
-        kept = {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(ARRAYS)}
-        writer.commit({**kin.facts, **put_trees(writer, trees)}, keep=kept)
+    if not len(corpus):
+        raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to put into clusters")
+    levels, chosen = cluster_levels(corpus, plan, progress)
+    facts: dict[str, Any] = {"method": plan.method, "max_clusters": plan.max_clusters}
+    facts["clusters"] = len(np.unique(levels[chosen]))
+    documents = document_tree(corpus)
+    facts["documents"] = len(documents) - 1
+    if plan.method == "default":
+        facts["seed"] = plan.seed
+    else:
+        facts |= {"similarity": plan.similarity, "combine": plan.combine}
+    trees = [Tree.of_levels("clusters", levels, facts, chosen), address_tree(corpus)]
+    if directory is not None:
+        trees.append(directory_tree(directory, corpus))
+    progress("names", 0.0)
+    trees = described(corpus, trees, plan.threads)
+    if directory is None:
+        trees += [tree for tree in read_trees(corpus.kin) if tree.name == "directory"]
+    trees += [documents] if len(documents) > 1 else []
+    progress("names", 1.0)
     return trees
 
 

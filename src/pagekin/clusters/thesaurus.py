@@ -7,6 +7,7 @@ sub-clusters.
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from pagekin.clusters.hierarchy import Tree
 from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_words
 from pagekin.evaluation.experiments import rows_of
 from pagekin.hypertext import Corpus, fold
+from pagekin.store import Kin, KinWriter, RaggedBytes, smallest_uint
+from pagekin.store.ragged import pack
 
 Array = npt.NDArray[Any]
 ABOUT = 60
 """A page is about so many of its heaviest words."""
 _FEWEST = 3
 """Pages that must be about a word before it is suggested."""
+ARRAYS = "about."
 _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
 
 
@@ -40,6 +44,50 @@ class Suggestions:
     narrower: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class About:
+    """What each page is about: its heaviest words."""
+
+    offsets: npt.NDArray[Any]
+    """Per page, its share of `terms`."""
+    terms: npt.NDArray[Any]
+    """Numbers of words."""
+    words: RaggedBytes
+    """Each word in its most common form."""
+
+    @classmethod
+    def of(cls, corpus: Corpus, threads: int = 1) -> "About":
+        """What the pages of a corpus are about."""
+        page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+        with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
+            workshop = Workshop(corpus, Path(folder), threads)
+            matrix = rows_of(workshop.bags(_STRATEGY), page_url)
+            words = workshop.words(_STRATEGY)
+            page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
+            order = np.lexsort((matrix.terms, -matrix.weights, page))
+            order = order[matrix.terms[order] < words]
+            place = np.arange(len(order)) - np.searchsorted(page[order], page[order])
+            chosen = order[place < ABOUT]
+            used, terms = np.unique(matrix.terms[chosen], return_inverse=True)
+            shown = [workshop.shown(_STRATEGY, term).encode() for term in used.tolist()]
+        offsets = np.searchsorted(page[chosen], np.arange(len(page_url) + 1))
+        return cls(offsets, terms.astype(np.uint32), RaggedBytes(*pack(shown)))
+
+    @classmethod
+    def read(cls, kin: Kin) -> "About | None":
+        """What a collection keeps of it, if it does."""
+        if f"{ARRAYS}terms" not in kin:
+            return None
+        return cls(kin[f"{ARRAYS}offsets"], kin[f"{ARRAYS}terms"], RaggedBytes.of(kin, f"{ARRAYS}word"))
+
+    def put(self, writer: KinWriter) -> None:
+        """Keep it in a collection."""
+        writer.put(f"{ARRAYS}offsets", self.offsets.astype(smallest_uint(len(self.terms))))
+        writer.put(f"{ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
+        writer.put(f"{ARRAYS}word.bytes", np.asarray(self.words.data))
+        writer.put(f"{ARRAYS}word.offsets", np.asarray(self.words.offsets))
+
+
 class PageThesaurus:
     """Suggestions from what pages are about.
 
@@ -48,31 +96,36 @@ class PageThesaurus:
     stands out: P(t | question) times the logarithm of the lift.
     """
 
-    def __init__(self, corpus: Corpus, threads: int = 1) -> None:
-        page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
-        with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
-            workshop = Workshop(corpus, Path(folder), threads)
-            matrix = rows_of(workshop.bags(_STRATEGY), page_url)
-            self._words = workshop.words(_STRATEGY)
-            self._shown = [workshop.shown(_STRATEGY, term) for term in range(self._words)]
-        page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
-        order = np.lexsort((matrix.terms, -matrix.weights, page))
-        order = order[matrix.terms[order] < self._words]
-        place = np.arange(len(order)) - np.searchsorted(page[order], page[order])
-        chosen = order[place < ABOUT]
-        self._page, self._term = page[chosen], matrix.terms[chosen]
-        self._starts = np.searchsorted(self._page, np.arange(len(page_url) + 1))
+    def __init__(self, about: About) -> None:
+        self._words = len(about.words)
+        self._shown = [word.decode("utf-8", "replace") for word in about.words]
+        self._term = np.asarray(about.terms).astype(np.int64)
+        self._starts = np.asarray(about.offsets).astype(np.int64)
+        self._page = np.repeat(np.arange(len(self._starts) - 1), np.diff(self._starts))
         self._df = np.bincount(self._term, minlength=self._words)
         self._number = {word: term for term, word in enumerate(self._shown) if self._df[term]}
+
+    @classmethod
+    def of(cls, corpus: Corpus, threads: int = 1) -> "PageThesaurus":
+        """The thesaurus of a collection, from what it keeps if it does."""
+        return cls(About.read(corpus.kin) or About.of(corpus, threads))
+
+    @cached_property
+    def _of_stem(self) -> dict[str, int]:
+        """The commonest word with each stem."""
+        found: dict[str, int] = {}
+        for word, term in self._number.items():
+            stem = stem_of_word(word)
+            if stem not in found or self._df[term] > self._df[found[stem]]:
+                found[stem] = term
+        return found
 
     def find(self, word: str) -> int:
         """The number of a word, or of the commonest word with its stem; -1 if no page is about it."""
         (form,) = bag_forms([fold(word)], _STRATEGY)
         if form in self._number:
             return self._number[form]
-        stem = stem_of_word(form)
-        alike = [term for other, term in self._number.items() if stem_of_word(other) == stem] if form else []
-        return max(alike, key=lambda term: (self._df[term], -term), default=-1)
+        return self._of_stem.get(stem_of_word(form), -1) if form else -1
 
     def pages(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
         """The pages that are about all of some terms."""

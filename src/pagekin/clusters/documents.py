@@ -1,0 +1,333 @@
+"""Composite documents: the pages over which an author spread one document (hypursuit-1996, Figure 1).
+
+A document has a *cover*, a page that links to the others, which link back and lie in its folder or below. Mutual links are
+common, so there has to be more. Either the cover lists pages in an order in which each is linked with the next, and only
+with the next: sections, chapters. Or all pages but the cover are known to the document alone, and have a name in their
+titles that the rest of the site has not: "CS 302 Section 4: Grading". Then every page to which only the document links, and
+which links back, belongs to it too: figures, notes, authors.
+
+Pages stay alone where in doubt, and where others link to them much: those of an encyclopaedia or a reference.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.clusters.hierarchy import Described, Tree
+from pagekin.clusters.links import Graph, page_graph
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.titles import ShortTitles
+from pagekin.hypertext.urls import host_of
+
+NAME = "documents"
+"""The name of their tree."""
+FEWEST_PAGES, MOST_PAGES = 3, 64
+"""Pages of a document. A longer one is a book: its chapters are documents if they have pages of their own."""
+_RUN = 3
+"""Pages in a row that a cover lists and that are linked each with the next."""
+_KNOWN_OUTSIDE = 0.5
+"""Links to the inner pages from outside, at most, for each link from inside."""
+_CROSS_LINKS = 2.0
+"""Links to other inner pages, at most, of the average inner page of a document that has no order."""
+_NEAR = 3
+"""Mutual links from the cover and the core within which pages are judged together."""
+_NAMED = 0.5
+"""The least share of inner pages whose titles hold the document's name."""
+_GENERAL = frozenset(
+    "a an and at by contents de for from home homepage in index info information main my of on or page pages s site table "
+    "the to untitled web welcome with".split()
+)
+"""Words of titles that name no document."""
+_CODE = re.compile(r"\w_\w|\w\(\)|[^\W\d]\w+(?:::|\.)[^\W\d]\w+")
+"""A name as in programs: titles of references are full of them."""
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document of several pages."""
+
+    cover: int
+    pages: tuple[int, ...]
+    """All pages, with the cover and older captures, rising."""
+    title: str
+    """The cover's, without what its host repeats."""
+
+
+def find_documents(corpus: Corpus) -> list[Document]:
+    """The composite documents of a corpus, by their covers' addresses; no page is in two of them.
+
+    Of documents that share pages the larger one stays, then the one whose cover is linked with more of it, or has the
+    shorter address. Cost: a few steps for each link, and for each page that may be a cover those of at most 64 pages.
+    """
+    search = _Search(corpus)
+    found = [(group, cover) for cover in search.covers() if (group := search.document(cover))]
+    found.sort(key=lambda one: (-len(one[0]), -search.width(one[1], one[0]), len(search.urls[one[1]]), one[1]))
+    taken: set[int] = set()
+    kept: list[Document] = []
+    for group, cover in found:
+        if taken.isdisjoint(group):
+            taken |= group
+            kept.append(search.made(cover, group))
+    return sorted(kept, key=lambda one: one.cover)
+
+
+def document_tree(corpus: Corpus) -> Tree:
+    """The composite documents as a tree: a node each below the root, named by its title, its cover the central page.
+
+    Pages that are documents of their own are not in it.
+    """
+    documents = find_documents(corpus)
+    sizes = [0, 0, *(len(one.pages) for one in documents)]
+    return Tree(
+        NAME,
+        np.array([-1] + [0] * len(documents), np.int32),
+        np.cumsum(sizes, dtype=np.int64),
+        np.array([page for one in documents for page in one.pages], np.int64),
+        {"documents": len(documents), "pages": sum(sizes), "most_pages": MOST_PAGES},
+        [Described("", (), ()), *(Described(one.title, (), (one.cover,)) for one in documents)],
+    )
+
+
+def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
+    """(pages): of each page of a collection the cover of its document; a page alone is its own.
+
+    Without a tree all pages are alone.
+    """
+    found = np.arange(pages, dtype=np.int64)
+    if tree is not None:
+        for node in tree.children[0]:
+            inside = tree.pages_of(node)
+            found[inside] = (*tree.described[node].central, *inside)[0]
+    return found
+
+
+class _Search:
+    """The pages of a corpus as nodes of their graph, and what is asked of them."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.graph: Graph = page_graph(corpus)
+        self.urls = [corpus.url(number) for number in self.graph.urls.tolist()]
+        self.folders = [url.partition("?")[0].rpartition("/")[0] for url in self.urls]
+        self.hosts = [host_of(url) for url in self.urls]
+        self.titles = ShortTitles(corpus)
+        self.mutual = self._mutual()
+        self.first_into = self._first_into()
+        self.known: list[int] = np.diff(self.graph.in_offsets).tolist()
+        self._names: dict[str, dict[str, set[int]]] | None = None
+
+    def _mutual(self) -> dict[int, set[int]]:
+        """Of each node those near by, in its folder, below it or beside it, that are linked with it both ways."""
+        count = len(self.graph)
+        sources = np.repeat(np.arange(count), np.diff(self.graph.out_offsets))
+        targets = self.graph.out_targets.astype(np.int64)
+        both = np.intersect1d(sources * count + targets, targets * count + sources, assume_unique=True)
+        above = [folder.rpartition("/")[0] for folder in self.folders]
+        found: dict[int, set[int]] = {}
+        for node, other in zip((both // max(count, 1)).tolist(), (both % max(count, 1)).tolist(), strict=True):
+            if above[node] == above[other] or self._below(node, other) or self._below(other, node):
+                found.setdefault(node, set()).add(other)
+        return found
+
+    def _first_into(self) -> list[int]:
+        """Of each node the first that links to it, or -1: most pages that others know can be told by it alone."""
+        offsets = self.graph.in_offsets
+        known = offsets[:-1] < offsets[1:]
+        found = np.full(len(self.graph), -1, np.int64)
+        found[known] = self.graph.in_sources[offsets[:-1][known]]
+        linked: list[int] = found.tolist()
+        return linked
+
+    def _below(self, cover: int, node: int) -> bool:
+        """Whether a node lies in the cover's folder or below."""
+        folder, above = self.folders[node], self.folders[cover]
+        return folder.startswith(above) and (len(folder) == len(above) or folder[len(above)] == "/")
+
+    def _out(self, node: int) -> list[int]:
+        linked: list[int] = self.graph.out_targets[
+            self.graph.out_offsets[node] : self.graph.out_offsets[node + 1]
+        ].tolist()
+        return linked
+
+    def _into(self, node: int) -> list[int]:
+        linked: list[int] = self.graph.in_sources[
+            self.graph.in_offsets[node] : self.graph.in_offsets[node + 1]
+        ].tolist()
+        return linked
+
+    def _is_linked(self, node: int, other: int) -> bool:
+        """Whether there is a link between two nodes, either way."""
+        return other in self.mutual.get(node, ()) or other in self._out(node) or node in self._out(other)
+
+    def covers(self) -> list[int]:
+        """The nodes that may be covers."""
+        return sorted(node for node, others in self.mutual.items() if len(others) >= FEWEST_PAGES - 1)
+
+    def document(self, cover: int) -> set[int]:
+        """The nodes of the document with this cover; none if there is no such document."""
+        core = [node for run in self._runs(self._listed(cover)) for node in run]
+        if core:
+            group = self._grown(cover, core)
+            if self._is_sound(cover, group) and self._is_little_known(cover, group):
+                return group
+        if not self._may_have_a_name(cover):
+            return set()
+        group = self._grown(cover, [])
+        return group if self._is_sound(cover, group) and self._has_a_name(cover, group) else set()
+
+    def _is_sound(self, cover: int, group: set[int]) -> bool:
+        """Whether a document may have so many pages, this cover, and such titles."""
+        if not FEWEST_PAGES <= len(group) <= MOST_PAGES:
+            return False
+        return not self._has_another_cover(cover, group) and not self._is_reference(cover, group)
+
+    def width(self, node: int, group: set[int]) -> int:
+        """With how many pages of a document a node is linked both ways."""
+        return len(self.mutual.get(node, set()) & group)
+
+    def _outside(self, node: int, group: set[int]) -> int:
+        """How many pages that are not of a document link to a node."""
+        return sum(other not in group for other in self._into(node))
+
+    def _has_another_cover(self, cover: int, group: set[int]) -> bool:
+        """Whether an inner page is linked with more of the document, and with all of it or known as well outside.
+
+        A section links to the one before, to the contents and to the next, which makes it look like a cover of these.
+        """
+        width, outside = self.width(cover, group), self._outside(cover, group)
+        wider = [node for node in group - {cover} if self.width(node, group) > width]
+        return any(self.width(node, group) == len(group) - 1 or self._outside(node, group) >= outside for node in wider)
+
+    def _listed(self, cover: int) -> list[int]:
+        """The nodes that are linked with a cover both ways, in the order of its links."""
+        offsets = self.corpus.kin["page.anchors"]
+        page = int(self.graph.pages[cover])
+        targets = np.asarray(self.corpus.kin["anchor.target"][int(offsets[page]) : int(offsets[page + 1])], np.int64)
+        places = np.minimum(np.searchsorted(self.graph.urls, targets), len(self.graph) - 1)
+        nodes = places[self.graph.urls[places] == targets].tolist()
+        return [node for node in dict.fromkeys(nodes) if node in self.mutual[cover] and self._below(cover, node)]
+
+    def _runs(self, listed: Sequence[int]) -> Iterator[list[int]]:
+        """The parts of a list in which each node is linked with the next both ways, and seldom with the next but one."""
+        run: list[int] = []
+        for node in [*listed, -1]:
+            if run and node not in self.mutual.get(run[-1], ()):
+                if len(run) >= _RUN and self._is_order(run):
+                    yield run
+                run = []
+            run.append(node)
+
+    def _is_order(self, run: Sequence[int]) -> bool:
+        """Whether nodes follow each other, rather than that all are linked with all."""
+        allowed = (len(run) - 3) // 2  # fewer than half of them
+        for node, other in zip(run, run[2:], strict=False):
+            allowed -= self._is_linked(node, other)
+            if allowed < 0:
+                return False
+        return True
+
+    def _grown(self, cover: int, core: Sequence[int]) -> set[int]:
+        """A cover and the core of its document, with all to which only they link and which link back.
+
+        It stops growing when it is larger than a document may be.
+        """
+        group = self._started(cover, core)
+        todo = sorted(group)
+        while todo and len(group) <= MOST_PAGES:
+            for node in self._out(todo.pop()):
+                if (
+                    self.first_into[node] in group
+                    and node not in group
+                    and self._below(cover, node)
+                    and all(other in group for other in self._into(node))
+                    and not group.isdisjoint(self._out(node))
+                ):
+                    group.add(node)
+                    todo.append(node)
+        return group
+
+    def _may_be_inner(self, cover: int, node: int) -> bool:
+        """Whether a node could be known to the document alone."""
+        return self.known[node] <= MOST_PAGES and self._below(cover, node)
+
+    def _started(self, cover: int, core: Sequence[int]) -> set[int]:
+        """A cover and its core, with pages near by to which no others link but they all."""
+        fixed = {cover, *core}
+        group = edge = fixed
+        # Section and figure link to each other, so neither can be judged without the other.
+        for _ in range(_NEAR):
+            near = set().union(*(self.mutual[one] for one in edge)) - group
+            edge = {node for node in near if self._may_be_inner(cover, node)}
+            if len(group) + len(edge) > MOST_PAGES:
+                break
+            group = group | edge
+        while known := {node for node in group - fixed if any(other not in group for other in self._into(node))}:
+            group = group - known
+        return group
+
+    def _is_little_known(self, cover: int, group: set[int]) -> bool:
+        """Whether few from outside link to the inner pages."""
+        inner = group - {cover}
+        outside = sum(self._outside(node, group) for node in inner)
+        return outside <= _KNOWN_OUTSIDE * (sum(self.known[node] for node in inner) - outside)
+
+    def _is_reference(self, cover: int, group: set[int]) -> bool:
+        """Whether the inner pages are entries about parts of programs, each to be looked up on its own."""
+        inner = group - {cover}
+        return 2 * sum(bool(_CODE.search(self._title(node))) for node in inner) > len(inner)
+
+    def _title(self, node: int) -> str:
+        return self.titles.text(int(self.graph.pages[node]))
+
+    def _words(self, node: int) -> set[str]:
+        return set(_WORD.findall(self._title(node).casefold())) - _GENERAL
+
+    def _may_have_a_name(self, cover: int) -> bool:
+        """Whether two pages that are linked with a cover hold a word of its title. A site's front page covers the site."""
+        if self.folders[cover].count("/") < 3:
+            return False
+        of_host = self._holders[self.hosts[cover]]
+        return any(len(of_host[word] & self.mutual[cover]) > 1 for word in self._words(cover))
+
+    def _has_a_name(self, cover: int, group: set[int]) -> bool:
+        """Whether words of the cover's title stand in those of most inner pages, and not elsewhere on a larger site.
+
+        Pages that are linked with each other in all ways are a site, not a document.
+        """
+        inner = group - {cover}
+        widths = [self.width(node, group) for node in inner]
+        # The cover stands out by its links, or at least by being known where some inner pages have fewer.
+        rival = max(widths) if not self._outside(cover, group) else min(widths)
+        if rival >= self.width(cover, group):
+            return False
+        if sum(len(inner.intersection(self._out(node))) for node in inner) > _CROSS_LINKS * len(inner):
+            return False
+        title, titles = self._words(cover), [self._words(node) for node in inner]
+        enough = max(2, _NAMED * len(inner))
+        name = [word for word in title if sum(word in held for held in titles) >= enough]
+        # Of two inner pages, the cover may be the page between them: then it has as much of its own as they have.
+        if not name or (len(inner) < _RUN and 2 * len(name) <= len(title)):
+            return False
+        of_host = self._holders[self.hosts[cover]]
+        everywhere = set.intersection(*(of_host[word] for word in name))
+        return 2 * len(everywhere & group) > len(everywhere) and 2 * len(group) <= len(of_host[""])
+
+    @property
+    def _holders(self) -> dict[str, dict[str, set[int]]]:
+        """Of each host and word of a title the nodes that hold it; all nodes of the host hold the word ''."""
+        if self._names is None:
+            self._names = {}
+            for node, host in enumerate(self.hosts):
+                held = self._names.setdefault(host, {})
+                for word in ("", *self._words(node)):
+                    held.setdefault(word, set()).add(node)
+        return self._names
+
+    def made(self, cover: int, group: set[int]) -> Document:
+        """The document of these nodes; a node stands for all captures of its address."""
+        pages = (page for node in group for page in self.corpus.pages_of(int(self.graph.urls[node])))
+        return Document(int(self.graph.pages[cover]), tuple(sorted(pages)), self._title(cover) or self.urls[cover])
