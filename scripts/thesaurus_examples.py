@@ -18,10 +18,10 @@ WORDS = (
 )  # fmt: skip
 INTRODUCTION = """# Suggested terms
 
-    pagekin suggest school.kin whale
-    pagekin suggest school.kin whale --preset hypursuit1996
+    pagekin refine school.kin whale
+    pagekin refine school.kin whale --preset hypursuit1996
 
-`pagekin suggest` gives three lists to refine a question with.
+`pagekin refine` gives three lists to refine a question with.
 
 **By pages**, the default. A page is *about* the 60 heaviest words of its bag. A word is **narrower** than the question if at
 least half of the pages about it are about the question too, and they are fewer than 0.7 of the question's. It is **broader** if
@@ -43,7 +43,7 @@ def main() -> None:
     """Write the page for the collection named on the command line."""
     corpus = Corpus.open(sys.argv[1])
     parts = [INTRODUCTION]
-    ways = {"By pages": PageThesaurus(corpus), "By sub-clusters": ClusterThesaurus(corpus, read_trees(corpus.kin)[0])}
+    ways = {"By pages": PageThesaurus.of(corpus), "By sub-clusters": ClusterThesaurus(corpus, read_trees(corpus.kin)[0])}
     for title, made in ways.items():
         lines = [f"## {title}", "", "| word | | collocated | broader | narrower |", "|---|---:|---|---|---|"]
         for word in WORDS:

@@ -168,7 +168,9 @@ def test_a_build_makes_clusters_unless_told_not_to_and_info_tells_of_them(tmp_pa
     assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; beside them addresses (5 nodes)" in said
     told = json.loads(run("info", tmp_path / "web.kin", "--json")[1])["bytes"]
     assert told["trees"] == sum(size for name, size in told.items() if name.startswith(("tree.", "label.", "about.")))
-    assert told["search"] == sum(size for name, size in told.items() if name.startswith(("form.", "posting.", "fulltext")))
+    assert told["search"] == sum(
+        size for name, size in told.items() if name.startswith(("form.", "posting.", "fulltext"))
+    )
     on_disk = said.split("on disk")[1]
     code, said = run(*arguments, "--no-clusters", "--no-text")
     assert code == 0, said

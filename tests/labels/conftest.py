@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pagekin.clusters import Tree, read_trees
-from pagekin.clusters.make import ClusterPlan, cluster_collection
+from pagekin.clusters.make import ClusterPlan
+from pagekin.engines import cluster_collection
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.read import ReadPlan, read_sources
 

@@ -17,6 +17,7 @@ urls = st.lists(words.map(lambda path: f"http://site.example/{path}"), unique=Tr
 filters = st.lists(
     st.lists(st.integers(0, 2**64 - 1), max_size=20).map(lambda keys: Filter.of(np.array(keys, np.uint64))), max_size=2
 ).map(tuple)
+analysers = st.sampled_from(["", "porter-1", "other"])
 heaviest = st.lists(words, max_size=3).map(tuple)
 added = st.sets(
     st.builds(Added, st.sampled_from(ATTRIBUTES), words, st.sampled_from(ADDED_BY)), max_size=3
@@ -46,6 +47,7 @@ def labels(draw: st.DrawFn) -> ContentLabel:
     )  # fmt: skip
     many = st.integers(99, 2**53 - 1)
     return ContentLabel(
-        VERSION, draw(lines), draw(many), draw(many), draw(many), draw(st.booleans()),
+        VERSION, draw(analysers), draw(lines), draw(many), draw(many), draw(many), draw(st.booleans()),
         Lost(draw(counts), draw(counts), draw(counts)), draw(heaviest), draw(added), table, packed[0], draw(filters), made,
+        draw(counts),
     )  # fmt: skip

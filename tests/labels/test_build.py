@@ -1,6 +1,7 @@
 """The label of a collection: exact counts, budgets that are kept, and filters that never lose a match."""
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 from pagekin.bags import preset
 from pagekin.bags.words import bag_forms
 from pagekin.clusters import Tree
-from pagekin.clusters.terms import ATTRIBUTES, WORDS
+from pagekin.clusters.terms import ATTRIBUTES, WORDS, TermCounts, count_terms, term_words
 from pagekin.hypertext import Corpus
+from pagekin.hypertext.read import ReadPlan, read_sources
 from pagekin.labels import ContentLabel, LabelError, from_json, to_json
-from pagekin.labels.build import chosen_nodes, leaf_label
-from pagekin.labels.membership import Filter, any_may_hold, term_key
+from pagekin.labels.build import chosen_nodes, leaf_label, noted_terms
+from pagekin.labels.fitting import Budget
+from pagekin.labels.membership import Filter, FilterBank, any_may_hold, term_key
 from pagekin.labels.model import Added
 from pagekin.labels.sexpr import from_sexpr, to_sexpr
 
@@ -88,14 +91,14 @@ def test_no_term_of_the_collection_is_reported_absent(
     demo_tree: Tree, label: ContentLabel, held: list[Counter[tuple[str, str]]]
 ) -> None:
     keys = {pair: term_key(pair[1], pair[0]) for pair in {pair for page in held for pair in page}}
-    assert sum(key is not None for key in keys.values()) > 10_000
+    assert len(set(keys.values())) > 10_000
     (whole,) = label.filters
-    assert whole.may_hold(np.array([key for key in keys.values() if key is not None], np.uint64)).all()
+    assert whole.may_hold(np.array(sorted(set(keys.values())), np.uint64)).all()
     for cluster in label.clusters:
         pages = [page for node in cluster.nodes for page in demo_tree.pages_of(node).tolist()]
-        mine = {keys[pair] for page in pages for pair in held[page]} - {None}
+        mine = {keys[pair] for page in pages for pair in held[page]}
         (one,) = cluster.filters
-        assert one.may_hold(np.array(sorted(filter(None, mine)), np.uint64)).all()
+        assert one.may_hold(np.array(sorted(mine), np.uint64)).all()
     assert all(label.may_hold(word, name) for name, word in list(keys)[::50])
 
 
@@ -104,7 +107,7 @@ def test_absent_terms_are_reported_present_in_one_case_of_a_hundred(label: Conte
     letters = np.array(list("bcdfghjklmnpqrtvwxz"))
     words = ["zq" + "".join(rng.choice(letters, 9)) for _ in range(10_000)]
     for attribute in ("text", "title"):
-        asked = np.array([key for word in words if (key := term_key(word, attribute)) is not None], np.uint64)
+        asked = np.array([term_key(word, attribute) for word in words], np.uint64)
         found = [one.may_hold(asked).mean() for part in (label, *label.clusters) for one in part.filters]
         assert found[0] <= 0.01
         assert np.mean(found[1:]) <= 0.01
@@ -137,7 +140,19 @@ def test_any_of_several_filters_will_do_and_none_say_nothing() -> None:
     assert not any_may_hold((queue,), "lock")
     assert not any_may_hold((queue,), "queue", "title")
     assert any_may_hold((), "zebra")
-    assert any_may_hold((queue,), "the"), "of stop words a label knows nothing"
+    assert not any_may_hold((queue,), "the"), "stop words are words, too"
+    assert not any_may_hold((Filter.of(np.zeros(0, np.uint64)),), "queue")
+
+
+def test_a_bank_of_filters_tells_what_each_of_them_tells() -> None:
+    rng = np.random.default_rng(3)
+    keys = [rng.integers(0, 2**64, size, np.uint64) for size in (0, 1, 7, 300, 5000, 0)]
+    filters = [Filter.of(one) for one in keys]
+    asked = np.concatenate([*(one[:20] for one in keys), rng.integers(0, 2**64, 3000, np.uint64)])
+    found = FilterBank(filters).may_hold(asked)
+    assert found.tolist() == [one.may_hold(asked).tolist() for one in filters]
+    assert found.any()
+    assert FilterBank([]).may_hold(asked).shape == (0, len(asked))
 
 
 def test_terms_of_the_operator_are_marked_and_found(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
@@ -154,7 +169,7 @@ def test_budgets_are_always_kept_and_what_is_lost_is_told(
     demo: Corpus, demo_tree: Tree, max_terms: int, max_clusters: int, max_bytes: int
 ) -> None:
     try:
-        made = leaf_label(demo, demo_tree, max_terms, max_clusters, max_bytes)
+        made = leaf_label(demo, demo_tree, Budget(max_terms, max_clusters, max_bytes))
     except LabelError as error:
         assert "is the least" in str(error)
         assert max_bytes < 1000
@@ -171,8 +186,41 @@ def test_budgets_are_always_kept_and_what_is_lost_is_told(
     assert made.lost.filters == 1 + len(made.clusters) - sum(len(part.filters) for part in (made, *made.clusters))
 
 
+def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    vocabulary = ["".join(rng.choice(list("bcdfghjkmnpqrtvwxz"), 7)) for _ in range(3000)]
+    first = vocabulary[:600]
+    later = rng.choice(vocabulary, 4000)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "long.html").write_text("<p>" + " ".join([*first, *later]) + "</p><h2>tail heading</h2>")
+    (tmp_path / "site" / "short.html").write_text("<p>" + " ".join(vocabulary[-900:]))
+    read_sources(ReadPlan([str(tmp_path / "site")], tmp_path / "long.kin"))
+    corpus = Corpus.open(tmp_path / "long.kin")
+    words = term_words(corpus)
+    counted = count_terms(corpus, words)
+    noted = noted_terms(corpus, words, counted)
+    pages = {corpus.page_url(page).rpartition("/")[2]: page for page in range(2)}
+
+    def shown(made: TermCounts, name: str) -> dict[tuple[str, str], int]:
+        row = slice(*made.offsets[pages[name] : pages[name] + 2].tolist())
+        pairs = (divmod(term, len(ATTRIBUTES)) for term in made.terms[row].tolist())
+        names = [(ATTRIBUTES[attribute], corpus.word(int(words.shown[word]))) for word, attribute in pairs]
+        return dict(zip(names, made.counts[row].tolist(), strict=True))
+
+    assert shown(noted, "short.html") == shown(counted, "short.html")
+    assert len(shown(noted, "short.html")) == 900
+    everything, kept = shown(counted, "long.html"), shown(noted, "long.html")
+    assert len(everything) > 2000
+    assert len(kept) == 1000
+    in_order = list(dict.fromkeys([("text", word) for word in [*first, *later.tolist()]]))
+    assert set(in_order[:500]) <= kept.keys()
+    others = sorted((everything[term] for term in everything if term not in in_order[:500]), reverse=True)
+    assert sorted((kept[term] for term in kept if term not in in_order[:500]), reverse=True) == others[:500]
+    assert all(everything[term] == count for term, count in kept.items())
+
+
 def test_the_heaviest_terms_stay(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
-    few = leaf_label(demo, demo_tree, max_terms=20)
+    few = leaf_label(demo, demo_tree, Budget(20))
     for mine, all_of_it in zip(few.clusters, label.clusters, strict=True):
         assert set(few.rows(mine.terms)) <= set(label.rows(all_of_it.terms))
         assert any(term.word in mine.heaviest for term in few.rows(mine.terms))

@@ -1,14 +1,20 @@
 """`pagekin label` as a user meets it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
+from pagekin.clusters.make import ClusterPlan
+from pagekin.engines import cluster_collection
 from pagekin.hypertext.read import ReadPlan, read_sources
 from pagekin.labels import from_json
+from pagekin.labels.keep import check_kept, read_label
+from pagekin.labels.parts import etag
 from pagekin.labels.sexpr import from_sexpr
+from pagekin.store import open_kin
 from tests.bags.webs import record
 
 load_verbs()
@@ -39,12 +45,55 @@ def test_both_forms_for_programs_tell_the_same(demo_kin: Path) -> None:
     assert from_sexpr(as_sexpr) == label
 
 
+def test_the_published_label_is_shown_whole_or_in_parts(demo_kin: Path) -> None:
+    code, said = run(demo_kin, "--format", "json")
+    assert code == 0
+    label = from_json(said.encode())
+    assert label == read_label(open_kin(demo_kin))
+    tags = open_kin(demo_kin).facts["label"]["etags"]
+    for part in ("refinement", "routing", "browsing"):
+        code, said = run(demo_kin, "--format", "json", "--part", part)
+        assert etag(from_json(said.encode())) == tags[part]
+    assert from_sexpr(run(demo_kin, "--format", "sexpr", "--part", "routing")[1]).filters == label.filters
+
+
+def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) -> None:
+    kin = tmp_path / "demo.kin"
+    shutil.copytree(demo_kin, kin)
+    before = open_kin(kin).facts["label"]["etags"]
+    code, said = run(kin, "--format", "json", "--add", "Geography", "--add", "title:atlas")
+    assert code == 0
+    assert [(one.attribute, one.word, one.by) for one in from_json(said.encode()).added] == [
+        ("text", "geography", "operator"), ("title", "atlas", "operator"),
+    ]  # fmt: skip
+    assert not read_label(open_kin(kin)).added
+    code, said = run(kin, "--add", "xylography", "--broader", "3", "--save")
+    assert code == 0, said
+    assert "added by the operator: xylography" in said
+    kept = read_label(open_kin(kin))
+    assert kept.may_hold("xylographies")
+    assert sum(one.by == "thesaurus" for one in kept.added) == 3
+    known = {term.word for term in kept.rows(kept.terms)}
+    assert not any(one.word in known for one in kept.added)
+    after = open_kin(kin).facts["label"]["etags"]
+    assert [function for function in before if before[function] != after[function]] == ["routing"]
+    assert not list(check_kept(open_kin(kin)))
+    cluster_collection(kin, ClusterPlan())
+    assert read_label(open_kin(kin)).added == kept.added, "clusters made anew keep the operator's terms"
+    assert run(kin, "--save")[0] == 0
+    assert not read_label(open_kin(kin)).added
+
+
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [
         (["KIN", "--format", "xml"], "--format is one of summary, json, sexpr", USAGE),
         (["KIN", "--max-clusters", "0"], "0 is not in the range", USAGE),
         (["KIN", "--max-bytes", "100"], "100 bytes are too few", BAD_INPUT),
+        (["KIN", "--add", "colour:red"], "'colour' is no attribute", BAD_INPUT),
+        (["KIN", "--add", "two words"], "is no term", BAD_INPUT),
+        (["KIN", "--part", "routing"], "needs --format", USAGE),
+        (["KIN", "--save", "--max-terms", "3"], "--save keeps added terms", USAGE),
         (["no.kin"], "does not exist", BAD_INPUT),
     ],
 )

@@ -47,7 +47,7 @@ def small() -> ContentLabel:
         SubCluster(2, "animals", 2, 300, 3, (5, 6), (), (), packed[2], (held,)),
     )
     return ContentLabel(
-        1, "site", 5, 1000, 6, True, heaviest=("queue",), added=(Added("text", "literature", "operator"),),
+        1, "porter-1", "site", 5, 1000, 6, True, heaviest=("queue",), added=(Added("text", "literature", "operator"),),
         words=table, terms=packed[0], filters=(held,), clusters=clusters,
     )  # fmt: skip
 
@@ -107,6 +107,7 @@ HOSTILE = {
     "another version": (change("version", 2), "has version 2"),
     "a negative count": (change("num_docs", -1), "num_docs"),
     "a negative tf": (change("terms.tf.0", -3), "terms.tf"),
+    "a control character in the analyser": (change("analyser", "\x1b[2J"), "control character"),
     "a huge count": (change("size", 2**60), "size"),
     "a count that is a text": (change("size", "many"), "size"),
     "a fraction": (change("num_docs", 5.5), "num_docs"),

@@ -29,6 +29,7 @@ Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 ou
 # Every verb and the module that adds it to `app`, in the order of the help. Modules import what is heavy inside the
 # verb's function: `pagekin --help` loads them all.
 VERBS = {
+    "crawl": "pagekin.cli.crawl",
     "build": "pagekin.cli.build",
     "related": "pagekin.cli.related",
     "bag": "pagekin.cli.bag",
@@ -41,7 +42,8 @@ VERBS = {
     "cluster": "pagekin.cli.cluster",
     "clusters": "pagekin.cli.clusters",
     "label": "pagekin.cli.label",
-    "suggest": "pagekin.cli.suggest",
+    "refine": "pagekin.cli.refine",
+    "network": "pagekin.cli.network",
     "check": "pagekin.cli.check",
     "demo": "pagekin.cli.demo",
     "info": "pagekin.cli.info",

@@ -50,16 +50,16 @@ def build(
     parser: Parser = "fast",
     workers: Workers = 0,
     limit: Limit = None,
-    clusters: Annotated[
-        bool, typer.Option("--clusters", help="Put the pages into clusters too, as `pagekin cluster` does.")
-    ] = False,
+    clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
+    text: Annotated[bool, typer.Option(help="Make the words searchable by `pagekin search`.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
-    """Read web archives or folders of HTML and index them."""
+    """Read web archives or folders of HTML, index them, and put their pages into clusters."""
     from pagekin.bags import StrategyError
+    from pagekin.clusters.make import ClusterPlan
     from pagekin.engines import build_collection
-    from pagekin.hypertext.read import WorkerError
+    from pagekin.hypertext.read import WorkerError, default_workers
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
@@ -67,8 +67,8 @@ def build(
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
     try:
         with progress_bar(quiet or as_json) as tell:
-            report = build_collection(plan, chosen, tell)
-            trees = make_clusters(out, plan.workers, tell) if clusters else []
+            made = ClusterPlan(threads=plan.workers or default_workers()) if clusters else None
+            report = build_collection(plan, chosen, tell, made, text)
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
     except StrategyError as error:
@@ -76,24 +76,10 @@ def build(
     except WorkerError as error:
         report_worker(error)
     if as_json:
-        kept = {"trees": trees} if trees else {}
-        print_json({**report.facts, **kept, "seconds": {**seconds(report.read), **rounded(report.seconds)}})
+        print_json({**report.facts, "seconds": {**seconds(report.read), **rounded(report.seconds)}})
     elif not quiet:
         print_summary(report.read, out)
         print_index(report, out)
-        if trees:
-            say(f"{trees[0]['clusters']:,} clusters. Browse them:  pagekin clusters {out}")
-
-
-def make_clusters(out: Path, workers: int, tell: Any) -> list[dict[str, Any]]:
-    """Make the clusters of a collection; give the facts about them and the trees beside."""
-    from pagekin.clusters.make import ClusterPlan, cluster_collection
-    from pagekin.hypertext.read import default_workers
-    from pagekin.store import open_kin
-
-    cluster_collection(out, ClusterPlan(threads=workers or default_workers()), None, tell)
-    found: list[dict[str, Any]] = open_kin(out).facts["trees"]
-    return found
 
 
 def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
@@ -131,4 +117,6 @@ def print_index(report: Any, out: Path) -> None:
         say(f"pages whose links were left out: {facts['not_citing']:,}")
     if report.replaced is not None:
         say(f"It replaces an index with other settings, '{report.replaced}'.")
-    say(f"Ask it:  pagekin related {out} URL --explain")
+    say(f"Ask it:       pagekin related {out} URL --explain")
+    if "trees" in report.facts:
+        say(f"Browse it:    pagekin clusters {out}   ({report.facts['trees'][0]['clusters']:,} clusters)")

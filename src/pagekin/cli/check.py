@@ -16,8 +16,10 @@ def check(
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
     from pagekin.clusters.check import check_trees
     from pagekin.hypertext import check_corpus
+    from pagekin.labels.keep import check_kept
     from pagekin.similarity.check import check_index
     from pagekin.store import KinError, check_files, open_kin
+    from pagekin.text import check_text
 
     if not collection.is_dir():
         fail(f"{collection} is no collection; make one with: pagekin build SOURCE... --out {collection}")
@@ -34,7 +36,9 @@ def check(
     if all(finding.leftover for finding in findings):
         try:
             kin = open_kin(collection)
-            findings += list(check_corpus(kin)) or [*check_index(kin), *check_trees(kin)]
+            findings += list(check_corpus(kin)) or [
+                *check_index(kin), *check_trees(kin), *check_kept(kin), *check_text(kin),
+            ]  # fmt: skip
         except KinError as error:
             fail(str(error))
     whole = all(finding.leftover for finding in findings)

@@ -41,7 +41,8 @@ def cluster(
     The clusters are kept in the collection, in place of those it has. `--similarity` and `--combine` mean the paper's
     method.
     """
-    from pagekin.clusters.make import ClusterError, ClusterPlan, cluster_collection, compare_methods
+    from pagekin.clusters.make import ClusterError, ClusterPlan, compare_methods
+    from pagekin.engines import cluster_collection
     from pagekin.hypertext.read import default_workers
     from pagekin.store import KinError
 
@@ -71,11 +72,12 @@ def cluster(
     if as_json:
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
-    from pagekin.cli.clusters import print_nodes
+    from pagekin.cli.clusters import Shown, print_nodes
     from pagekin.hypertext.titles import ShortTitles
 
     shown = sorted(trees[0].facts["shown"], key=lambda node: (-len(trees[0].pages_of(node)), node))
-    print_nodes(trees[0], shown, ShortTitles(corpus))
+    documents = next((tree for tree in trees if tree.name == "documents"), None)
+    print_nodes(trees[0], shown, ShortTitles(corpus), shown=Shown(corpus, documents))
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
 
 

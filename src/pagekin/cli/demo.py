@@ -19,15 +19,17 @@ def demo(
 ) -> None:
     """Index the built-in demo web and show related pages."""
     from pagekin.bags import Strategy
+    from pagekin.clusters.make import ClusterPlan
     from pagekin.engines import build_collection
-    from pagekin.hypertext.read import ReadPlan
+    from pagekin.hypertext.read import ReadPlan, default_workers
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
     say("Building an index of the demo web (the very first time, compiling takes half a minute) ...", err=True)
     try:
         with progress_bar() as tell:
-            report = build_collection(ReadPlan(["demo"], out), Strategy(), tell)
+            clusters = ClusterPlan(threads=default_workers())
+            report = build_collection(ReadPlan(["demo"], out), Strategy(), tell, clusters, text=True)
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
     if report.read is not None:
@@ -41,6 +43,8 @@ def demo(
     say()
     say("Look further:")
     say(f"  pagekin related {out} {_SAMPLES[0]} -k 20 --other-sites --explain")
-    say(f"  pagekin bag {out} {_SAMPLES[0]}")
+    say(f"  pagekin clusters {out} --tree")
+    say(f"  pagekin label {out}")
+    say(f"  pagekin refine {out} volcano")
     say(f"  pagekin duplicates {out}")
     say(f"  pagekin info {out}")

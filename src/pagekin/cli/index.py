@@ -21,6 +21,7 @@ def index(
             metavar="PREFIX", help="Leave out the links on pages whose URL begins so, e.g. http://directory.example/."
         ),
     ] = None,
+    text: Annotated[bool, typer.Option(help="Make the words searchable, if they are not.")] = True,
     workers: Annotated[
         int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")
     ] = 0,
@@ -44,9 +45,8 @@ def index(
         fail("--not-citing: every URL begins with nothing; name the beginning of some", USAGE)
     try:
         with progress_bar(quiet or as_json) as tell:
-            report = index_collection(
-                collection, chosen, tell, workers, (lambda corpus: _pages_under(corpus, prefixes)) if prefixes else None
-            )
+            left_out = (lambda corpus: _pages_under(corpus, prefixes)) if prefixes else None
+            report = index_collection(collection, chosen, tell, workers, left_out, text)
     except StrategyError as error:
         fail(str(error), USAGE)
     except KinError as error:

@@ -17,24 +17,25 @@ def info(
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
     from pagekin.clusters.hierarchy import ARRAYS as TREES
+    from pagekin.clusters.thesaurus import ARRAYS as ABOUT
+    from pagekin.labels.keep import ARRAYS as LABEL
     from pagekin.similarity.check import ARRAYS
+    from pagekin.text import ARRAYS as SEARCH
+    from pagekin.text import FOLDER
 
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
     text = sum(sizes.get(name, 0) for name in _TEXT)
     indexed = sum(size for name, size in sizes.items() if name.startswith(ARRAYS))
-    trees = sum(size for name, size in sizes.items() if name.startswith(TREES))
-    streams = sum(sizes.values()) - text - indexed - trees
+    trees = sum(size for name, size in sizes.items() if name.startswith((TREES, LABEL, ABOUT)))
+    search = sum(size for name, size in sizes.items() if name.startswith((*SEARCH, FOLDER)))
+    streams = sum(sizes.values()) - text - indexed - trees - search
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
-        print_json(
-            {
-                "format": corpus.kin.manifest["format"],
-                **about,
-                "bytes": {"all": sum(sizes.values()), "plain_text": text, "index": indexed, "trees": trees, **sizes},
-            }
-        )
+        parts = {"plain_text": text, "index": indexed, "trees": trees, "search": search}
+        stored = {"all": sum(sizes.values()), **parts, **sizes}
+        print_json({"format": corpus.kin.manifest["format"], **about, "bytes": stored})
         return
     words = max(1, facts["words"])
     say(f"{collection}, format {corpus.kin.manifest['format']}, read by Pagekin {facts['pagekin']} ({facts['parser']})")
@@ -49,6 +50,7 @@ def info(
             ("languages", ", ".join(f"{name} {n:,}" for name, n in sorted(facts["languages"].items(), key=lambda x: -x[1])[:8])),
             ("HTML", human_bytes(facts["html_bytes"])),
             ("index", _index(facts, indexed, collection)),
+            ("search", _search(facts, search, collection)),
             ("clusters", _clusters(facts, collection)),
             ("on disk", f"{human_bytes(streams)} ({100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, "
                         f"{streams / words:.2f} bytes a word), and {human_bytes(text)} of plain text"),
@@ -63,15 +65,21 @@ def info(
         say(f"  {count:,} pages cut at the limit '{name}'")
 
 
+def _search(facts: Mapping[str, Any], size: int, collection: str) -> str:
+    """The full-text index."""
+    if "text" not in facts:
+        return f"none; make it with: pagekin index {collection}"
+    return f"{facts['text']['forms']:,} different words, {human_bytes(size)}"
+
+
 def _clusters(facts: Mapping[str, Any], collection: str) -> str:
     """The clusters and the trees beside them."""
     trees = facts.get("trees")
     if not trees:
         return f"none; make them with: pagekin cluster {collection}"
+    label = ", and a label" if "label" in facts else ""
     others = ", ".join(f"{tree['name']} ({tree['nodes']:,} nodes)" for tree in trees[1:])
-    return (
-        f"{trees[0]['clusters']:,} by '{trees[0]['method']}', {trees[0]['nodes']:,} on all levels; beside them {others}"
-    )
+    return f"{trees[0]['clusters']:,} by '{trees[0]['method']}', {trees[0]['nodes']:,} on all levels; beside them {others}{label}"
 
 
 def _index(facts: Mapping[str, Any], size: int, collection: str) -> str:

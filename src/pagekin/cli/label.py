@@ -1,6 +1,7 @@
 """`pagekin label`: the content label of a collection."""
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -8,6 +9,7 @@ import typer
 from pagekin.cli.app import USAGE, app, fail, human_bytes, open_corpus, say, title_line
 
 FORMATS = ("summary", "json", "sexpr")
+PARTS = ("refinement", "routing", "browsing")
 
 
 @app.command()
@@ -17,38 +19,95 @@ def label(
         str,
         typer.Option("--format", metavar="FORM", help="summary, for people; json; sexpr, as the 1996 paper has it."),
     ] = "summary",
+    part: Annotated[
+        str, typer.Option(metavar="|".join(PARTS), help="Only what one abstraction function needs; json or sexpr.")
+    ] = "",
     max_terms: Annotated[
-        int, typer.Option(min=0, max=100_000, help="Terms of each sub-cluster, at most; the heaviest stay.")
-    ] = 500,
-    max_clusters: Annotated[int, typer.Option(min=1, max=1000, help="Sub-clusters, at most; others are merged.")] = 30,
+        int | None,
+        typer.Option(min=0, max=100_000, help="Terms of each sub-cluster; the heaviest stay. [default: 500]"),
+    ] = None,
+    max_clusters: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Sub-clusters; others are merged. [default: 30]")
+    ] = None,
     max_bytes: Annotated[
-        int, typer.Option(min=1, max=32_000_000, help="Size of the label as JSON, at most.")
-    ] = 4_000_000,
+        int | None, typer.Option(min=1, max=32_000_000, help="Size of the label as JSON. [default: 4,000,000]")
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[ATTRIBUTE:]WORD", help="A term that leads here though no page holds it; may be repeated."
+        ),
+    ] = None,
+    broader: Annotated[
+        int, typer.Option(min=0, max=1000, help="Add so many broader terms of the heaviest words, by the thesaurus.")
+    ] = 0,
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the added terms (or none) in the collection's own label.")
+    ] = False,
 ) -> None:
-    """Summarise a collection as its content label."""
+    """Summarise a collection as its content label.
+
+    Without budgets and added terms this is the label that the collection publishes.
+    """
     if form not in FORMATS:
         fail(f"--format is one of {', '.join(FORMATS)}; not '{form}'", USAGE)
+    if part and (part not in PARTS or form == "summary"):
+        fail(f"--part is one of {', '.join(PARTS)}, and needs --format json or sexpr", USAGE)
+    budgets = (max_terms, max_clusters, max_bytes)
+    if save and any(one is not None for one in budgets):
+        fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
     corpus = open_corpus(collection)
-    from pagekin.clusters import read_trees
     from pagekin.labels import LabelError, to_json
-    from pagekin.labels.build import leaf_label
+    from pagekin.labels.parts import part_of
     from pagekin.labels.sexpr import to_sexpr
 
-    trees = {one.name: one for one in read_trees(corpus.kin)}
-    if "clusters" not in trees:
-        fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
     try:
-        made = leaf_label(corpus, trees["clusters"], max_terms, max_clusters, max_bytes)
+        made = _made(corpus, budgets, add or [], broader, save)
     except LabelError as error:
         fail(str(error))
     if form == "summary":
         print_summary(corpus, made, len(to_json(made)))
         return
+    if part:
+        made = part_of(made, part)
     # A label's form is exact, whatever the terminal: programs read it.
     data = to_json(made) + b"\n" if form == "json" else to_sexpr(made).encode()
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def _made(corpus: Any, budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool) -> Any:
+    """The label that was asked for: the published one, or one made for this."""
+    from pagekin.labels.keep import added_terms, read_label
+    from pagekin.labels.widen import broader_terms, operators_terms
+    from pagekin.store import KinError, open_kin
+
+    published = read_label(corpus.kin)
+    if published is not None and not (add or broader or save) and all(one is None for one in budgets):
+        return published
+    from pagekin.clusters import read_trees
+    from pagekin.engines import label_collection
+    from pagekin.hypertext.read import default_workers
+    from pagekin.labels.build import leaf_label
+    from pagekin.labels.fitting import Budget
+
+    path, threads = Path(corpus.kin.path), default_workers()
+    tree = next((tree for tree in read_trees(corpus.kin) if tree.name == "clusters"), None)
+    if tree is None:
+        fail(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
+    names = ("terms", "clusters", "bytes")
+    budget = Budget(**{name: one for name, one in zip(names, budgets, strict=True) if one is not None})
+    added = operators_terms(add)
+    if broader:
+        added += broader_terms(corpus, published or leaf_label(corpus, tree, budget, (), threads), broader, threads)
+    if not save:
+        return leaf_label(corpus, tree, budget, {*added, *added_terms(corpus.facts)}, threads)
+    try:
+        label_collection(path, added, threads)
+    except KinError as error:
+        fail(str(error))
+    return read_label(open_kin(path))
 
 
 def print_summary(corpus: Any, made: Any, size: int) -> None:
@@ -63,6 +122,8 @@ def print_summary(corpus: Any, made: Any, size: int) -> None:
         for url in cluster.urls[:3]:
             pages = corpus.pages_of(corpus.url_number(url))
             say(f"      {title_line(corpus.titles.text(pages[0])) if pages else ''}\n        {url}")
+    for one in made.added:
+        say(f"\nadded by the {one.by}: {'' if one.attribute == 'text' else one.attribute + ':'}{one.word}")
     lost = made.lost
     say(
         f"\nThe label has {human_bytes(size)} as JSON. Left out: {lost.terms:,} terms of sub-clusters, which the filters still"

@@ -1,4 +1,4 @@
-"""`pagekin suggest`: terms to refine a question with."""
+"""`pagekin refine`: terms to refine a question with."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, say
 
 
 @app.command()
-def suggest(
+def refine(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
     terms: Annotated[list[str], typer.Argument(metavar="TERM...", help="The words of the question.")],
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=1000, help="Terms in each list, at most.")] = 8,
@@ -29,7 +29,7 @@ def suggest(
     threads = workers or default_workers()
     thesaurus: Any
     if preset == "default":
-        thesaurus = PageThesaurus(corpus, threads)
+        thesaurus = PageThesaurus.of(corpus, threads)
     else:
         trees = read_trees(corpus.kin)
         if not trees:

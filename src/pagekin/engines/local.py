@@ -1,7 +1,7 @@
 """The build on this machine: compiled kernels on as many threads as there are cores."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,25 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy, StrategyError
 from pagekin.bags.build import make_bags
+from pagekin.clusters import Tree, read_trees
+from pagekin.clusters.hierarchy import ARRAYS as TREES
+from pagekin.clusters.hierarchy import put_trees
+from pagekin.clusters.make import ClusterPlan, make_trees
+from pagekin.clusters.thesaurus import ARRAYS as ABOUT
+from pagekin.clusters.thesaurus import About
+from pagekin.evaluation.directory import Directory
 from pagekin.hypertext import Corpus, check_corpus
 from pagekin.hypertext.read import ReadPlan, ReadReport, default_workers, read_into
-from pagekin.similarity.check import ARRAYS
+from pagekin.labels import Added, LabelError
+from pagekin.labels.keep import ARRAYS as LABEL
+from pagekin.labels.keep import put_label
+from pagekin.similarity.check import ARRAYS as INDEX
 from pagekin.similarity.index import make_index
 from pagekin.similarity.sites import site_numbers
 from pagekin.store import Kin, KinError, KinWriter, open_kin, smallest_uint
+from pagekin.text.index import ARRAYS as TEXT
+from pagekin.text.index import unfit
+from pagekin.text.make import make_text
 
 Progress = Callable[[str, float], None]
 
@@ -52,18 +65,41 @@ class _Stages:
         self._progress(stage, share)
 
 
-def build_collection(plan: ReadPlan, strategy: Strategy, progress: Progress = lambda _s, _p: None) -> BuildReport:
-    """Read all sources and index them: one commit, so that readers see the old collection or the new one."""
+def build_collection(
+    plan: ReadPlan,
+    strategy: Strategy,
+    progress: Progress = lambda _s, _p: None,
+    clusters: ClusterPlan | None = None,
+    text: bool = False,
+) -> BuildReport:
+    """Read all sources and index them: one commit, so that readers see the old collection or the new one.
+
+    With `clusters` pages are put into clusters, and the label is made; with `text` they can be searched.
+    """
     _check(strategy)
     with KinWriter(plan.out, "pagekin build") as writer:
+        before = _former(plan.out)
         read = read_into(writer, plan, progress)
         corpus = Corpus(writer.view(read.facts))
         stages = _Stages(progress)
         facts = {**read.facts, **_index_facts(writer, corpus, strategy, stages, plan.workers, None)}
+        if text:
+            facts |= make_text(writer, corpus, stages.tell)
+        if clusters:
+            trees = make_trees(corpus, clusters, None, stages.tell)
+            facts |= _tree_facts(writer, corpus, trees, before, None, clusters.threads, stages)
         stages.tell("saving", 0.0)
         writer.commit(facts)
         stages.tell("saving", 1.0)
     return BuildReport(facts, read, stages.seconds, open_kin(plan.out).bytes_on_disk)
+
+
+def _former(path: Path) -> Kin | None:
+    """The collection that is there before a build, if it can be read."""
+    try:
+        return open_kin(path)
+    except KinError:
+        return None
 
 
 def index_collection(
@@ -72,21 +108,26 @@ def index_collection(
     progress: Progress = lambda _s, _p: None,
     threads: int = 0,
     not_citing: Callable[[Corpus], npt.NDArray[np.int64]] | None = None,
+    text: bool = False,
 ) -> BuildReport:
-    """Index a collection that has been read, in place of the index it may have. No page is read again."""
+    """Index a collection that has been read, in place of the index it may have. No page is read again.
+
+    With `text` its words become searchable, unless they are.
+    """
     _check(strategy)
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin index") as writer:
-        corpus = Corpus.open(path)
+        corpus = _sound(path)
         kin = corpus.kin
-        # Compiled code does not look where it reads, so damage would end it without a word.
-        if damage := next(check_corpus(kin), None):
-            raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
         stages = _Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
         facts = {**kin.facts, **_index_facts(writer, corpus, strategy, stages, threads, left_out)}
+        anew: tuple[str, ...] = INDEX
+        if text and unfit(kin):
+            facts |= make_text(writer, corpus, stages.tell, threads)
+            anew += TEXT
         stages.tell("saving", 0.0)
-        writer.commit(facts, keep=_kept(kin.manifest["files"]))
+        writer.commit(facts, keep=_kept(kin, anew))
         stages.tell("saving", 1.0)
     before = kin.facts.get("index", {})
     replaced = before["strategy"]["name"] if before and _settings(before) != _settings(facts["index"]) else None
@@ -106,9 +147,55 @@ def _check(strategy: Strategy) -> None:
         )
 
 
-def _kept(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest entries of the corpus."""
-    return {name: entry for name, entry in files.items() if not name.startswith(ARRAYS)}
+def _sound(path: Path) -> Corpus:
+    """The corpus of a collection that is whole: compiled code does not look where it reads."""
+    corpus = Corpus.open(path)
+    if damage := next(check_corpus(corpus.kin), None):
+        raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
+    return corpus
+
+
+def _kept(kin: Kin, made_anew: str | tuple[str, ...]) -> dict[str, Any]:
+    """The manifest entries of all but what is made anew."""
+    return {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(made_anew)}
+
+
+def cluster_collection(
+    path: Path, plan: ClusterPlan, directory: Directory | None = None, progress: Progress = lambda _s, _p: None
+) -> list[Tree]:
+    """Make the clusters of a collection and its label, in place of those it has, and keep them in it."""
+    open_kin(path)
+    with KinWriter(path, "pagekin cluster") as writer:
+        corpus = _sound(path)
+        stages = _Stages(progress)
+        trees = make_trees(corpus, plan, directory, stages.tell)
+        facts = _tree_facts(writer, corpus, trees, corpus.kin, None, plan.threads, stages)
+        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, (TREES, LABEL, ABOUT)))
+    return trees
+
+
+def label_collection(path: Path, added: Sequence[Added], threads: int = 1) -> None:
+    """Make the label of a collection anew, with these terms added."""
+    open_kin(path)
+    with KinWriter(path, "pagekin label") as writer:
+        corpus = _sound(path)
+        tree = next((tree for tree in read_trees(corpus.kin) if tree.name == "clusters"), None)
+        if tree is None:
+            raise LabelError(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
+        facts = put_label(writer, corpus, tree, corpus.kin, added, threads)
+        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, LABEL))
+
+
+def _tree_facts(
+    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, added: Sequence[Added] | None, threads: int,
+    stages: _Stages,
+) -> dict[str, Any]:  # fmt: skip
+    """Write trees, what pages are about, and the label; give the facts about them."""
+    stages.tell("label", 0.0)
+    About.of(corpus, threads).put(writer)
+    facts = put_trees(writer, trees) | put_label(writer, corpus, trees[0], before, added, threads)
+    stages.tell("label", 1.0)
+    return facts
 
 
 def _index_facts(

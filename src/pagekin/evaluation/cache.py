@@ -23,13 +23,14 @@ from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Matrix
 from pagekin.evaluation.gamma import PairCounts
 from pagekin.hypertext import Corpus
 from pagekin.similarity.check import ARRAYS
+from pagekin.text.index import ARRAYS as TEXT
 
 Array = npt.NDArray[Any]
 FORMAT = 1
 """Of the files. What is in them follows from the sources of the judge, which are part of every key."""
 MOST_BYTES = 500_000_000
-_MADE_LATER = (*ARRAYS, "tree.")
-"""Arrays of an index and of hierarchies, which a judgement does not read."""
+_MADE_LATER = (*ARRAYS, *TEXT, "tree.", "label.", "about.")
+"""Arrays of indexes, hierarchies and labels, which a judgement does not read."""
 
 
 def cache_folder(kind: str = "evaluations") -> Path | None:

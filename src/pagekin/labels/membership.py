@@ -1,20 +1,21 @@
 """Membership filters: which words a collection may hold, in about 1.25 bytes a term, so that routing never loses a match.
 
+Keys are words as the full-text search analyses them, so that a filter knows whatever a search could find.
 A filter is Bloom's: 10 bits and 7 probes for each key, which wrongly answers "maybe" for 0.8 % of absent keys and never
 "no" for one that is there. Two filters of different sizes cannot be joined, and a parent has only its children's
 labels: it keeps theirs side by side and asks for any of them, so its wrong answers are at most the sum of theirs.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms, mix64, word_hash
-from pagekin.clusters.terms import ATTRIBUTES, WORDS
+from pagekin.bags.words import mix64, word_hash
+from pagekin.clusters.terms import ATTRIBUTES
+from pagekin.text.analysis import analyse
 
 Keys = npt.NDArray[np.uint64]
 BITS = 10
@@ -63,6 +64,26 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ""
 
 
+class FilterBank:
+    """Many filters that are asked together: one gather instead of one for each."""
+
+    def __init__(self, filters: Sequence[Filter]) -> None:
+        sizes = np.array([len(one.bits) for one in filters], np.int64)
+        self._bits = 8 * sizes
+        self._starts = np.append(0, np.cumsum(sizes))[:-1]
+        self._data = np.frombuffer(b"".join(one.bits for one in filters) + b"\0", np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._bits)
+
+    def may_hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """(filters, keys): whether each filter may hold each key."""
+        mixed = _mixed(keys)
+        places = (mixed[None] % np.maximum(self._bits, 1).astype(np.uint64)[:, None, None]).astype(np.int64)
+        held = self._data[self._starts[:, None, None] + (places >> 3)] >> (places & 7).astype(np.uint8) & 1
+        return np.asarray(held.all(axis=2) & (self._bits > 0)[:, None], np.bool_)
+
+
 def filter_bytes(keys: int) -> int:
     """The size of a filter of so many keys; a few bytes more than BITS a key, since small filters scatter."""
     return (BITS * keys + 7) // 8 + 8 if keys else 0
@@ -70,10 +91,14 @@ def filter_bytes(keys: int) -> int:
 
 def _places(keys: Keys, bits: int) -> npt.NDArray[np.int64]:
     """(keys, PROBES): which bits stand for each key."""
+    return (_mixed(keys) % np.uint64(bits)).astype(np.int64)
+
+
+def _mixed(keys: Keys) -> Keys:
+    """(keys, PROBES): a number for each probe of each key."""
     with np.errstate(over="ignore"):
         steps = np.arange(1, PROBES + 1, dtype=np.uint64) * _STEP
-        mixed = mix64(keys[:, None] + steps)
-    return (mixed % np.uint64(bits)).astype(np.int64)
+        return mix64(keys[:, None] + steps)
 
 
 def attribute_keys(hashes: Keys, attributes: npt.NDArray[Any]) -> Keys:
@@ -87,19 +112,14 @@ def attribute_keys(hashes: Keys, attributes: npt.NDArray[Any]) -> Keys:
     return np.where(attributes == ATTRIBUTES.index("text"), hashes, marked)
 
 
-def term_key(word: str, attribute: str = "text") -> int | None:
-    """The key of a (folded) word under an attribute; None for a stop word, of which no label knows anything."""
-    form = bag_forms([word], preset(WORDS))[0]
-    if not form:
-        return None
-    hashes = np.array([word_hash(form)], np.uint64)
+def term_key(word: str, attribute: str = "text") -> int:
+    """The key of a (folded) word under an attribute."""
+    hashes = np.array([word_hash(analyse([word])[0])], np.uint64)
     return int(attribute_keys(hashes, np.array([ATTRIBUTES.index(attribute)]))[0])
 
 
 def any_may_hold(filters: Iterable[Filter], word: str, attribute: str = "text") -> bool:
-    """Whether any of the filters may hold a word; without a filter, or for a stop word, nothing speaks against it."""
+    """Whether any of the filters may hold a word; without a filter nothing speaks against it."""
     asked = list(filters)
-    key = term_key(word, attribute)
-    if key is None or not asked:
-        return True
-    return any(bool(one.may_hold(np.array([key], np.uint64))[0]) for one in asked)
+    key = np.array([term_key(word, attribute)], np.uint64)
+    return not asked or any(bool(one.may_hold(key)[0]) for one in asked)

@@ -107,6 +107,8 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A summary of documents. `to_json` and `from_json` are its form on the wire."""
 
     version: int
+    analyser: Annotated[str, msgspec.Meta(max_length=100)]
+    """The version of the analysis that made words to the filters' keys; filters of another are of no use."""
     name: Line
     num_docs: Count
     size: Count
@@ -122,6 +124,8 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The heaviest of the whole."""
     filters: tuple[Filter, ...] = ()
     clusters: tuple[SubCluster, ...] = ()
+    num_words: Count = 0
+    """Words on all documents together, none left out; scores need to know how long documents are."""
 
     def rows(self, terms: Terms) -> Iterator[Term]:
         """The terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""
@@ -137,6 +141,14 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return True
         added = (one.word for one in self.added if attribute in ("text", one.attribute))
         return any(term_key(one) == term_key(word) for one in added)
+
+
+def without_filters(label: ContentLabel) -> ContentLabel:
+    """The label as if it had no filters, which are told to be lost."""
+    parts = _parts(label)
+    lost = msgspec.structs.replace(label.lost, filters=label.lost.filters + sum(len(part.filters) for part in parts))
+    clusters = tuple(msgspec.structs.replace(cluster, filters=()) for cluster in label.clusters)
+    return msgspec.structs.replace(label, lost=lost, filters=(), clusters=clusters)
 
 
 def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[Terms]]:
@@ -196,7 +208,7 @@ def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
     limits = limits or LabelLimits()
     check_version(label.version)
     _check_amounts(label, limits)
-    for text in (label.name, *(cluster.name for cluster in label.clusters)):
+    for text in (label.analyser, label.name, *(cluster.name for cluster in label.clusters)):
         if not is_plain(text):
             raise LabelError(f"the name {text[:40]!r} holds a control character")
     heaviest = (word for part in _parts(label) for word in part.heaviest)

@@ -36,7 +36,10 @@ Fields = list[tuple[str, Any]]
 def to_sexpr(label: ContentLabel, filters: bool = True) -> str:
     """The label as the paper writes labels; without `filters`, which the paper has not, it is no whole label."""
     lines = [f"((version: {label.version})", f"(name: {_quoted(label.name)})"]
+    if label.analyser:
+        lines.append(f"(analyser: {_quoted(label.analyser)})")
     lines.append(f"(size: {label.size}) (num-docs: {label.num_docs}) (num-terms: {label.num_terms})")
+    lines.append(f"(num-words: {label.num_words})")
     lines.append(f"(exact: {'yes' if label.exact else 'no'})")
     lost = label.lost
     lines.append(f"(lost: ((terms: {lost.terms}) (clusters: {lost.clusters}) (filters: {lost.filters})))")
@@ -106,7 +109,7 @@ def from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
     counted = [any(key == name for key, _value in top) for name in ("num-docs", "size", "num-terms")]
     lost = _fields(next(_all(top, "lost"), []), "lost")
     label = ContentLabel(
-        VERSION, _text(top, "name", _text(top, "url", "")),
+        VERSION, _text(top, "analyser", ""), _text(top, "name", _text(top, "url", "")),
         _number(top, "num-docs", sum(one.num_docs for one in clusters)),
         _number(top, "size", sum(one.size for one in clusters)),
         _number(top, "num-terms", sum(one.num_terms for one in clusters)),
@@ -114,7 +117,7 @@ def from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
         Lost(*(_number(lost, name, 0) for name in ("terms", "clusters", "filters"))),
         tuple(_as_text(value, "heavy") for value in _all(top, "heavy")),
         tuple(_added(value) for value in _all(top, "added")), words, packed[0],
-        tuple(_filter(value) for value in _all(top, "filter")), clusters,
+        tuple(_filter(value) for value in _all(top, "filter")), clusters, _number(top, "num-words", 0),
     )  # fmt: skip
     check_label(label, limits)
     return label

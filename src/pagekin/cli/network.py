@@ -1,0 +1,235 @@
+"""`pagekin network`: sites that join a hierarchy of routers."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
+from pagekin.cli.read import BaseUrls, Limit, parse_base_urls, report_worker
+
+network = typer.Typer(
+    help="Sites that join a hierarchy of routers and are searched as one.", no_args_is_help=True, add_completion=False
+)
+app.add_typer(network, name="network")
+
+NetworkFile = Annotated[Path, typer.Argument(metavar="NET", help="The network's folder, or its network.toml.")]
+_LEFT_OUT_SHOWN = 10
+
+
+@network.command()
+def init(
+    sources: Annotated[
+        list[str],
+        typer.Option(
+            "--from-archive",
+            metavar="SOURCE",
+            help="A WARC, ARC or WACZ file, a folder of HTML, or `demo` for the demo web; repeatable.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="NET", help="The folder to write.")],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="dns|directory|clusters",
+            help="How routers group sites: by domain names (the default), by a directory, by likeness; repeatable.",
+        ),
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Addresses and classes (TSV or CSV), for --by directory."),
+    ] = None,
+    name: Annotated[str, typer.Option(help="The network's name; by default that of its folder.")] = "",
+    min_pages: Annotated[
+        int, typer.Option(min=1, help="Pages of a host that make a site; smaller hosts share one.")
+    ] = 3,
+    max_clusters: Annotated[int, typer.Option(min=1, help="Clusters of a site, at most; small sites have fewer.")] = 30,
+    host: Annotated[str, typer.Option(help="Where all nodes will answer.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The first port.")] = 8700,
+    one_port: Annotated[
+        bool, typer.Option("--one-port", help="One port for all nodes, and a path for each; else a port for each.")
+    ] = False,
+    processes: Annotated[int, typer.Option(min=0, help="Processes that build; 0 means one per core.")] = 0,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write a network file anew that is there; sites that fit are kept.")
+    ] = False,
+    base_url: BaseUrls = None,
+    limit: Limit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+) -> None:
+    """Divide web archives into sites, build these, and write the network file with routers above them.
+
+    If it is stopped, even by a kill, the same command goes on: sites that are whole are kept.
+    """
+    from pagekin.engines.network import init_network
+    from pagekin.evaluation.directory import DirectoryError
+    from pagekin.hypertext.read import WorkerError
+    from pagekin.routers.network import NetworkError
+    from pagekin.sources import SourceError
+    from pagekin.store import KinError
+
+    bases = parse_base_urls(base_url or [])
+    try:
+        plan = _plan(
+            by, directory, name, min_pages, max_clusters, host, port, one_port, processes, replace, bases, limit
+        )
+        with progress_bar(quiet or as_json) as tell:
+            report = init_network(sources, out, plan, tell)
+    except (NetworkError, SourceError, DirectoryError, KinError) as error:
+        fail(str(error), BAD_INPUT)
+    except WorkerError as error:
+        report_worker(error)
+    if as_json:
+        print_json(_summary(report))
+    elif not quiet:
+        print_summary(report, out)
+
+
+def _plan(
+    by: list[str] | None, directory: Path | None, name: str, min_pages: int, max_clusters: int, host: str, port: int,
+    one_port: bool, processes: int, replace: bool, bases: tuple[dict[str, str], str], limit: list[str] | None,
+) -> Any:  # fmt: skip
+    """The plan that options describe; NetworkError says what is wrong with them."""
+    from pagekin.engines.network import NetworkPlan
+    from pagekin.hypertext.read import default_workers
+    from pagekin.routers.network import NetworkError
+    from pagekin.routers.network_file import clean_url
+    from pagekin.sources import parse_limits
+
+    shown = f"[{host}]" if ":" in host else host
+    url, fault = clean_url(f"http://{shown}:{port}/")
+    if fault or url.count("/") > 3 or not host:
+        raise NetworkError(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org")
+    try:
+        limits = parse_limits(limit or [])
+    except ValueError as error:
+        raise NetworkError(f"--limit: {error}") from None
+    return NetworkPlan(
+        tuple(by or ["dns"]), directory, name, min_pages, max_clusters, host, port, one_port,
+        processes or default_workers(), replace, *bases, limits,
+    )  # fmt: skip
+
+
+def _summary(report: Any) -> dict[str, Any]:
+    """What was made, for programs."""
+    made = report.network
+    return {
+        "network": str(made.file),
+        "name": made.name,
+        "sites": [{"name": name, "pages": pages} for name, pages in report.pages.items()],
+        "routers": sum(not node.leaf for node in made.nodes),
+        "hierarchies": [
+            {"name": root.hierarchy, "root": root.name, "url": root.url, "levels": made.level_of(root.name)}
+            for root in made.roots()
+        ],
+        "kept": report.kept,
+        "left_out": report.left_out,
+        "skipped": report.skipped,
+        "listed": report.listed,
+        "seconds": {name: round(value, 2) for name, value in report.seconds.items()},
+    }
+
+
+def print_summary(report: Any, out: Path) -> None:
+    """What was made, for people."""
+    made = report.network
+    pages = sum(report.pages.values())
+    kept = f" ({report.kept:,} were whole already and are kept)" if report.kept else ""
+    say(f"{made.file}: {len(report.pages):,} sites with {pages:,} pages{kept}")
+    for root in made.roots():
+        routers = sum(node.hierarchy == root.hierarchy and not node.leaf for node in made.nodes)
+        say(
+            f"  {root.hierarchy}: {routers:,} routers in {made.level_of(root.name)} levels; '{root.name}' at {root.url}"
+        )
+    for name, reason in list(report.left_out.items())[:_LEFT_OUT_SHOWN]:
+        say(f"left out: {name}: {reason}")
+    if len(report.left_out) > _LEFT_OUT_SHOWN:
+        say(f"left out: {len(report.left_out) - _LEFT_OUT_SHOWN:,} more")
+    if report.skipped:
+        reasons = sorted(report.skipped.items(), key=lambda item: -item[1])
+        say("skipped: " + ", ".join(f"{count:,} {reason}" for reason, count in reasons))
+    if report.listed:
+        say(f"the directory lists {report.listed:,} of the pages")
+    say("took " + ", ".join(f"{name} {time:.1f} s" for name, time in report.seconds.items()))
+    say(f"Look at it:   pagekin network show {out}")
+
+
+@network.command()
+def show(
+    path: NetworkFile,
+    sites: Annotated[bool, typer.Option(help="Show the sites, too, not only the routers.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show the tree of a network: names, levels, pages and addresses."""
+    made = load_network(path)
+    pages = pages_of(made)
+    if as_json:
+        print_json({
+            "name": made.name,
+            "nodes": [
+                {
+                    "name": node.name, "kind": node.kind, "url": node.url, "level": made.level_of(node.name),
+                    "parents": list(node.parents), "hierarchy": node.hierarchy, "here": node.here,
+                    "sites": len(made.leaves_below(node.name)), "pages": _pages_below(made, node, pages),
+                }
+                for node in made.nodes
+            ],
+            "warnings": list(made.warnings),
+        })  # fmt: skip
+        return
+    known = [count for count in pages.values() if count is not None]
+    leaves = sum(node.leaf for node in made.nodes)
+    say(f"{made.name}: {leaves:,} sites, {len(made.nodes) - leaves:,} routers, {sum(known):,} pages here")
+    for root in made.roots():
+        say(f"\n{root.hierarchy}")
+        _print_tree(made, root, pages, sites)
+    for warning in made.warnings:
+        say(f"warning: {warning}", err=True)
+
+
+def load_network(path: Path) -> Any:
+    """The network at `path`, or an end with a clear message."""
+    from pagekin.routers.network import Network, NetworkError
+
+    try:
+        return Network.load(path)
+    except NetworkError as error:
+        fail(str(error))
+
+
+def pages_of(made: Any) -> dict[str, int | None]:
+    """The pages of each site; None where its collection is elsewhere or cannot be read."""
+    from pagekin.store import KinError, open_kin
+
+    found: dict[str, int | None] = {}
+    for node in made.nodes:
+        if node.leaf:
+            found[node.name] = None
+            if node.here and node.collection is not None:
+                try:
+                    found[node.name] = int(open_kin(made.collection_of(node)).facts["pages"])
+                except (KinError, KeyError):
+                    continue
+    return found
+
+
+def _pages_below(made: Any, node: Any, pages: dict[str, int | None]) -> int | None:
+    """Pages of all sites below a node that are known; None if none is."""
+    known = [count for leaf in made.leaves_below(node.name) if (count := pages[leaf.name]) is not None]
+    return sum(known) if known else None
+
+
+def _print_tree(made: Any, root: Any, pages: dict[str, int | None], sites: bool) -> None:
+    """The tree below a root. A node with several parents stands below each."""
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        count = _pages_below(made, node, pages)
+        about = "pages not known" if count is None else f"{count:,} pages"
+        if not node.leaf:
+            about = f"level {made.level_of(node.name)}, {len(made.leaves_below(node.name)):,} sites, {about}"
+        elsewhere = "" if node.here else ", runs elsewhere"
+        say(f"{'  ' * depth}{node.name}  ({about}{elsewhere})  {node.url}")
+        children = [child for child in made.children_of(node.name) if sites or not child.leaf]
+        waiting += ((child, depth + 1) for child in reversed(children))

@@ -1,0 +1,165 @@
+"""From groups of documents to a label within budgets: the same for leaves and for routers above them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pagekin.labels.membership import Filter
+from pagekin.labels.model import (
+    VERSION,
+    Added,
+    ContentLabel,
+    LabelError,
+    Lost,
+    SubCluster,
+    Term,
+    is_plain,
+    pack_terms,
+    to_json,
+)  # fmt: skip
+from pagekin.text.analysis import ANALYSER
+
+MAX_TERMS, MAX_BYTES = 500, 4_000_000
+"""Terms of a sub-cluster, as in the paper; bytes of the JSON form, filters and all."""
+LEAF_CLUSTERS, ROUTER_CLUSTERS = 30, 50
+"""Sub-clusters, as in the paper."""
+SHOWN = 10
+"""Addresses and heaviest words of a sub-cluster, at most."""
+_SHOWN = (SHOWN, 3, 0)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How large a label may be. `terms` is for each sub-cluster and for the whole, `bytes` for all of the JSON form."""
+
+    terms: int = MAX_TERMS
+    clusters: int = LEAF_CLUSTERS
+    bytes: int = MAX_BYTES
+
+    def __post_init__(self) -> None:
+        if self.terms < 0 or self.clusters < 1 or self.bytes < 1:
+            raise LabelError("a label has at least 1 sub-cluster and 1 byte, and no less than 0 terms")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Documents that belong together, with all that a label could say of them."""
+
+    name: str
+    num_docs: int
+    size: int
+    num_terms: int
+    known: int
+    """Terms there would be without a budget."""
+    terms: Sequence[Term]
+    """As many as the budget of terms allows, the heaviest first."""
+    heaviest: tuple[str, ...]
+    urls: tuple[str, ...]
+    filters: tuple[Filter, ...]
+    """Each document's terms are all in one of them; none if they are not known."""
+    nodes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A label before it is cut to its size."""
+
+    name: str
+    exact: bool
+    whole: Group
+    groups: Sequence[Group]
+    lost: Lost
+    """What is lost already."""
+    added: tuple[Added, ...]
+    words: int
+    """Words on all documents together."""
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How much of each group goes into a label."""
+
+    terms: int
+    shown: int
+    whole_filter: bool
+    cluster_filters: bool
+
+
+def label_within(budget: Budget, drafted: Callable[[int], Draft]) -> ContentLabel:
+    """The fullest label within the budget; `drafted` gives the draft with so many sub-clusters at most.
+
+    Filters take at most half of the bytes: those of the sub-clusters give way first, then the whole's. Terms share what
+    is left, the heaviest stay longest; if that is too little, addresses go, and at last clusters are merged.
+    """
+    clusters = budget.clusters
+    while True:
+        draft = drafted(clusters)
+        if label := _fitted(draft, budget):
+            return label
+        if len(draft.groups) <= 1:
+            bare = len(to_json(_made(draft, _Room(0, 0, False, False))))
+            raise LabelError(
+                f"{budget.bytes:,} bytes are too few for a label of this collection: {bare:,} is the least"
+            )
+        clusters = len(draft.groups) // 2
+
+
+def _fitted(draft: Draft, budget: Budget) -> ContentLabel | None:
+    """The fullest label of a draft within the budget, if there is one."""
+    whole = _filter_size([draft.whole])
+    every = whole + _filter_size(draft.groups)
+    rooms = [
+        _Room(0, shown, with_whole, with_clusters)
+        for with_whole, with_clusters, size in ((True, True, every), (True, False, whole), (False, False, 0))
+        for shown in _SHOWN
+        if 2 * size <= budget.bytes
+    ]
+    for room in rooms:
+        label = _made(draft, room)
+        # Addresses leave a quarter to the terms, or they are fewer.
+        if len(to_json(label)) > (budget.bytes * 3 // 4 if room.shown else budget.bytes):
+            continue
+        # `low` terms are known to fit, `high` are not.
+        low, high = 0, budget.terms + 1
+        trial = budget.terms
+        while high - low > 1:
+            made = _made(draft, replace(room, terms=trial))
+            if len(to_json(made)) <= budget.bytes:
+                label, low = made, trial
+            else:
+                high = trial
+            trial = (low + high) // 2
+        return label
+    return None
+
+
+def _filter_size(groups: Sequence[Group]) -> int:
+    """Bytes of filters as base64."""
+    return sum((len(one.bits) + 2) // 3 * 4 for group in groups for one in group.filters)
+
+
+def _made(draft: Draft, room: _Room) -> ContentLabel:
+    """The label of a draft with so much of each group."""
+    words, packed = pack_terms(group.terms[: room.terms] for group in (draft.whole, *draft.groups))
+    clusters = tuple(
+        SubCluster(
+            number, plain_line(group.name), group.num_docs, group.size, group.num_terms, group.nodes,
+            group.urls[: room.shown], group.heaviest[: room.shown], packed[number],
+            group.filters if room.cluster_filters else (),
+        )
+        for number, group in enumerate(draft.groups, 1)
+    )  # fmt: skip
+    dropped = sum(group.known - len(packed[number].steps) for number, group in enumerate(draft.groups, 1))
+    without = 0 if room.whole_filter else len(draft.whole.filters)
+    without += 0 if room.cluster_filters else sum(len(group.filters) for group in draft.groups)
+    lost = Lost(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
+    whole = draft.whole
+    return ContentLabel(
+        VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
+        whole.heaviest[: room.shown], draft.added, words, packed[0], whole.filters if room.whole_filter else (), clusters,
+        draft.words,
+    )  # fmt: skip
+
+
+def plain_line(text: str) -> str:
+    """A name that a label may carry."""
+    return "".join(character for character in text if is_plain(character))[:200]

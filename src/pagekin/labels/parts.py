@@ -1,0 +1,200 @@
+"""A label in three parts, one for each abstraction function, and when a part is worth sending again.
+
+A router asks a child for parts it does not have, by their ETags. A collection that was read again publishes a part anew
+only if it changed materially; otherwise the part it published before stays, and with it its ETag.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import zstandard
+
+from pagekin.labels.membership import Filter, Keys
+from pagekin.labels.model import (
+    ContentLabel,
+    LabelError,
+    LabelLimits,
+    SubCluster,
+    Terms,
+    from_json,
+    pack_terms,
+    to_json,
+)  # fmt: skip
+
+FUNCTIONS = ("refinement", "routing", "browsing")
+THRESHOLD = 0.1
+"""The share of a part that may differ before it is published again."""
+_OWN: Mapping[str, frozenset[str]] = {
+    "refinement": frozenset({"terms"}),
+    "routing": frozenset({"filters"}),
+    "browsing": frozenset({"name", "nodes", "urls", "heaviest"}),
+}
+"""Which fields of a sub-cluster each function needs, besides its number and its counts."""
+_EMPTY: Mapping[str, Any] = {"terms": Terms(), "filters": (), "name": "", "nodes": (), "urls": (), "heaviest": ()}
+
+
+def part_of(label: ContentLabel, function: str) -> ContentLabel:
+    """What a label holds for one abstraction function; a label, too."""
+    own = _OWN[function]
+    bare = {field: value for field, value in _EMPTY.items() if field not in own}
+    clusters = [msgspec.structs.replace(cluster, **bare) for cluster in label.clusters]
+    groups = [list(label.rows(label.terms)) if function == "routing" else []]
+    groups += [list(label.rows(cluster.terms)) for cluster in clusters]
+    words, packed = pack_terms(groups)
+    return msgspec.structs.replace(
+        label,
+        name=label.name if function == "browsing" else "",
+        heaviest=label.heaviest if function == "browsing" else (),
+        added=label.added if function == "routing" else (),
+        filters=label.filters if function == "routing" else (),
+        words=words,
+        terms=packed[0],
+        clusters=tuple(
+            msgspec.structs.replace(cluster, terms=terms) for cluster, terms in zip(clusters, packed[1:], strict=True)
+        ),
+    )
+
+
+def parts_of(label: ContentLabel) -> dict[str, ContentLabel]:
+    """The three parts of a label."""
+    return {function: part_of(label, function) for function in FUNCTIONS}
+
+
+def joined(parts: Mapping[str, ContentLabel]) -> ContentLabel:
+    """The label whose parts these are. Counts of parts from different times may differ a little: the larger hold."""
+    refinement, routing, browsing = (parts[function] for function in FUNCTIONS)
+    if len({len(part.clusters) for part in parts.values()}) > 1:
+        raise LabelError("the parts of the label have different numbers of sub-clusters: they do not belong together")
+    words, packed = pack_terms(
+        [routing.rows(routing.terms), *(refinement.rows(cluster.terms) for cluster in refinement.clusters)]
+    )
+    clusters = []
+    for number, together in enumerate(zip(*(parts[function].clusters for function in FUNCTIONS), strict=True), 1):
+        _terms, filters, shown = together
+        clusters.append(
+            SubCluster(
+                number, shown.name, *_largest(together), shown.nodes, shown.urls, shown.heaviest, packed[number],
+                filters.filters,
+            )
+        )  # fmt: skip
+    counts = _largest(list(parts.values()))
+    return ContentLabel(
+        routing.version, routing.analyser, browsing.name, *counts, all(part.exact for part in parts.values()),
+        routing.lost, browsing.heaviest, routing.added, words, packed[0], routing.filters, tuple(clusters),
+        routing.num_words,
+    )  # fmt: skip
+
+
+def _largest(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
+    documents, size, terms = (max(getattr(part, name) for part in parts) for name in ("num_docs", "size", "num_terms"))
+    return documents, size, terms
+
+
+def etag(part: ContentLabel) -> str:
+    """The ETag of a part: that of its content."""
+    return hashlib.blake2b(to_json(part), digest_size=12).hexdigest()
+
+
+# -- on the wire --------------------------------------------------------------------------------------------------------
+
+
+def to_wire(label: ContentLabel) -> bytes:
+    """The label or a part, compressed."""
+    return zstandard.ZstdCompressor(level=12).compress(to_json(label))
+
+
+def from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
+    """The label in compressed JSON from outside, or a LabelError with the reason why it is refused."""
+    limits = limits or LabelLimits()
+    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
+    try:
+        text = reader.read(limits.bytes + 1)
+    except zstandard.ZstdError as error:
+        raise LabelError(f"the label cannot be decompressed: {error}") from None
+    if not data:
+        raise LabelError("the label is empty")
+    return from_json(text, limits)
+
+
+# -- when a part is published anew ----------------------------------------------------------------------------------------
+
+
+def published(
+    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[Keys] | None = None,
+    threshold: float = THRESHOLD,
+) -> dict[str, ContentLabel]:  # fmt: skip
+    """The parts to publish: those of the new label that changed materially, the old ones else.
+
+    `keys` are those of the whole and of each sub-cluster, where they are known: a filter that holds them all needs not be
+    sent again, a filter that lacks one is, since routing must not lose a match.
+    """
+    fresh = parts_of(new)
+    if old is None or any(
+        len(old[function].clusters) != len(new.clusters)
+        or (old[function].version, old[function].analyser) != (new.version, new.analyser)
+        or _counts_moved(old[function], fresh[function], threshold)
+        for function in FUNCTIONS
+    ):
+        return fresh
+    changed = {
+        "refinement": any(
+            _distance(_df(old["refinement"], a.terms), _df(fresh["refinement"], b.terms)) > threshold
+            for a, b in zip(old["refinement"].clusters, fresh["refinement"].clusters, strict=True)
+        ),
+        "routing": _routing_changed(old["routing"], fresh["routing"], keys, threshold),
+        "browsing": _browsing_changed(old["browsing"], fresh["browsing"], threshold),
+    }
+    return {function: fresh[function] if changed[function] else old[function] for function in FUNCTIONS}
+
+
+def _counts_moved(old: ContentLabel, new: ContentLabel, threshold: float) -> bool:
+    """Whether the whole or a sub-cluster grew or shrank materially."""
+    counts = [(a.num_docs, b.num_docs) for a, b in zip(old.clusters, new.clusters, strict=True)]
+    return any(abs(a - b) > threshold * max(a, b) for a, b in [(old.num_docs, new.num_docs), *counts])
+
+
+def _df(label: ContentLabel, terms: Terms) -> dict[tuple[str, str], int]:
+    return {(term.attribute, term.word): term.df for term in label.rows(terms)}
+
+
+def _distance(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
+    """1 - weighted Jaccard: 0 for the same, 1 for nothing in common."""
+    keys = {*a, *b}
+    most = sum(max(a.get(key, 0), b.get(key, 0)) for key in keys)
+    return 1 - sum(min(a.get(key, 0), b.get(key, 0)) for key in keys) / most if most else 0.0
+
+
+def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[Keys] | None, threshold: float) -> bool:
+    before, after = ([label.filters, *(one.filters for one in label.clusters)] for label in (old, new))
+    if old.added != new.added or _distance(_df(old, old.terms), _df(new, new.terms)) > threshold:
+        return True
+    if keys is None:
+        return before != after
+    if [len(one) for one in before] != [len(one) for one in after]:
+        return True
+    return any(not _still_fits(filters, mine, threshold) for filters, mine in zip(before, keys, strict=True))
+
+
+def _still_fits(filters: Sequence[Filter], keys: Keys, threshold: float) -> bool:
+    """Whether published filters know all keys, and not many that are gone."""
+    if not filters:
+        return True
+    held = np.zeros(len(keys), np.bool_)
+    for one in filters:
+        held |= one.may_hold(keys)
+    return bool(held.all()) and len(keys) >= (1 - threshold) * sum(one.keys for one in filters)
+
+
+def _browsing_changed(old: ContentLabel, new: ContentLabel, threshold: float) -> bool:
+    if old.name != new.name:
+        return True
+    if [(one.name, one.nodes) for one in old.clusters] != [(one.name, one.nodes) for one in new.clusters]:
+        return True
+    said = [
+        {(number, what) for number, one in enumerate(label.clusters) for what in (*one.urls, *one.heaviest)}
+        for label in (old, new)
+    ]
+    return len(said[0] ^ said[1]) > threshold * max(len(said[0] | said[1]), 1)

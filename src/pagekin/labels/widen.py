@@ -1,0 +1,38 @@
+"""Terms that a label gets beyond those of its documents: by the operator, or by the thesaurus."""
+
+from collections.abc import Sequence
+
+from pagekin.clusters.terms import ATTRIBUTES
+from pagekin.clusters.thesaurus import PageThesaurus
+from pagekin.hypertext import Corpus, fold
+from pagekin.labels.membership import term_key
+from pagekin.labels.model import Added, ContentLabel, LabelError, is_word
+
+
+def operators_terms(written: Sequence[str]) -> tuple[Added, ...]:
+    """The terms that the operator wrote as WORD or ATTRIBUTE:WORD."""
+    found = set()
+    for text in written:
+        attribute, colon, word = text.rpartition(":")
+        if colon and attribute not in ATTRIBUTES:
+            raise LabelError(f"'{text}': '{attribute}' is no attribute; there are {', '.join(ATTRIBUTES)}")
+        if not word or not is_word(word) or len(word) > 500:
+            raise LabelError(f"'{text}' is no term: a term is one word, or one word after an attribute and a colon")
+        found.add(Added(attribute or "text", fold(word), "operator"))
+    return tuple(sorted(found))
+
+
+def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int = 1) -> tuple[Added, ...]:
+    """Broader terms of the label's heaviest words that are not among its heaviest terms themselves."""
+    thesaurus = PageThesaurus.of(corpus, threads)
+    known = {term_key(term.word) for term in label.rows(label.terms)}
+    lists = []
+    for word in label.heaviest:
+        number = thesaurus.find(word)
+        lists.append(thesaurus.suggest([number]).broader if number >= 0 else ())
+    found: dict[str, None] = {}
+    for turn in range(max(map(len, lists), default=0)):
+        for one in lists:
+            if turn < len(one) and is_word(one[turn]) and term_key(one[turn]) not in known and len(found) < most:
+                found[one[turn]] = None
+    return tuple(sorted(Added("text", word, "thesaurus") for word in found))

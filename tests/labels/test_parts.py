@@ -1,0 +1,141 @@
+"""Labels in parts: they come together again, travel compressed, and are published anew only if they changed."""
+
+import msgspec
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given, settings
+
+from pagekin.labels import ContentLabel, LabelError, LabelLimits
+from pagekin.labels.membership import Filter, term_key
+from pagekin.labels.model import Added, check_label
+from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined, part_of, parts_of, published, to_wire
+from tests.labels.invented import labels
+from tests.labels.test_merge import LOCKS, RIVERS, site
+
+generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+
+
+def keys_of(*groups: dict[str, int]) -> list[np.ndarray]:
+    each = [np.array([term_key(word) for word in words], np.uint64) for words in groups]
+    return [np.unique(np.concatenate(each)), *each]
+
+
+def tags(parts: dict[str, ContentLabel]) -> dict[str, str]:
+    return {function: etag(part) for function, part in parts.items()}
+
+
+@generated
+@given(labels())
+def test_the_parts_of_a_label_are_labels_and_come_together_again(label: ContentLabel) -> None:
+    parts = parts_of(label)
+    for part in parts.values():
+        check_label(part)
+    assert joined(parts) == label
+
+
+@generated
+@given(labels())
+def test_a_label_comes_back_from_the_wire_as_it_was(label: ContentLabel) -> None:
+    assert from_wire(to_wire(label)) == label
+
+
+def test_each_part_holds_what_its_function_needs_and_no_more() -> None:
+    label = site("a", (5, RIVERS), (6, LOCKS))
+    parts = parts_of(label)
+    assert parts["routing"].filters == label.filters
+    assert list(parts["routing"].rows(parts["routing"].terms)) == list(label.rows(label.terms))
+    assert [one.filters for one in parts["routing"].clusters] == [one.filters for one in label.clusters]
+    assert not any(one.urls or one.terms.steps or one.name for one in parts["routing"].clusters)
+    assert [one.urls for one in parts["browsing"].clusters] == [one.urls for one in label.clusters]
+    assert not parts["browsing"].words
+    assert not any(one.filters for one in parts["refinement"].clusters)
+    assert len(set(tags(parts).values())) == 3
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"nothing", zstandard.compress(b"{}"), zstandard.compress(b'{"version": 1}')[:-3]]
+)
+def test_what_is_no_label_on_the_wire_is_refused(data: bytes) -> None:
+    with pytest.raises(LabelError):
+        from_wire(data)
+
+
+def test_a_bomb_on_the_wire_is_refused_at_its_limit() -> None:
+    bomb = zstandard.compress(b" " * (1 << 28))
+    assert len(bomb) < 100_000
+    with pytest.raises(LabelError, match="is the most"):
+        from_wire(bomb, LabelLimits(bytes=1 << 20))
+
+
+def test_the_same_label_again_changes_no_etag() -> None:
+    label = site("a", (5, RIVERS), (6, LOCKS))
+    first = published(None, label)
+    assert joined(first) == label
+    assert tags(published(first, label, keys_of(RIVERS, LOCKS))) == tags(first)
+
+
+def test_small_changes_are_not_published_but_a_new_word_is_for_routing() -> None:
+    many = {f"word{number}": 20 for number in range(100)}
+    label = site("a", (50, many), (60, LOCKS))
+    first = published(None, label)
+    moved = site("a", (50, {**many, "word3": 21, "word4": 19}), (60, LOCKS))
+    after = published(first, moved, keys_of(many, LOCKS))
+    assert tags(after) == tags(first)
+    new = site("a", (50, {**many, "zebra": 1}), (60, LOCKS))
+    after = published(first, new, keys_of({**many, "zebra": 1}, LOCKS))
+    assert after["routing"] == part_of(new, "routing")
+    assert joined(after).may_hold("zebra")
+    assert tags(after)["refinement"] == tags(first)["refinement"]
+    assert tags(after)["browsing"] == tags(first)["browsing"]
+    check_label(joined(after))
+
+
+def test_large_changes_are_published_where_they_matter() -> None:
+    label = site("a", (50, RIVERS), (60, LOCKS))
+    first = published(None, label)
+    changes = {
+        "refinement": site("a", (50, {**RIVERS, "bank": 40}), (60, LOCKS)),
+        "browsing": msgspec.structs.replace(
+            label, clusters=(msgspec.structs.replace(label.clusters[0], name="floods"), label.clusters[1])
+        ),
+        "routing": msgspec.structs.replace(label, added=(Added("text", "geography", "operator"),)),
+    }
+    for function, new in changes.items():
+        after = published(first, new, keys_of(RIVERS, LOCKS))
+        assert tags(after)[function] != tags(first)[function], function
+        assert after[function] == part_of(new, function)
+    grown = site("a", (70, RIVERS), (60, LOCKS))
+    assert all(tags(published(first, grown, keys_of(RIVERS, LOCKS)))[one] != tags(first)[one] for one in FUNCTIONS)
+    split = site("a", (50, RIVERS), (30, LOCKS), (30, LOCKS))
+    assert published(first, split, keys_of(RIVERS, LOCKS, LOCKS)) == parts_of(split)
+
+
+def test_a_page_that_moves_to_another_sub_cluster_takes_its_words_along() -> None:
+    label = site("a", (50, RIVERS), (60, {**LOCKS, "map": 1}))
+    first = published(None, label)
+    moved = site("a", (51, {**RIVERS, "map": 1}), (59, LOCKS))
+    after = published(first, moved, keys_of({**RIVERS, "map": 1}, LOCKS))
+    assert after["routing"].clusters[0].filters[0].may_hold(np.array([term_key("map")], np.uint64)).all()
+
+
+def test_words_that_are_gone_are_forgotten_when_they_are_many() -> None:
+    many = {f"word{number}": 2 for number in range(100)}
+    label = site("a", (50, many))
+    few = dict(list(many.items())[:80])
+    after = published(published(None, label), site("a", (50, few)), keys_of(few))
+    assert after["routing"].filters[0].keys == 80
+
+
+def test_a_routers_filters_are_compared_as_they_are() -> None:
+    label = site("a", (50, RIVERS), (60, LOCKS))
+    first = published(None, label)
+    assert tags(published(first, label)) == tags(first)
+    other = msgspec.structs.replace(label, filters=(Filter.of(np.array([7], np.uint64)),))
+    assert published(first, other)["routing"] == part_of(other, "routing")
+
+
+def test_parts_that_do_not_belong_together_are_refused() -> None:
+    one, two = parts_of(site("a", (5, RIVERS), (6, LOCKS))), parts_of(site("a", (5, RIVERS)))
+    with pytest.raises(LabelError, match="do not belong together"):
+        joined({**one, "routing": two["routing"]})
