@@ -1,4 +1,47 @@
-"""May we connect there? The address guard for the robot and the routers.
+"""Connections to other machines: the guard that says which addresses may be connected to.
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+The robot uses it, and so does a router that calls its children. In short:
+
+    guard = Guard(parse_allowed(["loopback", "10.2.0.0/16"]))   # public addresses, and these
+    guard.check("169.254.169.254")                              # a reason, or '' if it may be connected to
+    guard.check_url("http://0x7f.1/")                           # the same for a URL whose host is an address
+    async with aiohttp.ClientSession(connector=guarded_connector(guard)) as session:
+        ...                                                     # whatever it asks for, redirects too, is checked
+    refusal(error)                                              # the guard's reason inside an aiohttp error, or ''
+
+`Guard` is a value that can be compared and pickled. `GuardedResolver` and `guarded_connector` need aiohttp, which is
+loaded when they are asked for.
 """
+
+from typing import TYPE_CHECKING, Any
+
+from pagekin.net.guard import Guard, Network, parse_allowed
+
+if TYPE_CHECKING:
+    from pagekin.net.resolver import (
+        AddressRefusedError,
+        GuardedResolver,
+        guarded_connector,
+        parse_names,
+        refusal,
+    )
+
+__all__ = [
+    "AddressRefusedError",
+    "Guard",
+    "GuardedResolver",
+    "Network",
+    "guarded_connector",
+    "parse_allowed",
+    "parse_names",
+    "refusal",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The names that need aiohttp, when asked for: loading it takes a quarter of a second."""
+    if name in __all__:
+        from pagekin.net import resolver
+
+        return getattr(resolver, name)
+    raise AttributeError(f"module {__name__} has no attribute {name}")

@@ -1,0 +1,180 @@
+"""The address guard: which addresses may be connected to.
+
+Public addresses may be connected to, others only where they are allowed by name, and some never: link-local addresses
+and those at which clouds hand out the credentials of their machines. An IPv6 address that carries an IPv4 address
+inside (mapped, 6to4, NAT64, ISATAP) is judged by that one too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import (
+    AddressValueError,
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+import ada_url
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+def _table(text: str) -> tuple[tuple[Network, str], ...]:
+    """Networks and what they are, a line each."""
+    rows = (line.split(maxsplit=1) for line in text.strip().splitlines())
+    return tuple((ip_network(network), kind) for network, kind in rows)
+
+
+# fmt: off
+NEVER = _table("""
+    0.0.0.0/8           an unspecified address
+    100.100.100.200/32  a cloud's metadata address
+    168.63.129.16/32    a cloud's metadata address
+    169.254.0.0/16      a link-local address
+    192.0.0.192/32      a cloud's metadata address
+    224.0.0.0/4         a multicast address
+    255.255.255.255/32  a broadcast address
+    ::/128              an unspecified address
+    fd00:ec2::/32       a cloud's metadata address
+    fd20:ce::/32        a cloud's metadata address
+    fe80::/10           a link-local address
+    fec0::/10           a site-local address
+    ff00::/8            a multicast address
+""")
+"""Addresses that nobody may allow."""
+
+# IANA's registries of special-purpose addresses: those that are not globally reachable, or in part.
+SPECIAL = _table("""
+    10.0.0.0/8          a private address
+    100.64.0.0/10       an address shared behind a provider
+    127.0.0.0/8         a loopback address
+    172.16.0.0/12       a private address
+    192.0.0.0/24        a protocol assignment
+    192.0.2.0/24        a documentation address
+    192.88.99.0/24      a 6to4 relay
+    192.168.0.0/16      a private address
+    198.18.0.0/15       a benchmark address
+    198.51.100.0/24     a documentation address
+    203.0.113.0/24      a documentation address
+    240.0.0.0/4         a reserved address
+    ::1/128             a loopback address
+    64:ff9b:1::/48      a private address
+    2001::/23           a protocol assignment
+    2001:db8::/32       a documentation address
+    3fff::/20           a documentation address
+    5f00::/16           a segment routing address
+    fc00::/7            a private address
+""")
+"""Addresses that are not public, and may be allowed."""
+# fmt: on
+
+WORDS: dict[str, tuple[Network, ...]] = {
+    "loopback": (ip_network("127.0.0.0/8"), ip_network("::1/128")),
+    "private": tuple(ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")),
+}
+"""Ranges that `--allow` knows by name."""
+
+_GLOBAL = IPv6Network("2000::/3")
+_SIX_TO_FOUR = IPv6Network("2002::/16")
+_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+_COMPATIBLE = IPv6Network("::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Says which addresses may be connected to: public ones, and those in `allowed`."""
+
+    allowed: tuple[Network, ...] = ()
+
+    def check(self, address: str) -> str:
+        """Why nobody may connect to an IP address, or an empty string if that is fine."""
+        try:
+            found = ip_address(address.partition("%")[0])
+        except ValueError:
+            return f"'{address}' is no IP address"
+        for each in (found, *embedded(found)):
+            if kind := self._fault(each, alone=each is found):
+                inside = "" if each is found else f", which stands for {each}"
+                return f"{address}{inside} is {kind}"
+        return ""
+
+    def check_url(self, url: str) -> str:
+        """Why nobody may ask for an http(s) URL, as far as its host tells, or an empty string.
+
+        Names are checked when they are resolved (`GuardedResolver`), because they may mean another address then.
+        """
+        try:
+            parsed = ada_url.URL(url)
+        except ValueError:
+            return f"'{url}' is no address of the web"
+        if parsed.protocol not in ("http:", "https:"):
+            return f"{url} is neither http nor https"
+        host: str = parsed.hostname
+        if parsed.host_type != ada_url.HostType.DEFAULT:
+            return self.check(host.strip("[]"))
+        name = host.rstrip(".")
+        if name == "localhost" or name.endswith(".localhost"):
+            return self.check("127.0.0.1") and self.check("::1") and f"{host} is a loopback address"
+        return ""
+
+    def _fault(self, address: Address, alone: bool) -> str:
+        """What an address is, if that forbids it."""
+        if kind := _kind(address, NEVER):
+            return f"{kind}, which is never allowed"
+        if any(address.version == network.version and address in network for network in self.allowed):
+            return ""
+        if kind := _kind(address, SPECIAL):
+            return kind
+        # What carries an IPv4 address is judged by that alone.
+        if isinstance(address, IPv6Address) and address not in _GLOBAL and not (alone and embedded(address)):
+            return "a reserved address"
+        return ""
+
+
+def embedded(address: Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses that an IPv6 address carries: none, or one."""
+    if isinstance(address, IPv4Address):
+        return ()
+    number = int(address)
+    if address.ipv4_mapped is not None:
+        return (address.ipv4_mapped,)
+    if address in _SIX_TO_FOUR:
+        return (IPv4Address(number >> 80 & 0xFFFFFFFF),)
+    last = IPv4Address(number & 0xFFFFFFFF)
+    if any(address in network for network in _NAT64):
+        return (last,)
+    if address in _COMPATIBLE and number > 1:
+        return (last,)
+    if number >> 32 & 0xFFFFFFFF in _ISATAP:
+        return (last,)
+    return ()
+
+
+def _kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str:
+    return next((kind for network, kind in table if address.version == network.version and address in network), "")
+
+
+def parse_allowed(settings: Iterable[str]) -> tuple[Network, ...]:
+    """Networks from `--allow` settings: `loopback`, `private`, an address or a range; ValueError with what is wrong."""
+    found: list[Network] = []
+    for setting in settings:
+        if setting.lower() in WORDS:
+            found += WORDS[setting.lower()]
+            continue
+        try:
+            network = ip_network(setting.strip("[]"))
+        except (AddressValueError, ValueError) as error:
+            hint = "a range such as 192.168.1.0/24, an address, or one of " + ", ".join(WORDS)
+            detail = " (bits are set beyond its prefix)" if "host bits" in str(error) else ""
+            raise ValueError(f"'{setting}' is no range of addresses{detail}: write {hint}") from None
+        for never, kind in NEVER:
+            # A range that is larger than a forbidden one may be allowed: the forbidden part of it stays forbidden.
+            if network.version == never.version and network[0] in never and network[-1] in never:
+                raise ValueError(f"{setting} is {kind}, which is never allowed")
+        found.append(network)
+    return tuple(found)

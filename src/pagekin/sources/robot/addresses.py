@@ -1,0 +1,154 @@
+"""Addresses of the web as the robot sees them: one spelling each, inside the crawl's scope, no traps."""
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import ada_url
+
+from pagekin.sources.robot.plan import CrawlLimits
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+_OUTSIDE = {"host": "other host", "site": "other site", "prefix": "outside the folder"}
+# Ids that servers put into addresses for want of cookies; each visit would see other addresses for the same pages.
+_SESSION_PATH = re.compile(r";jsessionid=[^/?;]*|(?<=/)\((?:[AFSX]\([0-9a-z]{8,}\))+\)/", re.IGNORECASE)
+_SESSION_FIELD = re.compile(
+    r"(?:jsessionid|phpsessid|aspsessionid[a-z]*|cfid|cftoken|sessionid|session_id)=.*|sid=[0-9a-z]{32}", re.IGNORECASE
+)
+
+
+def clean_url(written: str, base: str | None = None) -> str | None:
+    """The one spelling of an http(s) address that was `written` on the page `base`, or None if it is none.
+
+    That is the WHATWG spelling without fragment, as `pagekin read` has it, and without session ids.
+    """
+    try:
+        url: str = ada_url.join_url(base, written) if base else ada_url.normalize_url(written)
+    except ValueError:
+        return None
+    if not url.startswith(("http://", "https://")):
+        return None
+    url = url.partition("#")[0]
+    return _without_session(url) if "=" in url or "(" in url else url
+
+
+def _without_session(url: str) -> str:
+    path, mark, query = url.partition("?")
+    path = _SESSION_PATH.sub("", path)
+    if not mark:
+        return path
+    fields = query.split("&")
+    kept = [each for each in fields if not _SESSION_FIELD.fullmatch(each)]
+    return path + ("?" + "&".join(kept) if kept or len(kept) == len(fields) else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an address leads."""
+
+    origin: str
+    """Scheme, host and port: robots.txt holds for an origin."""
+    host: str
+    """The host alone: requests are spaced per host."""
+    authority: str
+    """Host and port, the port only if it is not the scheme's own: http and https are the same place."""
+    path: str
+    """Path and query."""
+
+
+def place_of(url: str) -> Place:
+    """Where a clean URL leads."""
+    scheme, _, rest = url.partition("://")
+    authority, _, path = rest.partition("/")
+    authority = authority.rpartition("@")[2]
+    host, colon, port = authority.rpartition(":")
+    if not colon or not port.isdecimal():  # no port, and the colons are those of an IPv6 address
+        host = authority
+    return Place(f"{scheme}://{authority}", host, authority, f"/{path}")
+
+
+def has_credentials(url: str) -> bool:
+    """Whether a clean URL carries a user's name or password."""
+    return "@" in url.split("/", 3)[2]
+
+
+@functools.cache
+def _suffixes() -> "PublicSuffixList":
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def site_of(host: str) -> str:
+    """The registrable domain of a host, or the host itself if it has none."""
+    name = host.rstrip(".")
+    if host.startswith("[") or name.rpartition(".")[2].isdecimal():
+        return host
+    return _suffixes().privatesuffix(name) or name
+
+
+@dataclass(slots=True)
+class Scope:
+    """Which addresses belong to a crawl. The roots are the one asked for and those it redirects to."""
+
+    kind: str
+    roots: list[str]
+    include: Iterable[str] = ()
+    exclude: Iterable[str] = ()
+    _included: list[re.Pattern[str]] = field(init=False)
+    _excluded: list[re.Pattern[str]] = field(init=False)
+    _inside: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._included = [re.compile(pattern) for pattern in self.include]
+        self._excluded = [re.compile(pattern) for pattern in self.exclude]
+        self._inside = {self._key(root) for root in self.roots}
+
+    def add_root(self, url: str) -> None:
+        """Widen the scope to what `url` is the root of."""
+        self.roots.append(url)
+        self._inside.add(self._key(url))
+
+    def _key(self, root: str) -> str:
+        place = place_of(root)
+        if self.kind == "site":
+            return site_of(place.host)
+        if self.kind == "host":
+            return place.authority
+        return place.authority + place.path.partition("?")[0].rpartition("/")[0] + "/"
+
+    def fault(self, url: str) -> str:
+        """Why an address does not belong to the crawl, or an empty string."""
+        if url in self.roots:
+            return ""
+        place = place_of(url)
+        if self.kind == "site":
+            inside = site_of(place.host) in self._inside
+        elif self.kind == "host":
+            inside = place.authority in self._inside
+        else:
+            inside = (place.authority + place.path).startswith(tuple(self._inside))
+        if not inside:
+            return _OUTSIDE[self.kind]
+        if any(pattern.search(url) for pattern in self._excluded):
+            return "excluded"
+        if self._included and not any(pattern.search(url) for pattern in self._included):
+            return "not included"
+        return ""
+
+
+def trap(url: str, limits: CrawlLimits) -> str:
+    """Why an address looks like one of endlessly many, or an empty string."""
+    if len(url) > limits.url_bytes:
+        return "long address"
+    segments = [segment for segment in url.partition("?")[0].split("/")[3:] if segment]
+    if len(segments) > limits.segments:
+        return "deep path"
+    if segments and max(Counter(segments).values()) > limits.repeats:
+        return "repeating path"
+    return ""

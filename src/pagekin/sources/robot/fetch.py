@@ -1,0 +1,167 @@
+"""Asking for an address, within limits, under the address guard."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+import yarl
+from aiohttp.connector import Connection
+
+from pagekin import __version__
+from pagekin.net import guarded_connector, refusal
+from pagekin.sources.robot.addresses import clean_url
+from pagekin.sources.robot.fetched import NOT_ALLOWED, Exchange, FetchError, StoppedError
+from pagekin.sources.robot.plan import PRODUCT, CrawlPlan
+from pagekin.sources.robot.robotstxt import MOST_BYTES
+
+ACCEPTED = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
+ENCODINGS = "gzip, deflate, br"
+_CONNECT_SECONDS = 15.0
+_HEADER_BYTES = 32 << 10
+_ALL_HEADER_BYTES = 256 << 10
+_ROBOTS_REDIRECTS = 5
+
+Wanted = Callable[[int, str], int]
+"""How many bytes of a body are wanted, by status and Content-Type; -1 for none of them."""
+
+
+class _NoAnswerError(aiohttp.ClientError):
+    """The connection was closed before an answer came. aiohttp would ask again at once after an error of its own."""
+
+
+class _Response(aiohttp.ClientResponse):
+    """Remembers who answered: the connection may be gone when the body has come."""
+
+    peer = ""
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        where = connection.transport.get_extra_info("peername") if connection.transport else None
+        self.peer = str(where[0]) if where else ""
+        try:
+            return await super().start(connection)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            raise _NoAnswerError(str(error)) from error
+
+
+def user_agent(contact: str) -> str:
+    """How the robot names itself."""
+    return f"{PRODUCT}/{__version__}" + (f" (+{contact})" if contact else "")
+
+
+class Fetcher:
+    """Makes the requests of one crawl. No cookies, no proxy, no redirects but those of robots.txt."""
+
+    def __init__(self, plan: CrawlPlan) -> None:
+        """Prepare for `plan`; call it where the event loop runs."""
+        self._seconds = plan.limits.page_seconds
+        self._stop = asyncio.Event()
+        headers = {"User-Agent": user_agent(plan.contact), "Accept": ACCEPTED, "Accept-Encoding": ENCODINGS}
+        if "@" in plan.contact:
+            headers["From"] = plan.contact
+        self._session = aiohttp.ClientSession(
+            connector=guarded_connector(plan.guard, plan.names, limit=0, enable_cleanup_closed=True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            response_class=_Response,
+            headers=headers,
+            max_line_size=_HEADER_BYTES,
+            max_field_size=_HEADER_BYTES,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    def stop(self) -> None:
+        """Let whatever is awaited fail with StoppedError."""
+        self._stop.set()
+
+    async def fetch(self, url: str, wanted: Wanted) -> Exchange:
+        """The exchange at `url`; FetchError if no answer comes, StoppedError after `stop`."""
+        asking = asyncio.ensure_future(self._fetch(url, wanted))
+        stopping = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait((asking, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                raise StoppedError
+            return asking.result()
+        finally:
+            for task in (asking, stopping):
+                task.cancel()
+            await asyncio.gather(asking, stopping, return_exceptions=True)
+
+    async def fetch_robots(self, origin: str) -> tuple[Exchange, list[Exchange]]:
+        """(the last exchange, all of them) of asking for an origin's robots.txt, redirects followed."""
+        url = f"{origin}/robots.txt"
+        seen: list[Exchange] = []
+        while True:
+            exchange = await self.fetch(url, lambda _status, _type: MOST_BYTES)
+            seen.append(exchange)
+            target = clean_url(exchange.redirect, url) if exchange.redirect else None
+            if target is None or len(seen) > _ROBOTS_REDIRECTS:
+                return exchange, seen
+            url = target
+
+    async def _fetch(self, url: str, wanted: Wanted) -> Exchange:
+        started, begun = time.time(), time.monotonic()
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        try:
+            async with asyncio.timeout_at(deadline):
+                # The address is canonical: what yarl would make of it might be another one.
+                response: Any = await self._session.get(yarl.URL(url, encoded=True), allow_redirects=False)
+        except Exception as error:
+            raise _failure(error, self._seconds) from error
+        try:
+            if sum(len(name) + len(value) for name, value in response.raw_headers) > _ALL_HEADER_BYTES:
+                raise FetchError("bad answer", "its headers are too long")
+            kind = response.headers.get("Content-Type", "")
+            most = wanted(response.status, kind)
+            body, cut = await _body(response, most, deadline) if most >= 0 else (b"", "")
+        finally:
+            response.close()
+        version = response.version
+        return Exchange(
+            url, response.request_info.url.raw_path_qs, tuple(response.request_info.headers.items()), response.peer,
+            started, time.monotonic() - begun, f"HTTP/{version.major}.{version.minor}", response.status,
+            response.reason or "", tuple(response.raw_headers), body, cut, most < 0,
+        )  # fmt: skip
+
+
+async def _body(response: aiohttp.ClientResponse, most: int, deadline: float) -> tuple[bytes, str]:
+    """(body, why it lacks its end): what came is kept, whatever ends it."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout_at(deadline):
+            async for piece in response.content.iter_any():
+                body += piece
+                if len(body) > most:
+                    return bytes(body[:most]), "length"
+    except TimeoutError:
+        return bytes(body), "time"
+    except (aiohttp.ClientError, OSError):
+        return bytes(body), "disconnect"
+    return bytes(body), ""
+
+
+def _failure(error: Exception, seconds: float) -> FetchError:
+    """What an error of the client means to the crawl."""
+    if refused := refusal(error):
+        return FetchError(NOT_ALLOWED, refused)
+    match error:
+        case TimeoutError():
+            return FetchError("no answer in time", f"no answer within {seconds:g} s", passing=True)
+        case aiohttp.ClientConnectorDNSError():
+            return FetchError("unknown host", f"the host's name cannot be resolved: {error.os_error}", passing=True)
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError() | ssl.SSLError():
+            return FetchError("no secure connection", f"no secure connection: {error}")
+        case aiohttp.ClientConnectorError():
+            return FetchError("no connection", f"no connection: {error.os_error}", passing=True)
+        case _NoAnswerError() | aiohttp.ClientOSError() | ConnectionError():
+            return FetchError("disconnected", "the server closed the connection without an answer", passing=True)
+        case aiohttp.ClientError() | ValueError():
+            return FetchError("bad answer", f"the answer is no valid HTTP: {error}"[:300])
+    raise error
