@@ -1,0 +1,519 @@
+"""From archives to a network: one collection for each leaf, and the file that says who stands above whom.
+
+What was done is kept when the making is stopped, even by a kill: leaves that are whole are not built again.
+"""
+
+import contextlib
+import fcntl
+import gzip
+import hashlib
+import json
+import multiprocessing
+import os
+import shutil
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pagekin import __version__
+from pagekin.bags import Strategy
+from pagekin.clusters.make import ClusterPlan
+from pagekin.engines.local import build_collection
+from pagekin.evaluation.directory import read_listings
+from pagekin.hypertext.read import DamagedInputError, ReadPlan, WorkerError
+from pagekin.hypertext.urls import canonical
+from pagekin.labels import ContentLabel
+from pagekin.labels.keep import read_label
+from pagekin.routers.network import FILE, Network, NetworkError
+from pagekin.routers.topology import (
+    Hierarchy,
+    SiteGroup,
+    check_ports,
+    cluster_tree,
+    directory_tree,
+    dns_tree,
+    group_hosts,
+    host_of_url,
+    make_network,
+)
+from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, plan_units, read_unit
+from pagekin.store import KinError, open_kin
+from pagekin.text.index import unfit
+
+Progress = Callable[[str, float], None]
+BY = ("dns", "directory", "clusters")
+LEAVES, WORK, LOCK, BUILDERS = "leaves", "work", ".lock", ".builders"
+PATIENCE = 120.0
+"""Seconds to wait for the building processes of a run that was killed: they end by themselves."""
+BUFFER = 64 << 20
+"""Bytes of records that wait in memory until they are written."""
+PAGES_PER_CLUSTER = 3
+"""A small leaf has no more clusters than a third of its pages."""
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """How a network is to be made."""
+
+    by: tuple[str, ...] = ("dns",)
+    """dns, directory, clusters: a hierarchy for each."""
+    directory: Path | None = None
+    """A table of addresses and classes, for the hierarchy `directory`."""
+    name: str = ""
+    min_pages: int = 3
+    max_clusters: int = 30
+    host: str = "127.0.0.1"
+    port: int = 8700
+    one_port: bool = False
+    processes: int = 1
+    replace: bool = False
+    """Replace a network file that is there."""
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    base_url: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for one in self.by:
+            if one not in BY:
+                raise NetworkError(f"--by is one of {', '.join(BY)}; not '{one}'")
+        if len(set(self.by)) < len(self.by) or not self.by:
+            raise NetworkError("--by names each hierarchy once, and at least one")
+        if ("directory" in self.by) != (self.directory is not None):
+            raise NetworkError("--by directory and --directory FILE go together")
+        if self.min_pages < 1 or self.max_clusters < 1 or self.processes < 1 or not 0 < self.port < 65536:
+            raise NetworkError("pages, clusters and processes are at least 1, and a port is below 65,536")
+
+
+@dataclass
+class NetworkReport:
+    """How the making of a network went."""
+
+    network: Network
+    pages: dict[str, int]
+    """Pages of each site."""
+    kept: int = 0
+    """Leaves that were whole already."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Leaves that could not be built, and why."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Records of the sources that are no pages, by reason."""
+    listed: int = 0
+    """Pages that the directory lists."""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class _Census:
+    """What the sources hold, counted before it is divided."""
+
+    hosts: dict[str, int] = field(default_factory=dict)
+    """Pages of each host. A page that was captured again counts once while its host is a small one."""
+    classes: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
+    """Listed pages of each host by their class."""
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def init_network(
+    sources: Sequence[str], out: Path, plan: NetworkPlan, progress: Progress = lambda _s, _p: None
+) -> NetworkReport:
+    """Divide the pages of all sources into leaves, build these, and write the network file.
+
+    NetworkError if nothing can be made of it; SourceError and DirectoryError for what cannot be read.
+    """
+    file = out / FILE
+    if file.exists() and not plan.replace:
+        raise NetworkError(
+            f"{file} exists already. Name another folder, or give --replace: leaves that fit are kept, the file is "
+            "written anew."
+        )
+    units = _whole_files(plan_units(sources, dict(plan.base_urls), plan.base_url))
+    with _locked(out):
+        clock = _Clock(progress)
+        key = _fingerprint(units, plan.limits)
+        state = _State(out, _state_key(key, plan))
+        if not state.divided:
+            state.census = _count(units, plan, clock.tell)
+        groups = group_hosts(state.census.hosts, plan.min_pages)
+        if not groups:
+            skipped = ", ".join(f"{count:,} {reason}" for reason, count in state.census.skipped.most_common())
+            raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
+        check_ports(len(groups) + 1, plan.port, plan.one_port)
+        leaves = [_Leaf(group, out, key, plan) for group in groups]
+        pages = {leaf.group.file: count for leaf in leaves if (count := leaf.whole()) is not None}
+        wanted = [leaf for leaf in leaves if leaf.group.file not in pages]
+        report = NetworkReport(Network("", ()), {}, len(pages), skipped=dict(state.census.skipped))
+        report.listed = sum(sum(counts.values()) for counts in state.census.classes.values())
+        if not (state.divided and all(leaf.archive.exists() for leaf in wanted)):
+            _divide(units, wanted, state.work, plan.limits, clock.tell)
+            state.save()
+        for leaf, built in _build_all(wanted, out, plan.processes, clock.tell):
+            if isinstance(built, int):
+                pages[leaf.group.file] = built
+            else:
+                report.left_out[leaf.group.name] = built
+        if not pages:
+            reasons = "; ".join(f"{name}: {why}" for name, why in list(report.left_out.items())[:3])
+            raise NetworkError(f"no leaf could be built. {reasons}")
+        groups = [replace(group, pages=pages[group.file]) for group in groups if group.file in pages]
+        clock.tell("routers", 0.0)
+        trees = _trees(groups, state.census, out, plan)
+        made = make_network(plan.name or out.resolve().name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
+        _write(file, made.to_toml().encode())
+        shutil.rmtree(state.work, ignore_errors=True)
+        clock.tell("routers", 1.0)
+    report.network = Network.load(file)
+    of_file = {f"{LEAVES}/{group.file}.kin": group.pages for group in groups}
+    report.pages = {node.name: of_file[node.collection.as_posix()] for node in report.network.nodes if node.collection}
+    report.seconds = clock.seconds
+    return report
+
+
+class _Clock:
+    """Notes how long each stage took, and passes progress on."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+        self._since = time.perf_counter()
+
+    def tell(self, stage: str, share: float) -> None:
+        """A piece of a stage is done."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+        self._progress(stage, share)
+
+
+@contextlib.contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """The folder, which nobody else writes meanwhile and which holds nothing but a network."""
+    if out.exists() and not out.is_dir():
+        raise NetworkError(f"{out} is a file; name a folder to write to.")
+    foreign = [one.name for one in out.iterdir()] if out.is_dir() else []
+    foreign = sorted(set(foreign) - {FILE, LEAVES, WORK, LOCK, BUILDERS, f"{FILE}.new"})
+    if foreign and not (out / LEAVES).is_dir():
+        raise NetworkError(f"{out} holds other files, such as {foreign[0]}; name a new or an empty folder.")
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NetworkError(f"{out} is being written by another process. Wait for it to end, or stop it.") from None
+        _await_builders(out)
+        yield
+
+
+def _await_builders(out: Path) -> None:
+    """Wait until no process of an earlier run is left that builds a leaf."""
+    until = time.monotonic() + PATIENCE
+    with (out / BUILDERS).open("a") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise NetworkError(f"{out}: processes of an earlier run still build there. Stop them.") from None
+                time.sleep(0.05)
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Put a file in its place, whole or not at all."""
+    fresh = file.with_name(f"{file.name}.new")
+    with fresh.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    fresh.replace(file)
+
+
+def _fingerprint(units: Sequence[Unit], limits: Limits) -> str:
+    """What the leaves depend on: sources, limits, version. Sizes and times stand for the content of files."""
+    said: list[Any] = [_FORMAT, __version__, repr(limits)]
+    for unit in units:
+        said += [unit.kind, str(Path(unit.path).resolve()), unit.member, unit.base_url]
+        said += (_looks(Path(unit.path) / name) for name in unit.files or ("",))
+    return _digest(said)
+
+
+def _state_key(key: str, plan: NetworkPlan) -> str:
+    """What counting and dividing depend on."""
+    return _digest([key, plan.min_pages, plan.directory and _looks(plan.directory)])
+
+
+def _looks(file: Path) -> list[Any]:
+    try:
+        found = file.stat()
+    except OSError:
+        return [str(file)]
+    return [str(file.resolve()), found.st_size, found.st_mtime_ns]
+
+
+def _digest(said: Any) -> str:
+    return hashlib.blake2b(json.dumps(said).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+# -- counting and dividing ----------------------------------------------------------------------------------------------
+
+
+def _whole_files(units: Iterable[Unit]) -> list[Unit]:
+    """The units with each WARC file in one piece: only then is a record's start certain."""
+    found: dict[tuple[str, str, int], Unit] = {}
+    for unit in units:
+        key = (unit.path, unit.member, unit.start if unit.kind == "folder" else 0)
+        found[key] = replace(found[key], end=unit.end) if key in found else unit
+    return list(found.values())
+
+
+def _items(
+    units: Sequence[Unit], limits: Limits, stage: str, tell: Progress
+) -> Iterator[Page | Redirect | Revisit | Skipped]:
+    total, done = sum(unit.weight for unit in units) or 1, 0
+    for unit in units:
+        tell(stage, done / total)
+        for item in read_unit(unit, limits):
+            if not isinstance(item, int):
+                yield item
+        done += unit.weight
+    tell(stage, 1.0)
+
+
+def _count(units: Sequence[Unit], plan: NetworkPlan, tell: Progress) -> _Census:
+    """Pages by host, and listed pages by host and class."""
+    listings: dict[str, tuple[str, ...]] = {}
+    if plan.directory is not None:
+        for address, path in read_listings(plan.directory):
+            listings.setdefault(canonical(address) or "", path)
+    found = _Census(classes=defaultdict(Counter))
+    seen: defaultdict[str, set[int]] = defaultdict(set)
+    for item in _items(units, plan.limits, "counting", tell):
+        if isinstance(item, Skipped):
+            found.skipped[item.reason] += 1
+        if not isinstance(item, Page):
+            continue
+        url = canonical(item.url)
+        host = host_of_url(item.url)
+        if not url or not host:
+            found.skipped["bad url"] += 1
+            continue
+        if len(seen[host]) < plan.min_pages:
+            number = hash(url)
+            if number in seen[host]:
+                continue
+            seen[host].add(number)
+        found.hosts[host] = found.hosts.get(host, 0) + 1
+        if url in listings:
+            found.classes[host][listings.pop(url)] += 1
+    return found
+
+
+class _Leaf:
+    """A leaf that is to be built."""
+
+    def __init__(self, group: SiteGroup, out: Path, key: str, plan: NetworkPlan) -> None:
+        self.group = group
+        self.kin = out / LEAVES / f"{group.file}.kin"
+        self.note = out / LEAVES / f"{group.file}.json"
+        self.archive = out / WORK / f"{group.file}.warc.gz"
+        self.clusters = max(1, min(plan.max_clusters, group.pages // PAGES_PER_CLUSTER))
+        self.key = _digest([key, group.hosts, self.clusters])
+        self.limits = plan.limits
+
+    def whole(self) -> int | None:
+        """The pages of the leaf's collection, if it is built already and of the same pages."""
+        try:
+            note = json.loads(self.note.read_bytes())
+            kin = open_kin(self.kin)
+        except (OSError, ValueError, KinError):
+            return None
+        if not isinstance(note, dict) or note.get("key") != self.key or unfit(kin) or read_label(kin) is None:
+            return None
+        return int(kin.facts["pages"])
+
+
+class _State:
+    """The work folder: archives of leaves that are still to be built, and what was counted."""
+
+    def __init__(self, out: Path, key: str) -> None:
+        self.work = out / WORK
+        self.key = key
+        self.census = _Census()
+        self.divided = False
+        """The archives of all leaves were written from these sources."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            said = json.loads((self.work / "state.json").read_bytes())
+            if said["key"] == key:
+                classes = {
+                    host: Counter({tuple(path): int(count) for path, count in counts})
+                    for host, counts in said["classes"].items()
+                }
+                hosts = {str(host): int(pages) for host, pages in said["hosts"].items()}
+                self.census = _Census(hosts, classes, Counter(said["skipped"]))
+                self.divided = True
+
+    def save(self) -> None:
+        """Note that all archives are there."""
+        census = self.census
+        classes = {host: [[list(path), count] for path, count in one.items()] for host, one in census.classes.items()}
+        said = {"key": self.key, "hosts": census.hosts, "classes": classes, "skipped": census.skipped}
+        _write(self.work / "state.json", json.dumps(said).encode())
+
+
+def _divide(units: Sequence[Unit], leaves: Sequence[_Leaf], work: Path, limits: Limits, tell: Progress) -> None:
+    """Write one archive for each leaf. One of them is open at a time, and what waits for them is bounded."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    home = {host: leaf.archive for leaf in leaves for host in leaf.group.hosts}
+    waiting: defaultdict[Path, list[bytes]] = defaultdict(list)
+    size = 0
+
+    def flush() -> None:
+        for archive, records in waiting.items():
+            with archive.open("ab") as stream:
+                stream.writelines(records)
+        waiting.clear()
+
+    for item in _items(units, limits, "dividing", tell):
+        if isinstance(item, Skipped):
+            continue
+        archive, record = _record_for(item, home)
+        if archive is None:
+            continue
+        waiting[archive].append(gzip.compress(record, 1, mtime=0))
+        size += len(waiting[archive][-1])
+        if size > BUFFER:
+            flush()
+            size = 0
+    flush()
+
+
+def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
+    """(the archive that an item belongs to, or None; its record). What leads to a page belongs where the page is."""
+    url = canonical(item.url)
+    if url is None:
+        return None, b""
+    if isinstance(item, Page):
+        return home.get(host_of_url(url)), _page_record(url, item)
+    target = canonical(item.target if isinstance(item, Redirect) else item.original, url)
+    if target is None:
+        return None, b""
+    archive = home.get(host_of_url(target))
+    if isinstance(item, Redirect):
+        return archive, _record(
+            "response", url, item.date, f"HTTP/1.1 301 Moved\r\nLocation: {target}\r\n\r\n".encode()
+        )
+    return archive, _record("revisit", url, item.date, b"", f"WARC-Refers-To-Target-URI: {target}\r\n")
+
+
+def _page_record(url: str, page: Page) -> bytes:
+    said = " ".join(page.content_type.split()) or "text/html"
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {said}\r\n\r\n".encode("utf-8", "replace")
+    return _record("response", url, page.date, head + page.html)
+
+
+def _record(kind: str, url: str, date: int, block: bytes, more: str = "") -> bytes:
+    """A WARC record."""
+    when = time.strftime("WARC-Date: %Y-%m-%dT%H:%M:%SZ\r\n", time.gmtime(date)) if date else ""
+    head = (
+        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n{when}{more}"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode() + block + b"\r\n\r\n"
+
+
+# -- building -----------------------------------------------------------------------------------------------------------
+
+
+def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int, tell: Progress) -> Iterator[tuple[_Leaf, int | str]]:
+    """Build leaves, the largest first: each with its number of pages, or the reason why there is none."""
+    total, done = sum(leaf.group.pages for leaf in leaves) or 1, 0
+    for leaf, built in _built(sorted(leaves, key=lambda one: (-one.group.pages, one.group)), out, processes):
+        done += leaf.group.pages
+        tell("building", done / total)
+        yield leaf, built
+
+
+def _built(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
+    if processes <= 1 or len(leaves) <= 1:
+        for leaf in leaves:
+            yield leaf, _build(leaf)
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(processes, len(leaves)), context, _begin_building, (out / BUILDERS,))
+    try:
+        work: dict[Future[int | str], _Leaf] = {pool.submit(_build, leaf): leaf for leaf in leaves}
+        for future in as_completed(work):
+            yield work[future], future.result()
+    except BrokenProcessPool:
+        raise WorkerError(
+            "A building process ended unexpectedly; if it was killed for lack of memory, use fewer --processes. Leaves "
+            "that were built are kept: the same command goes on."
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_building(busy: Path) -> None:
+    """Tell others that this process builds, and let it end when its parent was killed: nobody else would tell it."""
+    held = busy.open("a")
+    fcntl.flock(held, fcntl.LOCK_SH)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+        held.close()
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _build(leaf: _Leaf) -> int | str:
+    """Build a leaf with clusters, label and search; its number of pages, or why there is nothing to build."""
+    leaf.note.unlink(missing_ok=True)
+    plan = ReadPlan([str(leaf.archive)], leaf.kin, workers=1, limits=leaf.limits)
+    try:
+        report = build_collection(plan, Strategy(), clusters=ClusterPlan(max_clusters=leaf.clusters), text=True)
+    except DamagedInputError as error:
+        return str(error)
+    except KinError as error:
+        if not str(error).startswith("there is nothing to index"):
+            raise
+        return str(error).partition(". ")[0]
+    _write(leaf.note, json.dumps({"key": leaf.key}).encode())
+    leaf.archive.unlink(missing_ok=True)
+    return int(report.facts["pages"])
+
+
+# -- routers ------------------------------------------------------------------------------------------------------------
+
+
+def _trees(groups: Sequence[SiteGroup], census: _Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
+    makers: dict[str, Callable[[], Hierarchy]] = {
+        "dns": lambda: dns_tree(groups),
+        "directory": lambda: directory_tree(_classes(groups, census)),
+        "clusters": lambda: cluster_tree(_labels(groups, out)),
+    }
+    return [makers[one]() for one in plan.by]
+
+
+def _classes(groups: Sequence[SiteGroup], census: _Census) -> dict[str, Counter[tuple[str, ...]]]:
+    """Listed pages of each leaf by their class."""
+    found = {}
+    for group in groups:
+        found[group.file] = sum((census.classes.get(host, Counter()) for host in group.hosts), Counter())
+    if not any(found.values()):
+        raise NetworkError("the directory lists none of the pages: are its addresses spelled like theirs?")
+    return found
+
+
+def _labels(groups: Sequence[SiteGroup], out: Path) -> dict[str, ContentLabel]:
+    labels = {group.file: read_label(open_kin(out / LEAVES / f"{group.file}.kin")) for group in groups}
+    return {file: label for file, label in labels.items() if label is not None}

@@ -1,0 +1,204 @@
+"""A router's child over HTTP: calls that never outlast their deadline, answers that are checked, faults that are remembered."""
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from pagekin.labels import ContentLabel, LabelError, LabelLimits
+from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
+from pagekin.net import refusal
+from pagekin.routers.messages import Travel, encode
+
+T = TypeVar("T")
+LARGEST_ANSWER = 32 << 20
+"""Bytes of an answer, at most."""
+_FAILURES = 3
+"""Failures in a row after which a child is left alone for a while."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+_RETRY_AFTER = 0.05
+_MARGIN = 0.1
+"""The share of the time left that a router keeps for itself."""
+
+
+class ChildError(Exception):
+    """A child that gave no answer; the message says why."""
+
+
+class NotReadyError(ChildError):
+    """A child that is there, but has no label yet."""
+
+
+@dataclass
+class Child:
+    """One child, and what is known of it."""
+
+    name: str
+    url: str
+    parts: dict[str, ContentLabel] = field(default_factory=dict)
+    etags: dict[str, str] = field(default_factory=dict)
+    label: ContentLabel | None = None
+    fresh_at: float | None = None
+    """When its label was last known to be fresh, by the clock that only runs forwards."""
+    error: str = ""
+    calls: int = 0
+    failures: int = 0
+    _in_a_row: int = 0
+    _closed_until: float = 0.0
+
+    @property
+    def up(self) -> bool:
+        """Whether the last call was answered."""
+        return self.calls > self.failures and not self.error
+
+    def pause(self) -> float:
+        """Seconds for which it is left alone, after too many failures."""
+        return max(0.0, self._closed_until - time.monotonic())
+
+    def succeeded(self) -> None:
+        """Note an answer."""
+        self.error, self._in_a_row, self._closed_until = "", 0, 0.0
+
+    def failed(self, reason: str) -> None:
+        """Note that there was none; after some in a row, wait longer and longer before the next try."""
+        self.error = reason
+        self.failures += 1
+        self._in_a_row += 1
+        if self._in_a_row >= _FAILURES:
+            pause = min(_FIRST_PAUSE * 2 ** (self._in_a_row - _FAILURES), _LONGEST_PAUSE)
+            self._closed_until = time.monotonic() + pause * random.uniform(0.8, 1.2)
+
+    # -- calls ----------------------------------------------------------------------------------------------------------
+
+    async def call(
+        self, session: aiohttp.ClientSession, operation: str, request: Travel, answer: type[T], deadline: float
+    ) -> tuple[T, int]:
+        """(what the child answers, its bytes), or a ChildError; `deadline` is when the router itself has to be done."""
+        if pause := self.pause():
+            raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
+        left = (deadline - time.monotonic()) * (1 - _MARGIN)
+        if left <= 0.001:
+            raise ChildError("no time was left to ask it")
+        body = encode(msgspec.structs.replace(request, deadline=min(max(left, 0.001), 120.0)))
+        self.calls += 1
+        try:
+            async with asyncio.timeout(left):
+                raw = await self._posted(session, operation, body)
+            found = msgspec.json.decode(raw, type=answer)
+        except TimeoutError:
+            self.failed(f"no answer within {left:.1f} s")
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            self.failed(f"it answered nonsense: {str(error)[:200]}")
+        except ChildError as error:
+            self.failed(str(error))
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            self.failed(_reason(error))
+        else:
+            self.succeeded()
+            return found, len(raw)
+        raise ChildError(self.error)
+
+    async def _posted(self, session: aiohttp.ClientSession, operation: str, body: bytes) -> bytes:
+        """The body of the answer; a connection that cannot be made is tried once more."""
+        for attempt in (1, 2):
+            try:
+                return await self._once(session, operation, body)
+            except aiohttp.ClientConnectorError:
+                if attempt == 2:
+                    raise
+                await asyncio.sleep(_RETRY_AFTER * random.uniform(0.5, 1.5))
+        raise ChildError("it cannot be reached")
+
+    async def _once(self, session: aiohttp.ClientSession, operation: str, body: bytes) -> bytes:
+        url = self.url.rstrip("/") + "/" + operation
+        headers = {"Content-Type": "application/json"}
+        async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
+            raw = await _body(response, LARGEST_ANSWER)
+            if response.status != 200:
+                raise ChildError(f"it answered {response.status}: {_said(raw)}")
+            return raw
+
+    # -- its label ------------------------------------------------------------------------------------------------------
+
+    async def refresh(self, session: aiohttp.ClientSession, seconds: float, limits: LabelLimits) -> bool:
+        """Fetch the parts of its label that changed; whether any did. A ChildError if it cannot be had."""
+        self.calls += 1
+        try:
+            async with asyncio.timeout(seconds):
+                fetched = {function: await self._part(session, function, limits) for function in FUNCTIONS}
+            parts = {**self.parts, **{function: part for function, part in fetched.items() if part is not None}}
+            label = joined(parts)
+        except TimeoutError:
+            self.failed(f"no label within {seconds:.0f} s")
+        except NotReadyError as error:
+            self.error = str(error)
+        except (LabelError, ChildError) as error:
+            self.failed(f"its label was refused: {error}" if isinstance(error, LabelError) else str(error))
+        except KeyError as error:
+            self.failed(f"it gave no part {error} of its label")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            self.failed(_reason(error))
+        else:
+            changed = any(part is not None for part in fetched.values())
+            self.parts, self.label, self.fresh_at = parts, label, time.monotonic()
+            self.etags = {function: etag(part) for function, part in parts.items()}
+            self.succeeded()
+            return changed
+        raise ChildError(self.error)
+
+    async def _part(self, session: aiohttp.ClientSession, function: str, limits: LabelLimits) -> ContentLabel | None:
+        """A part of the label, or None if the one that is here is fresh."""
+        headers = {"If-None-Match": f'"{self.etags[function]}"'} if function in self.etags else {}
+        url = self.url.rstrip("/") + "/label"
+        asked = {"part": function, "form": "wire"}
+        async with session.get(url, params=asked, headers=headers, allow_redirects=False) as response:
+            if response.status == 304:
+                return None
+            raw = await _body(response, limits.bytes)
+            if response.status == 503:
+                raise NotReadyError(_said(raw))
+            if response.status != 200:
+                raise ChildError(f"it answered {response.status}: {_said(raw)}")
+            return from_wire(raw, limits)
+
+    def label_age(self) -> float | None:
+        """Seconds since its label was last known to be fresh."""
+        return None if self.fresh_at is None else time.monotonic() - self.fresh_at
+
+
+async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body of an answer that is not too large."""
+    if (response.content_length or 0) > most:
+        raise ChildError(f"its answer is larger than {most:,} bytes")
+    chunks, size = [], 0
+    async for chunk in response.content.iter_chunked(1 << 18):
+        size += len(chunk)
+        if size > most:
+            raise ChildError(f"its answer is larger than {most:,} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _said(raw: bytes) -> str:
+    """The reason in the body of an answer that is an error, as far as it gives one."""
+    try:
+        said = msgspec.json.decode(raw[:2000], type=dict[str, Any])
+        text = str(said.get("detail", ""))
+    except (msgspec.MsgspecError, UnicodeError):
+        text = ""
+    return "".join(c for c in text if c.isprintable())[:300] or "no reason was given"
+
+
+def _reason(error: BaseException) -> str:
+    """An error of the connection in a few words."""
+    if refused := refusal(error):
+        return f"it may not be called: {refused}"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"it cannot be reached ({error.os_error.strerror or error.os_error})"
+    if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
+        return "the connection was closed"
+    return f"{type(error).__name__}: {str(error)[:200]}" if str(error) else type(error).__name__

@@ -1,0 +1,230 @@
+"""A router's services over HTTP: JSON by POST, and by GET where an address says it all; described at /schema/openapi.json."""
+
+import gzip
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, TypeVar
+
+from litestar import Litestar, Request, Response, get, post
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.params import Parameter
+
+from pagekin import __version__
+from pagekin.labels import ContentLabel, to_json
+from pagekin.labels.parts import etag, to_wire
+from pagekin.labels.sexpr import to_sexpr
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import (
+    Answer,
+    Bag,
+    Filters,
+    Health,
+    RefineRequest,
+    RelatedRequest,
+    RouterError,
+    SearchRequest,
+    SelectRequest,
+    SuggestRequest,
+    Summary,
+    Terms,
+)
+from pagekin.routers.metrics import Metrics
+from pagekin.routers.router import Router
+from pagekin.store import KinError
+from pagekin.text import QueryError
+
+T = TypeVar("T")
+Asking = Request[Any, Any, Any]
+Query = Annotated[
+    str, Parameter(query="q", description="Words, attributes as in title:lock, phrases, OR, NOT.", max_length=2000)
+]
+Limit = Annotated[int, Parameter(ge=0, le=1000, description="Results at most.")]
+Count = Annotated[int, Parameter(ge=1, le=100, description="Terms in each list at most.")]
+Site = Annotated[str, Parameter(max_length=200, description="Only pages of this host, or of hosts that end so.")]
+Seconds = Annotated[int | None, Parameter(ge=0, description="Seconds since 1970.")]
+Page = Annotated[str, Parameter(max_length=2000, description="The address of a page.")]
+LARGEST_REQUEST = 4 << 20
+WIRE = "application/vnd.pagekin.label+zstd"
+_log = logging.getLogger("pagekin.routers")
+
+
+def router_handlers(service: Leaf | Router) -> list[Any]:
+    """The routes of one router."""
+    metrics = Metrics()
+    packed: dict[str, tuple[str, bytes]] = {}
+
+    async def timed(operation: str, answer: Coroutine[Any, Any, T]) -> T:
+        started, status = time.perf_counter(), 500
+        try:
+            found = await answer
+            status = 200
+        except QueryError:
+            status = 400
+            raise
+        except RouterError as error:
+            status = error.status
+            raise
+        finally:
+            metrics.note(operation, status, time.perf_counter() - started)
+        return found
+
+    @post("/search", status_code=200)
+    async def search(data: SearchRequest) -> Answer:
+        """Documents that match a query, from all leaves below that may hold one."""
+        return await timed("search", service.search(data))
+
+    @get("/search")
+    async def search_by_address(
+        q: Query, limit: Limit = 10, ask: Limit = 0, site: Site = "", language: Site = "",
+        since: Seconds = None, until: Seconds = None,
+    ) -> Answer:  # fmt: skip
+        """The same by address."""
+        filters = Filters(site=site, since=since, until=until, language=language)
+        return await timed("search", service.search(SearchRequest(query=q, limit=limit, ask=ask, filters=filters)))
+
+    @post("/select", status_code=200)
+    async def select(data: SelectRequest) -> Answer:
+        """Those of the results so far, at first the children, that may match; nobody below is asked."""
+        return await timed("select", service.select(data))
+
+    @get("/select")
+    async def select_by_address(q: Query, limit: Limit = 100) -> Answer:
+        """The same for the children."""
+        return await timed("select", service.select(SelectRequest(query=q, limit=limit)))
+
+    @post("/expand", status_code=200)
+    async def expand(data: SelectRequest) -> Answer:
+        """The matching children of those results so far that match: one step down."""
+        return await timed("expand", service.expand(data))
+
+    @get("/expand")
+    async def expand_by_address(q: Query, limit: Limit = 100) -> Answer:
+        """The same from the children on."""
+        return await timed("expand", service.expand(SelectRequest(query=q, limit=limit)))
+
+    @post("/refine", status_code=200)
+    async def refine(data: RefineRequest) -> Terms:
+        """Collocated, broader and narrower terms."""
+        return await timed("refine", service.refine(data))
+
+    @get("/refine")
+    async def refine_by_address(q: Query, count: Count = 8) -> Terms:
+        """The same by address."""
+        return await timed("refine", service.refine(RefineRequest(query=q, count=count)))
+
+    @post("/suggest", status_code=200)
+    async def suggest(data: SuggestRequest) -> Answer:
+        """Documents like the results so far."""
+        return await timed("suggest", service.suggest(data))
+
+    @post("/related", status_code=200)
+    async def related(data: RelatedRequest) -> Answer:
+        """Pages like a page."""
+        return await timed("related", service.related(data))
+
+    @get("/related")
+    async def related_by_address(url: Page, limit: Count = 10) -> Answer:
+        """The same by the page's address."""
+        return await timed("related", service.related(RelatedRequest(url=url, limit=limit)))
+
+    @post("/bag", status_code=200)
+    async def bag(data: RelatedRequest) -> Bag:
+        """A page's weighted bag, to be compared elsewhere."""
+        return await timed("bag", service.bag(data))
+
+    @get("/label")
+    async def label(
+        request: Asking, part: Annotated[str, Parameter(pattern="^(|refinement|routing|browsing)$")] = "",
+        form: Annotated[str, Parameter(pattern="^(json|sexpr|wire)$")] = "json",
+    ) -> Response[bytes]:  # fmt: skip
+        """The content label, whole or what one abstraction function needs; fresh by its ETag."""
+        made: ContentLabel = service.parts[part] if part else service.label
+        tag = service.etags[part] if part else etag(made)
+        headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
+        if f'"{tag}"' in request.headers.get("if-none-match", ""):
+            return Response(b"", status_code=304, headers=headers)
+        if form == "wire":
+            if packed.get(part, ("",))[0] != tag:
+                packed[part] = tag, to_wire(made)
+            return Response(packed[part][1], media_type=WIRE, headers=headers)
+        body = to_json(made) if form == "json" else to_sexpr(made).encode()
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"
+        return Response(body, media_type="application/json" if form == "json" else "text/plain", headers=headers)
+
+    @get("/summary")
+    async def summary() -> Summary:
+        """What is here, for people."""
+        return await service.summary()
+
+    @get("/health")
+    async def health() -> Health:
+        """How the router and its children are."""
+        return await service.health()
+
+    @get("/metrics", media_type="text/plain; version=0.0.4")
+    async def prometheus() -> str:
+        """Counts and times for Prometheus."""
+        return metrics.text(await service.health())
+
+    @post("/refresh", status_code=202)
+    async def refresh() -> dict[str, str]:
+        """Ask the children at once whether their labels changed."""
+        if isinstance(service, Router):
+            service.wake()
+        return {"detail": "children are being asked" if isinstance(service, Router) else "a leaf has no children"}
+
+    return [
+        search, search_by_address, select, select_by_address, expand, expand_by_address, refine, refine_by_address, suggest,
+        related, related_by_address, bag, label, summary, health, prometheus, refresh,
+    ]  # fmt: skip
+
+
+def _told(status: int) -> Callable[[Asking, Exception], Response[dict[str, Any]]]:
+    """A handler that answers an error of this kind with its message."""
+
+    def handler(_request: Asking, error: Exception) -> Response[dict[str, Any]]:
+        code = getattr(error, "status", status)
+        return Response({"status_code": code, "detail": str(error)}, status_code=code)
+
+    return handler
+
+
+def _refused(_request: Asking, error: HTTPException) -> Response[dict[str, Any]]:
+    """Answer a request that breaks the rules of the services with what is wrong."""
+    extra = {"extra": error.extra} if error.extra else {}
+    return Response({"status_code": error.status_code, "detail": error.detail, **extra}, status_code=error.status_code)
+
+
+def _our_fault(request: Asking, error: Exception) -> Response[dict[str, Any]]:
+    _log.error("%s %s", request.method, request.url.path, exc_info=error)
+    return Response({"status_code": 500, "detail": f"internal error: {type(error).__name__}"}, status_code=500)
+
+
+ERRORS: dict[Any, Any] = {
+    HTTPException: _refused,
+    QueryError: _told(400),
+    RouterError: _told(400),
+    KinError: _told(500),
+    Exception: _our_fault,
+}
+"""What is answered when something goes wrong: always JSON with a `detail`."""
+
+
+def router_app(service: Leaf | Router, path: str = "/") -> Litestar:
+    """The application of one router, below a path."""
+    return Litestar(
+        route_handlers=router_handlers(service),
+        path=path.rstrip("/") or None,
+        openapi_config=OpenAPIConfig(
+            title=f"Pagekin router {service.name}", version=__version__, render_plugins=[JsonRenderPlugin()]
+        ),
+        exception_handlers=ERRORS,
+        on_startup=[service.start],
+        on_shutdown=[service.stop],
+        request_max_body_size=LARGEST_REQUEST,
+        logging_config=None,
+    )

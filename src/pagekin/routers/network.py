@@ -1,0 +1,253 @@
+"""The network file: which routers and sites there are, where they answer, and who stands above whom.
+
+People read and edit it, so that every message names the line. Several hierarchies may stand above the same sites
+(hypursuit-1996, "Hierarchical Organization of a HyPursuit System").
+"""
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from pagekin.labels import Added, Budget
+from pagekin.labels.fitting import LEAF_CLUSTERS, MAX_BYTES, MAX_TERMS, ROUTER_CLUSTERS
+from pagekin.labels.widen import operators_terms
+
+FILE = "network.toml"
+MAIN = "main"
+"""The hierarchy of routers that name none, nor a parent that does."""
+LONGEST_NAME = 200
+TIMEOUT = 10.0
+"""Seconds that a call may take, unless the file says otherwise."""
+_HEAD = """\
+# The network: routers, and the sites (leaves) below them. Read by `pagekin network`; edit it as you like.
+#
+# [network]   name; defaults for all nodes: timeout, allow, max_terms, max_clusters, max_bytes
+# [[router]]  name, url, parents, hierarchy; a router without parents is the root of its hierarchy
+# [[site]]    name, url, parents, collection (a .kin folder, relative to this file)
+#
+# To add a site that someone else runs, leave out `collection`; a router of theirs has runs = "elsewhere".
+"""
+
+
+class NetworkError(Exception):
+    """A network file that cannot be used; the message names the lines and says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a node may set for itself, and the network for all; None where it does not."""
+
+    max_terms: int | None = None
+    max_clusters: int | None = None
+    max_bytes: int | None = None
+    """The budget of its label: terms of a sub-cluster, sub-clusters, bytes of the JSON form."""
+    timeout: float | None = None
+    """Seconds that a call to it may take."""
+    allow: tuple[str, ...] | None = None
+    """Addresses that are not public and yet may be called: for the address guard."""
+
+
+SETTINGS = tuple(one.name for one in fields(Settings))
+
+
+@dataclass(frozen=True)
+class Node:
+    """A router, or a site (a leaf router over one collection)."""
+
+    name: str
+    url: str
+    """Where it answers; ends in a slash."""
+    leaf: bool
+    collection: Path | None = None
+    """As written: relative to the file's folder."""
+    parents: tuple[str, ...] = ()
+    hierarchy: str = ""
+    """Of a router; leaves are shared by all."""
+    here: bool = True
+    """False if somebody else runs it: it is only called."""
+    added: tuple[str, ...] = ()
+    """Terms that the operator adds to its label, as WORD or ATTRIBUTE:WORD."""
+    settings: Settings = Settings()
+
+    @property
+    def kind(self) -> str:
+        """What the file calls it."""
+        return "site" if self.leaf else "router"
+
+
+@dataclass(frozen=True)
+class Network:
+    """Routers and sites. `load` reads the file and checks it, `to_toml` writes it."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    """Roots first, then routers by hierarchy, level and name, then sites by name."""
+    defaults: Settings = Settings()
+    file: Path | None = field(default=None, compare=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """What is odd about the file, with lines."""
+
+    @classmethod
+    def of(
+        cls, name: str, nodes: Iterable[Node], defaults: Settings | None = None, file: Path | None = None,
+        warnings: Iterable[str] = (),
+    ) -> Self:  # fmt: skip
+        """The network of some nodes in any order. They are not checked, but there must be no cycle."""
+        found = tuple(nodes)
+        level = levels_of(found)
+        ordered = sorted(found, key=lambda n: (n.leaf, bool(n.parents), n.hierarchy, -level[n.name], n.name))
+        return cls(name, tuple(ordered), defaults or Settings(), file, tuple(warnings))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The network in a file, or in the file network.toml of a folder; NetworkError with all that is wrong."""
+        file = Path(path)
+        if file.is_dir():
+            file /= FILE
+        from pagekin.routers.network_file import read_network
+
+        return read_network(file, cls)
+
+    # -- the tree ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Node]:
+        """The nodes by their names."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def _children(self) -> Mapping[str, tuple[Node, ...]]:
+        found: defaultdict[str, list[Node]] = defaultdict(list)
+        for node in self.nodes:
+            for parent in node.parents:
+                found[parent].append(node)
+        return {name: tuple(children) for name, children in found.items()}
+
+    @cached_property
+    def _level(self) -> Mapping[str, int]:
+        return levels_of(self.nodes)
+
+    def children_of(self, name: str) -> tuple[Node, ...]:
+        """The nodes below a router, routers first."""
+        return self._children.get(name, ())
+
+    def roots(self) -> tuple[Node, ...]:
+        """The routers that have no parents."""
+        return tuple(node for node in self.nodes if not node.leaf and not node.parents)
+
+    def level_of(self, name: str) -> int:
+        """0 for a leaf; a router is one above its highest child."""
+        return self._level[name]
+
+    def leaves_below(self, name: str) -> tuple[Node, ...]:
+        """The sites below a node, each once, or the site itself."""
+        seen, waiting = {name}, deque([name])
+        while waiting:
+            for child in self.children_of(waiting.popleft()):
+                if child.name not in seen:
+                    seen.add(child.name)
+                    waiting.append(child.name)
+        return tuple(node for node in self.nodes if node.leaf and node.name in seen)
+
+    def hierarchies(self) -> tuple[str, ...]:
+        """The names of the hierarchies."""
+        return tuple(sorted({node.hierarchy for node in self.nodes if not node.leaf}))
+
+    # -- what holds for a node -----------------------------------------------------------------------------------------
+
+    def collection_of(self, node: Node) -> Path | None:
+        """Where a site's collection is."""
+        if node.collection is None:
+            return None
+        return (self.file.parent if self.file else Path()) / node.collection
+
+    def budget_of(self, node: Node) -> Budget:
+        """The budget of a node's label."""
+        clusters = LEAF_CLUSTERS if node.leaf else ROUTER_CLUSTERS
+        return Budget(
+            self._setting(node, "max_terms", MAX_TERMS), self._setting(node, "max_clusters", clusters),
+            self._setting(node, "max_bytes", MAX_BYTES),
+        )  # fmt: skip
+
+    def timeout_of(self, node: Node) -> float:
+        """Seconds that a call to a node may take."""
+        return float(self._setting(node, "timeout", TIMEOUT))
+
+    def allow_of(self, node: Node) -> tuple[str, ...]:
+        """The ranges of addresses that are allowed when a node is called, as `parse_allowed` takes them."""
+        return tuple(self._setting(node, "allow", ()))
+
+    def added_of(self, node: Node) -> tuple[Added, ...]:
+        """The terms that the operator adds to a node's label."""
+        return operators_terms(node.added)
+
+    def _setting(self, node: Node, name: str, default: Any) -> Any:
+        own, common = getattr(node.settings, name), getattr(self.defaults, name)
+        return own if own is not None else common if common is not None else default
+
+    # -- the file ------------------------------------------------------------------------------------------------------
+
+    def to_toml(self) -> str:
+        """The text of the file."""
+        lines = [_HEAD, "[network]", *_pairs({"name": self.name} | _set(self.defaults))]
+        for node in self.nodes:
+            keys: dict[str, Any] = {"name": node.name, "url": node.url}
+            if node.collection is not None:
+                keys["collection"] = node.collection.as_posix()
+            if node.parents:
+                keys["parents"] = node.parents
+            if not node.leaf:
+                keys["hierarchy"] = node.hierarchy
+            if node.here == (node.leaf and node.collection is None):
+                keys["runs"] = "here" if node.here else "elsewhere"
+            if node.added:
+                keys["added"] = node.added
+            lines += ["", f"[[{node.kind}]]", *_pairs(keys | _set(node.settings))]
+        return "\n".join(lines) + "\n"
+
+
+def levels_of(nodes: Iterable[Node]) -> dict[str, int]:
+    """The level of each node; those in or above a cycle get none."""
+    by_name = {node.name: node for node in nodes}
+    waiting_for = dict.fromkeys(by_name, 0)
+    for node in by_name.values():
+        for parent in node.parents:
+            if parent in waiting_for:
+                waiting_for[parent] += 1
+    level = {node.name: 0 if node.leaf else 1 for node in by_name.values()}
+    ready = deque(name for name, children in waiting_for.items() if not children)
+    done: dict[str, int] = {}
+    while ready:
+        name = ready.popleft()
+        done[name] = level[name]
+        for parent in by_name[name].parents:
+            if parent in waiting_for:
+                level[parent] = max(level[parent], level[name] + 1)
+                waiting_for[parent] -= 1
+                if not waiting_for[parent]:
+                    ready.append(parent)
+    return done
+
+
+# -- writing ------------------------------------------------------------------------------------------------------------
+
+
+def _set(settings: Settings) -> dict[str, Any]:
+    return {name: value for name in SETTINGS if (value := getattr(settings, name)) is not None}
+
+
+def _pairs(keys: Mapping[str, Any]) -> Iterable[str]:
+    return (f"{name} = {_written(value)}" for name, value in keys.items())
+
+
+def _written(value: Any) -> str:
+    """A value in TOML."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    return repr(value)

@@ -1,0 +1,134 @@
+"""Terms to refine a query with, from the sub-clusters of labels: what goes together in them stands for what does on pages."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.clusters.thesaurus import Suggestions
+from pagekin.labels import ContentLabel
+from pagekin.text import analyse
+
+Array = npt.NDArray[Any]
+_FEWEST = 3
+"""Documents that must hold a word before it is suggested."""
+
+
+class LabelThesaurus:
+    """The words of all sub-clusters of some labels."""
+
+    def __init__(self, labels: Mapping[str, ContentLabel]) -> None:
+        numbers: dict[str, int] = {}
+        seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        sizes: list[int] = []
+        cells: list[tuple[int, int, int, int]] = []
+        for label in labels.values():
+            forms = dict(zip(label.words, analyse(label.words), strict=True))
+            for cluster in label.clusters:
+                tf: Counter[int] = Counter()
+                df: dict[int, int] = {}
+                for term in label.rows(cluster.terms):
+                    word = numbers.setdefault(forms[term.word], len(numbers))
+                    seen[word][term.word] += term.tf
+                    tf[word] += term.tf
+                    df[word] = max(df.get(word, 0), term.df)
+                cells += [(len(sizes), word, tf[word], df[word]) for word in tf]
+                sizes.append(cluster.num_docs)
+        self._number = numbers
+        self._shown = [min(seen[n], key=lambda word: (-seen[n][word], word)) for n in range(len(numbers))]
+        self._sizes = np.array(sizes, np.float64)
+        table = np.array(cells, np.int64).reshape(-1, 4)
+        self._cluster, self._word = table[:, 0], table[:, 1]
+        self._tf, self._df = table[:, 2].astype(np.float64), table[:, 3].astype(np.float64)
+
+    def suggest(self, pairs: Sequence[tuple[str | None, str]], count: int, plain: bool = False) -> Suggestions:
+        """Suggestions for the words of a query; `plain` as in 1996."""
+        found = [self._number.get(form, -1) for form in analyse([word for _attribute, word in pairs])]
+        words = list(dict.fromkeys(word for word in found if word >= 0))
+        # The share of each sub-cluster's documents that hold all words, if they stand there independently of one another.
+        share = np.ones(len(self._sizes))
+        for word in words:
+            held = np.zeros(len(self._sizes))
+            here = self._word == word
+            held[self._cluster[here]] = self._df[here] / np.maximum(self._sizes[self._cluster[here]], 1)
+            share *= held
+        holding = share > 0
+        if not words or not holding.any():
+            return Suggestions(0, (), (), ())
+        known = int(np.count_nonzero(holding))
+        return self._plain(words, holding, known, count) if plain else self._default(words, share, known, count)
+
+    def _plain(self, words: list[int], holding: Array, known: int, count: int) -> Suggestions:
+        """Σ df_c(t) / Σ n_c over the sub-clusters that hold all words; parents and children after Forsyth and Rada."""
+        inside = holding[self._cluster]
+        summed = np.bincount(self._word[inside], self._df[inside], len(self._shown))
+        together = summed / max(float(self._sizes[holding].sum()), 1.0)
+        together[words] = 0
+        children = np.flatnonzero(np.isin(self._parents, words))
+        total = np.bincount(self._word, self._tf, len(self._shown))
+        narrower = children[np.argsort(-total[children], kind="stable")[:count]]
+        broader = [int(self._parents[word]) for word in words if self._parents[word] >= 0]
+        return Suggestions(
+            known,
+            self._best(together > 0, together, count),
+            self._names(broader[:count]),
+            self._names(narrower.tolist()),
+        )
+
+    def _default(self, words: list[int], share: Array, known: int, count: int) -> Suggestions:
+        """What stands out in the sub-clusters where the words do: P(t | question) times the logarithm of the lift."""
+        both = np.bincount(self._word, self._df * share[self._cluster], len(self._shown))
+        df = np.bincount(self._word, self._df, len(self._shown))
+        question = float((share * self._sizes).sum())
+        in_question = both / max(question, 1e-9)
+        lift = in_question / np.maximum(df / max(float(self._sizes.sum()), 1.0), 1e-9)
+        may = (df >= _FEWEST) & (lift > 1)
+        may[words] = False
+        value = in_question * np.log(np.maximum(lift, 1.0))
+        # Most of what the word stands with, and more common; or mostly where the question is, and rarer.
+        broader = may & (df > 1.5 * question) & (in_question >= 0.25)
+        narrower = may & (df < 0.7 * question) & (both / np.maximum(df, 1) >= 0.25)
+        return Suggestions(
+            known,
+            self._best(may & ~broader & ~narrower, value, count),
+            self._best(broader, value, count),
+            self._best(narrower, both * lift, count),
+        )
+
+    @cached_property
+    def _parents(self) -> npt.NDArray[np.int64]:
+        """The broader term of each low term, -1 for others: of the terms in more than one sub-cluster and at most half of
+        them, the third that is in most is high; a low term's parent is the high term whose tf is distributed most alike.
+        """
+        found = np.full(len(self._shown), -1, np.int64)
+        spread = np.bincount(self._word, minlength=len(self._shown))
+        kept = np.flatnonzero((spread > 1) & (spread <= len(self._sizes) / 2))
+        order = kept[np.argsort(-spread[kept], kind="stable")]
+        high, low = order[: -(-len(order) // 3)], order[-(-len(order) // 3) :]
+        if not len(high):
+            return found
+        towards = self._distributions(high)
+        for first in range(0, len(low), 512):
+            some = low[first : first + 512]
+            found[some] = high[np.argmax(self._distributions(some) @ towards.T, axis=1)]
+        return found
+
+    def _distributions(self, words: Array) -> npt.NDArray[np.float32]:
+        """(words, sub-clusters): tf of each word, of length 1."""
+        place = np.full(len(self._shown), -1, np.int64)
+        place[words] = np.arange(len(words))
+        here = place[self._word] >= 0
+        dense = np.zeros((len(words), len(self._sizes)), np.float32)
+        dense[place[self._word[here]], self._cluster[here]] = self._tf[here]
+        lengths = np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1e-30)
+        return np.asarray(dense / lengths, np.float32)
+
+    def _best(self, may: Array, value: Array, count: int) -> tuple[str, ...]:
+        order = np.argsort(-np.where(may, value, -1.0), kind="stable")[:count]
+        return self._names([word for word in order.tolist() if may[word]])
+
+    def _names(self, words: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self._shown[word] for word in words)

@@ -1,0 +1,65 @@
+"""Results of several children as one list: merged, copies folded, grouped by sub-cluster."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.copies import PLACES, are_copies
+from pagekin.routers.messages import Found, Group
+
+
+def merged(results: Iterable[Found], limit: int, seen: int = 4) -> list[Found]:
+    """The best results, at most `limit`; those with the same address, and near-copies, are folded into the best of them.
+
+    Copies are looked for among the first `seen` times `limit`.
+    """
+    found: list[Found] = []
+    place: dict[str, int] = {}
+    rows: list[npt.NDArray[np.uint16]] = []
+    sketched: list[int] = []
+    ordered = sorted(results, key=lambda one: (-one.score, one.url))
+    for one in ordered[: max(seen * limit, limit)]:
+        if one.url in place:
+            found[place[one.url]] = _with_copies(found[place[one.url]], one)
+            continue
+        row = _row(one.sketch)
+        if row is not None and rows:
+            alike = np.flatnonzero(are_copies(np.stack(rows), row))
+            if len(alike):
+                at = sketched[int(alike[0])]
+                found[at] = _with_copies(found[at], one, one.url)
+                place[one.url] = at
+                continue
+        place[one.url] = len(found)
+        if row is not None:
+            rows.append(row)
+            sketched.append(len(found))
+        found.append(one)
+    return found[:limit]
+
+
+def _with_copies(kept: Found, other: Found, *more: str) -> Found:
+    copies = dict.fromkeys((*kept.copies, *more, *other.copies))
+    copies.pop(kept.url, None)
+    return msgspec.structs.replace(kept, copies=tuple(copies)[:100])
+
+
+def _row(sketch: str) -> npt.NDArray[np.uint16] | None:
+    """The sketch of a result, if it has one that can be read."""
+    try:
+        row = np.frombuffer(base64.b64decode(sketch, validate=True), "<u2")
+    except (binascii.Error, ValueError):
+        return None
+    return row if len(row) == PLACES else None
+
+
+def grouped(results: Sequence[Found]) -> tuple[Group, ...]:
+    """Results by sub-cluster, in the order of their first results."""
+    places: dict[tuple[int, str], list[int]] = {}
+    for place, one in enumerate(results):
+        places.setdefault((one.cluster, one.cluster_name), []).append(place)
+    return tuple(Group(cluster=number, name=name, results=tuple(at)) for (number, name), at in places.items())

@@ -1,0 +1,510 @@
+"""A router: it knows its children's labels, and asks those children that may hold what is asked for."""
+
+import asyncio
+import random
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from pagekin import __version__
+from pagekin.labels import Added, Budget, ContentLabel, LabelError, LabelLimits, to_json
+from pagekin.labels.fitting import ROUTER_CLUSTERS
+from pagekin.labels.merge import Merged, router_label
+from pagekin.labels.model import Terms as LabelTerms
+from pagekin.labels.model import without_filters
+from pagekin.labels.parts import etag, published
+from pagekin.net import Guard
+from pagekin.routers.children import Child, ChildError
+from pagekin.routers.leaf import plain, summary_of
+from pagekin.routers.messages import (
+    Answer,
+    Asked,
+    Bag,
+    ChildHealth,
+    Found,
+    Health,
+    Item,
+    RefineRequest,
+    RelatedRequest,
+    RouterError,
+    SearchRequest,
+    SelectRequest,
+    Skipped,
+    SuggestRequest,
+    Summary,
+    Terms,
+    Travel,
+    encode,
+)
+from pagekin.routers.refinement import LabelThesaurus
+from pagekin.routers.results import grouped, merged
+from pagekin.routers.routing import RoutingTable, asked_words
+from pagekin.text import parse
+
+R = TypeVar("R", bound=Travel)
+_AT_ONCE = threading.Lock()
+"""Labels are made one after another: each takes a whole core."""
+_LEAST_SHARE = 0.3
+"""The share of a page's heaviest words that a child must hold together to be asked for related pages."""
+
+
+@dataclass(frozen=True)
+class RouterSettings:
+    """How a router works."""
+
+    refresh: float = 60.0
+    """Seconds after which children are asked whether their labels changed."""
+    patience: float = 2.0
+    """Seconds after which a child without a label is tried again."""
+    settle: float = 15.0
+    """Seconds after the start for which a router waits for all its children before it tells what it knows."""
+    label_seconds: float = 30.0
+    """Seconds that fetching a label may take."""
+    budget: Budget = field(default_factory=lambda: Budget(clusters=ROUTER_CLUSTERS))
+    added: tuple[Added, ...] = ()
+    limits: LabelLimits = LabelLimits()
+    guard: Guard = Guard()
+    cached: float = 3.0
+    """Seconds for which the answer to a query is kept; 0: none is."""
+    most_cached: int = 256
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What follows from the children's labels."""
+
+    table: RoutingTable
+    merged: Merged
+    label: ContentLabel
+    parts: Mapping[str, ContentLabel]
+    etags: Mapping[str, str]
+    label_bytes: int
+    own: RoutingTable
+    """The router's own sub-clusters, by number."""
+
+
+class Router:
+    """One router. All of it lives in one event loop."""
+
+    leaf = False
+
+    def __init__(
+        self, name: str, children: Mapping[str, str], settings: RouterSettings | None = None, level: int = 1
+    ) -> None:
+        self.name, self.level = name, level
+        self.settings = settings or RouterSettings()
+        self.children = {child: Child(child, url) for child, url in children.items()}
+        self.error = ""
+        self.requests = 0
+        self._known: _Known | None = None
+        self._thesaurus: LabelThesaurus | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._started = time.monotonic()
+        self._made_at: float | None = None
+        self._cache: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
+
+    # -- its life ---------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to ask children for their labels."""
+        from pagekin.net import guarded_connector
+
+        connector = guarded_connector(self.settings.guard, limit=0, keepalive_timeout=75)
+        self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False)
+        self._task = asyncio.create_task(self._stay_fresh(), name=f"labels of {self.name}")
+
+    async def stop(self) -> None:
+        """End."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._session:
+            await self._session.close()
+
+    async def _stay_fresh(self) -> None:
+        while True:
+            try:
+                await self.refresh()
+            except Exception as error:
+                self.error = f"{type(error).__name__}: {error}"[:500]
+            missing = any(child.label is None or child.error for child in self.children.values())
+            pause = self.settings.patience if missing else self.settings.refresh
+            if self._known is None:
+                pause = min(pause, 0.2)  # those above wait for us
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(pause * random.uniform(0.9, 1.1)):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+
+    async def refresh(self) -> None:
+        """Ask all children whether their labels changed, and make the router's own anew if one did."""
+        asked = await asyncio.gather(*(self._refreshed(child) for child in self.children.values()))
+        labels = {name: child.label for name, child in self.children.items() if child.label is not None}
+        if not labels or (self._known is not None and not any(asked)):
+            return
+        whole = len(labels) == len(self.children)
+        if self._known is None and not whole and time.monotonic() - self._started < self.settings.settle:
+            return
+        self._known = await asyncio.to_thread(self._made, labels, whole, self._known)
+        self._thesaurus = None
+        self._cache.clear()
+        self._made_at = time.monotonic()
+        self.error = ""
+
+    async def _refreshed(self, child: Child) -> bool:
+        if child.pause():
+            return False
+        try:
+            return await child.refresh(self._connected(), self.settings.label_seconds, self.settings.limits)
+        except ChildError:
+            return False
+
+    def _made(self, labels: Mapping[str, ContentLabel], whole: bool, before: _Known | None) -> _Known:
+        """What follows from the labels."""
+        with _AT_ONCE:
+            found = router_label(self.name, labels, self.settings.budget, self.settings.added)
+        # A child that has not told what it holds may hold anything.
+        label = found.label if whole else without_filters(found.label)
+        parts = published(before.parts if before else None, label)
+        own = {
+            str(cluster.number): msgspec.structs.replace(
+                label, clusters=(), words=(), terms=LabelTerms(), added=(), filters=cluster.filters
+            )
+            for cluster in label.clusters
+        }
+        return _Known(
+            RoutingTable(labels), found, label, parts, {function: etag(part) for function, part in parts.items()},
+            sum(len(to_json(part)) for part in parts.values()), RoutingTable(own),
+        )  # fmt: skip
+
+    def _connected(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise RouterError("the router has not been started", 503)
+        return self._session
+
+    @property
+    def _ready(self) -> _Known:
+        if self._known is None:
+            waiting = ", ".join(f"{child.name} ({child.error or 'not asked yet'})" for child in self.children.values())
+            raise RouterError(f"no child has given its label yet: {waiting[:500]}", 503)
+        return self._known
+
+    # -- asking children --------------------------------------------------------------------------------------------------
+
+    def _check_way(self, request: Travel) -> str:
+        """Why a request goes no further, or ''."""
+        if self.name in request.visited:
+            return f"{self.name}: a loop, {' > '.join((*request.visited, self.name))}"
+        if request.hops == 0:
+            return f"{self.name}: too many routers on the way, {' > '.join(request.visited)}"
+        return ""
+
+    def _further(self, request: R, **changes: Any) -> R:
+        """The request as it goes on to children."""
+        return msgspec.structs.replace(
+            request, hops=request.hops - 1, visited=(*request.visited, self.name)[-32:], **changes
+        )
+
+    async def _ask(
+        self, operation: str, requests: Mapping[str, Travel], deadline: float, started: float
+    ) -> tuple[list[Found], list[Asked], list[Skipped], list[str], int]:
+        """(results, who was asked, who was skipped, what is missing, total) of several children at once."""
+        results: list[Found] = []
+        asked: list[Asked] = []
+        skipped: list[Skipped] = []
+        partial: list[str] = []
+        total = 0
+
+        async def one(name: str, request: Travel) -> tuple[str, Answer | None, float, int, str]:
+            began = time.perf_counter()
+            child = self.children[name]
+            try:
+                answer, size = await child.call(self._connected(), operation, request, Answer, deadline)
+            except ChildError as error:
+                return name, None, time.perf_counter() - began, 0, str(error)
+            return name, answer, time.perf_counter() - began, size, ""
+
+        for name, answer, seconds, size, error in await asyncio.gather(*(one(*pair) for pair in requests.items())):
+            if answer is None:
+                partial.append(f"{self.name}/{name}: {error}"[:2000])
+                asked.append(Asked(path=(self.name, name), seconds=seconds))
+                continue
+            limit = getattr(requests[name], "limit", 10_000)
+            mine = [self._placed(name, found) for found in answer.results[:limit] if _is_sound(found)]
+            if len(mine) < len(answer.results):
+                partial.append(
+                    f"{self.name}/{name}: {len(answer.results) - len(mine):,} results were no http(s) addresses, or too many"
+                )
+            results += mine
+            total += answer.total
+            known = self.children[name].label
+            leaf = not answer.asked and not answer.skipped and known is not None
+            asked.append(Asked(path=(self.name, name), leaf=leaf, seconds=seconds, results=len(mine), bytes=size))
+            asked += (msgspec.structs.replace(below, path=self._under(name, below.path)) for below in answer.asked)
+            skipped += (msgspec.structs.replace(below, path=self._under(name, below.path)) for below in answer.skipped)
+            partial += (plain(reason) for reason in answer.partial)
+        return results, asked, skipped, partial, total
+
+    def _under(self, child: str, path: Sequence[str]) -> tuple[str, ...]:
+        return (self.name, child, *path[1:])[:32]
+
+    def _placed(self, child: str, found: Found) -> Found:
+        """A child's result as one of this router's: its path, and the sub-cluster to which it belongs here."""
+        known = self._known
+        number = known.merged.homes.get(child, {}).get(found.cluster, 0) if known else 0
+        return msgspec.structs.replace(
+            found,
+            path=self._under(child, found.path),
+            cluster=number,
+            cluster_name=known.label.clusters[number - 1].name if known and number else "",
+            title=plain(found.title),
+            snippet=plain(found.snippet),
+        )
+
+    # -- services ---------------------------------------------------------------------------------------------------------
+
+    async def search(self, request: SearchRequest) -> Answer:
+        """All documents below that match: recursively, from those children that may hold one."""
+        self.requests += 1
+        key = encode(msgspec.structs.replace(request, deadline=1.0))
+        if (kept := self._cache.get(key)) and kept[0] > time.monotonic():
+            return kept[1]
+        answer = await self._search(request)
+        if self.settings.cached and not answer.partial:
+            self._cache[key] = time.monotonic() + self.settings.cached, answer
+            while len(self._cache) > self.settings.most_cached:
+                self._cache.popitem(last=False)
+        return answer
+
+    async def _search(self, request: SearchRequest) -> Answer:
+        started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        query = parse(request.query)
+        if stopped := self._check_way(request):
+            return Answer(query=request.query, router=self.name, partial=(stopped,))
+        known = self._ready
+        verdict = known.table.judge(query, request.routing, request.ask)
+        unknown = [name for name in self.children if name not in known.table.labels]
+        onward = self._further(request, stats=request.stats or known.table.stats(query))
+        requests = dict.fromkeys((*verdict.ask, *unknown), onward)
+        found, asked, skipped, partial, total = await self._ask("search", requests, deadline, started)
+        skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
+        results = merged(found, request.limit)
+        return Answer(
+            query=request.query, router=self.name, total=total, results=tuple(results), groups=grouped(results),
+            asked=tuple(asked), skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    async def select(self, request: SelectRequest) -> Answer:
+        """Those of the results so far, at first the children, that may match by their labels; nobody is asked."""
+        self.requests += 1
+        started = time.perf_counter()
+        query = parse(request.query)
+        known = self._ready
+        verdict = known.table.judge(query)
+        scores = known.table.cori(query)
+        skipped = [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
+        by_url = {child.url: name for name, child in self.children.items()}
+        if request.items is None:
+            clusters, documents = list(verdict.ask), []
+        else:
+            asked = {by_url.get(item.url, "") for item in request.items if item.kind == "cluster"}
+            clusters = [name for name in verdict.ask if name in asked]
+            skipped = [one for one in skipped if one.path[-1] in asked]
+            may = set(known.own.judge(query).ask)
+            documents = [
+                item
+                for item in request.items
+                if item.kind == "document" and (not item.cluster or str(item.cluster) in may)
+            ]
+            strange = [item for item in request.items if item.kind == "cluster" and item.url not in by_url]
+            documents += strange
+        clusters += [name for name in self.children if name not in known.table.labels and request.items is None]
+        results = [self._as_cluster(name, scores.get(name, 0.0)) for name in clusters]
+        results.sort(key=lambda one: (-one.score, one.url))
+        results += [Found(kind=item.kind, url=item.url, path=item.path, cluster=item.cluster) for item in documents]
+        return Answer(
+            query=request.query, router=self.name, total=len(results), results=tuple(results[: request.limit]),
+            groups=grouped(results[: request.limit]), skipped=tuple(skipped), seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    def _as_cluster(self, name: str, score: float) -> Found:
+        """A child as a result."""
+        label = self.children[name].label
+        words = ", ".join(label.heaviest) if label else ""
+        return Found(
+            kind="cluster", url=self.children[name].url, title=name, snippet=plain(words)[:2000], score=score,
+            path=(self.name, name), pages=label.num_docs if label else 0,
+        )  # fmt: skip
+
+    async def expand(self, request: SelectRequest) -> Answer:
+        """The children of those results so far that match, as far as they match: one hop down."""
+        self.requests += 1
+        started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        if stopped := self._check_way(request):
+            return Answer(query=request.query, router=self.name, partial=(stopped,))
+        selected = await self.select(request)
+        requests: dict[str, Travel] = {}
+        kept: list[Found] = []
+        deeper: dict[str, list[Item]] = {}
+        for one in selected.results:
+            child = one.path[1] if len(one.path) > 1 else ""
+            if one.kind == "cluster" and len(one.path) == 2 and child in self.children:
+                requests[child] = self._further(request, items=None)
+            elif one.kind == "cluster" and child in self.children:
+                deeper.setdefault(child, []).append(Item(one.kind, one.url, one.path[1:], one.cluster))
+            elif one.kind == "document":
+                kept.append(one)
+        found, asked, skipped, partial, _total = await self._ask("select", requests, deadline, started)
+        onward = {child: self._further(request, items=tuple(items)) for child, items in deeper.items()}
+        below = await self._ask("expand", onward, deadline, started)
+        found, asked, skipped, partial = found + below[0], asked + below[1], skipped + below[2], partial + below[3]
+        results = merged([*kept, *found], request.limit)
+        return Answer(
+            query=request.query, router=self.name, total=len(results), results=tuple(results), groups=grouped(results),
+            asked=tuple(asked), skipped=(*selected.skipped, *skipped), partial=tuple(partial),
+            seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    async def refine(self, request: RefineRequest) -> Terms:
+        """Terms that go with a query, from the sub-clusters of the children's labels."""
+        self.requests += 1
+        started = time.perf_counter()
+        pairs = asked_words(parse(request.query))
+        if self._thesaurus is None:
+            self._thesaurus = LabelThesaurus(self._ready.table.labels)
+        found = self._thesaurus.suggest(pairs, request.count, request.preset == "hypursuit1996")
+        return Terms(
+            query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
+            narrower=found.narrower, seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    async def suggest(self, request: SuggestRequest) -> Answer:
+        """Documents like the results so far, from the children that they came from."""
+        self.requests += 1
+        started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        if stopped := self._check_way(request):
+            return Answer(router=self.name, partial=(stopped,))
+        items: dict[str, list[Item]] = {}
+        for item in request.items:
+            if len(item.path) > 1 and item.path[1] in self.children:
+                items.setdefault(item.path[1], []).append(msgspec.structs.replace(item, path=item.path[1:]))
+        requests = {name: self._further(request, items=tuple(some)) for name, some in items.items()}
+        found, asked, skipped, partial, total = await self._ask("suggest", requests, deadline, started)
+        given = {item.url for item in request.items}
+        results = merged([one for one in found if one.url not in given], request.limit)
+        return Answer(
+            router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
+            skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    async def bag(self, request: RelatedRequest) -> Bag:
+        """The bag of a page below: from the leaf on its path, or from whoever has it."""
+        self.requests += 1
+        deadline = time.monotonic() + request.deadline
+        if stopped := self._check_way(request):
+            raise RouterError(stopped)
+        on_path = len(request.path) > 1 and request.path[1] in self.children
+        names = [request.path[1]] if on_path else list(self.children)
+        onward = self._further(request, path=request.path[1:] if on_path else ())
+
+        async def one(name: str) -> Bag | None:
+            try:
+                return (await self.children[name].call(self._connected(), "bag", onward, Bag, deadline))[0]
+            except ChildError:
+                return None
+
+        for found in await asyncio.gather(*map(one, names)):
+            if found is not None:
+                return found
+        raise RouterError(f"no router below knows the page {request.url}", 404)
+
+    async def related(self, request: RelatedRequest) -> Answer:
+        """Pages like a page, from the children whose labels hold its heaviest words."""
+        self.requests += 1
+        started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        if stopped := self._check_way(request):
+            return Answer(router=self.name, partial=(stopped,))
+        bag = request.bag or await self.bag(request)
+        held = self._ready.table.words_held(bag.words) if bag.words else dict.fromkeys(self.children, 0)
+        enough = max(1, round(_LEAST_SHARE * len(bag.words)))
+        order = sorted((name for name in held if held[name] >= enough or not bag.words), key=lambda n: (-held[n], n))
+        chosen = order[: request.ask] + [name for name in self.children if name not in held]
+        onward = self._further(request, bag=bag, path=())
+        found, asked, skipped, partial, total = await self._ask(
+            "related", dict.fromkeys(chosen, onward), deadline, started
+        )
+        skipped += [
+            Skipped(
+                path=(self.name, name), reason=f"it holds {held[name]} of the page's {len(bag.words)} heaviest words"
+            )
+            for name in held
+            if name not in chosen
+        ]
+        results = merged([one for one in found if one.url != bag.url], request.limit)
+        return Answer(
+            router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
+            skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    # -- what it is -------------------------------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> Mapping[str, ContentLabel]:
+        """The parts of its label."""
+        return self._ready.parts
+
+    @property
+    def etags(self) -> Mapping[str, str]:
+        """Their ETags."""
+        return self._ready.etags
+
+    @property
+    def label(self) -> ContentLabel:
+        """Its label."""
+        return self._ready.label
+
+    async def summary(self) -> Summary:
+        """What it leads to, for people."""
+        return summary_of(self.name, False, self._ready.label, tuple(self.children))
+
+    async def health(self) -> Health:
+        """How it and its children are."""
+        known = self._known
+        children = tuple(
+            ChildHealth(
+                name=child.name, url=child.url, up=child.up, label_age=child.label_age(), error=child.error,
+                label_bytes=sum(len(to_json(part)) for part in child.parts.values()), calls=child.calls,
+                failures=child.failures,
+            )
+            for child in self.children.values()
+        )  # fmt: skip
+        return Health(
+            name=self.name, leaf=False, level=self.level, ready=known is not None, version=__version__,
+            documents=known.label.num_docs if known else 0, label_bytes=known.label_bytes if known else 0,
+            label_age=time.monotonic() - self._made_at if self._made_at else None,
+            etags=dict(known.etags) if known else {}, uptime=time.monotonic() - self._started, requests=self.requests,
+            children=children, error=self.error,
+        )  # fmt: skip
+
+    def wake(self) -> None:
+        """Refresh at once."""
+        self._wake.set()
+
+
+def _is_sound(found: Found) -> bool:
+    """Whether a child's result may be shown."""
+    return found.url.startswith(("http://", "https://")) and plain(found.url) == found.url
+
+
+Service = Callable[[Any], Awaitable[Any]]
+__all__ = ["LabelError", "Router", "RouterSettings", "Service"]

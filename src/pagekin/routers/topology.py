@@ -1,0 +1,295 @@
+"""Which hosts make a leaf, and which routers stand above the leaves: by domain names, by a directory, by likeness.
+
+Functions from counts, listings and labels to trees; the same input gives the same tree, in whatever order it comes.
+"""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from urllib.parse import quote
+
+import ada_url
+import msgspec
+
+from pagekin.hypertext.urls import canonical, host_of
+from pagekin.labels import Budget, ContentLabel
+from pagekin.labels.fitting import plain_line
+from pagekin.labels.merge import router_label
+from pagekin.labels.model import is_plain
+from pagekin.routers.network import LONGEST_NAME, Network, NetworkError, Node, Settings
+
+Way = tuple[str, ...]
+"""The routers above a leaf, from the top down."""
+ROOT = "root"
+ADDRESSES = "IP addresses"
+"""The router above hosts that have no name."""
+_WORDS_IN_NAME = 4
+_LONGEST_FILE = 200
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, order=True)
+class SiteGroup:
+    """Hosts whose pages make one leaf: a host of its own, or the small hosts of a domain."""
+
+    domains: Way
+    """From the top down, as in ('edu', 'cornell.edu')."""
+    host: str
+    """Empty if these are the domain's other hosts."""
+    hosts: Way
+    pages: int = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """What the leaf is called, unless a router has that name."""
+        if self.host:
+            return shown_host(self.host)
+        return f"other hosts of {shown_host(self.domains[-1])}" if self.domains else "other hosts"
+
+    @property
+    def file(self) -> str:
+        """The name of its collection's folder, without the ending: an @ stands in no host."""
+        name = self.host or f"other@{self.domains[-1] if self.domains else 'all'}"
+        plain = name.replace(":", "@").replace(" ", "-")
+        if len(plain) <= _LONGEST_FILE:
+            return plain
+        return f"{plain[:_LONGEST_FILE]}@{hashlib.blake2b(plain.encode(), digest_size=6).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree of routers over leaves."""
+
+    name: str
+    parents: Mapping[str, str]
+    """Router -> the router above it; '' for the root."""
+    homes: Mapping[str, str]
+    """Leaf -> the router above it."""
+
+
+def host_of_url(url: str) -> str:
+    """The host of a page's address, with a port that is not the scheme's own; '' if it is no http(s) address.
+
+    The dot that a full name may end with is left out.
+    """
+    address = canonical(url)
+    if address is None:
+        return ""
+    name, colon, port = _without_port(host_of(address))
+    return f"{name.rstrip('.') or name}{colon}{port}"
+
+
+def _without_port(host: str) -> tuple[str, str, str]:
+    name, colon, port = host.rpartition(":")
+    return (
+        (name, colon, port)
+        if colon and port.isdecimal() and (name.endswith("]") or ":" not in name)
+        else (host, "", "")
+    )
+
+
+def domains_of(host: str) -> Way:
+    """The domains of a host, from the top down: those of www.cs.cornell.edu are edu, cornell.edu and cs.cornell.edu.
+
+    A host of one label is in none, an IP address in one that is made up for all of them.
+    """
+    name = _without_port(host)[0]
+    labels = [label for label in name.split(".") if label]
+    # The URL standard takes every host that ends in a number for an IPv4 address.
+    if name.startswith("[") or (labels and labels[-1].isdecimal()):
+        return (ADDRESSES,)
+    return tuple(".".join(labels[start:]) for start in range(len(labels) - 1, 0, -1))
+
+
+def shown_host(host: str) -> str:
+    """A host in the letters of its language, if that can be undone, and written plainly."""
+    if "xn--" not in host:
+        return host
+    name, colon, port = _without_port(host)
+    letters: str = ada_url.idna_to_unicode(name)
+    try:
+        same = ada_url.idna_to_ascii(letters) == name.encode()
+    except ValueError:
+        return host
+    return f"{letters}{colon}{port}" if same and is_plain(letters) and "/" not in letters else host
+
+
+def group_hosts(hosts: Mapping[str, int], min_pages: int) -> list[SiteGroup]:
+    """One group for each host with enough pages; smaller hosts share one, in the lowest domain where they have enough.
+
+    What is left at the top makes a group in any case. A host that is a domain of others stands in that domain.
+    """
+    above = {domain for host in hosts for domain in domains_of(host)}
+    place = {host: (*domains_of(host), *({_without_port(host)[0]} & above)) for host in hosts}
+    groups = [SiteGroup(place[host], host, (host,), pages) for host, pages in hosts.items() if pages >= min_pages]
+    small: defaultdict[Way, list[str]] = defaultdict(list)
+    for host, pages in hosts.items():
+        if 0 < pages < min_pages:
+            small[place[host]].append(host)
+    for depth in range(max(map(len, small), default=0), -1, -1):
+        for domains in [one for one in small if len(one) == depth]:
+            together = small.pop(domains)
+            pages = sum(hosts[host] for host in together)
+            if pages >= min_pages or not domains:
+                groups.append(SiteGroup(domains, "", tuple(sorted(together)), pages))
+            else:
+                small[domains[:-1]] += together
+    return sorted(groups)
+
+
+# -- trees --------------------------------------------------------------------------------------------------------------
+
+
+def dns_tree(groups: Iterable[SiteGroup]) -> Hierarchy:
+    """Routers by the domains of hosts, as in the paper's Figure 2; leaves by the names of their groups' files."""
+    paths = {group.file: group.domains for group in groups}
+    return tree_of_paths("dns", ROOT, paths, lambda path: shown_host(path[-1]))
+
+
+def directory_tree(classes: Mapping[str, Mapping[Way, int]]) -> Hierarchy:
+    """Routers by the classes of a directory: each leaf is where most of its pages are, or below the root.
+
+    `classes` tells for each leaf how many pages are in which class.
+    """
+    paths: dict[str, Way] = {}
+    for leaf, counts in classes.items():
+        chosen = min(counts, key=lambda path: (-counts[path], path), default=())
+        paths[leaf] = tuple(_plain_name(part) for part in chosen)
+    return tree_of_paths("directory", "directory", paths, " > ".join)
+
+
+def cluster_tree(labels: Mapping[str, ContentLabel]) -> Hierarchy:
+    """Routers over leaves with similar labels: complete link on the terms of the whole, to about sqrt(n) groups.
+
+    A router has the name of its heaviest words in contrast to the others.
+    """
+    bare = {leaf: msgspec.structs.replace(label, clusters=(), filters=()) for leaf, label in labels.items()}
+    most = max(1, round(math.sqrt(len(bare))))
+    made = router_label("clusters", bare, Budget(clusters=most, bytes=1 << 40))
+    names: dict[int, str] = {}
+    for cluster in made.label.clusters:
+        words = _plain_name(" ".join(cluster.heaviest[:_WORDS_IN_NAME])) or f"group {cluster.number}"
+        names[cluster.number] = words if words not in names.values() else f"{words} {cluster.number}"
+    paths = {leaf: (names[next(iter(home.values()))],) for leaf, home in made.homes.items()}
+    return tree_of_paths("clusters", "clusters", paths, lambda path: path[-1])
+
+
+def _plain_name(text: str) -> str:
+    return plain_line(text).replace("/", "-").strip()
+
+
+def tree_of_paths(name: str, root: str, paths: Mapping[str, Way], named: Callable[[Way], str]) -> Hierarchy:
+    """The tree in which each leaf stands at the end of its path. A router with one child is replaced by it.
+
+    Only a root above a single leaf stays.
+    """
+    below: defaultdict[Way, set[Way | str]] = defaultdict(set)
+    for leaf, path in paths.items():
+        below[path].add(leaf)
+        for depth in range(len(path), 0, -1):
+            below[path[: depth - 1]].add(path[:depth])
+    standing: dict[Way, Way | str] = {}
+    for path in sorted(below, key=len, reverse=True):
+        children = {standing[child] if isinstance(child, tuple) else child for child in below[path]}
+        below[path] = children
+        only = next(iter(children))
+        standing[path] = only if len(children) == 1 and (path or isinstance(only, tuple)) else path
+    top = standing.get((), ())
+    parents: dict[str, str] = {}
+    homes: dict[str, str] = {}
+    router_names: dict[Way, str] = {}
+    waiting: list[tuple[Way | str, str]] = [(top, "")]
+    while waiting:
+        child, parent = waiting.pop()
+        if isinstance(child, str):
+            homes[child] = parent
+            continue
+        router_names[child] = _unique(named(child) if child else root, parents)
+        parents[router_names[child]] = parent
+        waiting += ((one, router_names[child]) for one in sorted(below[child], key=_order, reverse=True))
+    return Hierarchy(name, parents, homes)
+
+
+def _order(child: Way | str) -> tuple[bool, Way]:
+    return (True, (child,)) if isinstance(child, str) else (False, child)
+
+
+def _unique(name: str, taken: Iterable[str], kind: str = "") -> str:
+    """The name, or one like it that is not taken."""
+    known = set(taken)
+    tries = [name, *([f"{name} ({kind})"] if kind else [])]
+    number = 2
+    while tries[-1] in known and tries[0] in known:
+        tries.append(f"{name} ({number})")
+        number += 1
+    return next(one for one in tries if one not in known)
+
+
+# -- the network --------------------------------------------------------------------------------------------------------
+
+
+def make_network(
+    name: str, groups: Sequence[SiteGroup], trees: Sequence[Hierarchy], host: str = "127.0.0.1", port: int = 8700,
+    one_port: bool = False, leaves: str = "leaves",
+) -> Network:  # fmt: skip
+    """The network of these leaves below these trees of routers, every node with an address of its own.
+
+    Addresses are ports that rise from `port` on, routers first; or with `one_port` paths below one port.
+    """
+    routers: dict[str, Node] = {}
+    parents_of: defaultdict[str, list[str]] = defaultdict(list)
+    for tree in trees:
+        renamed = {"": ""}
+        for router in tree.parents:  # parents come before their children
+            renamed[router] = _unique(router[:LONGEST_NAME], routers, tree.name)
+            above = renamed[tree.parents[router]]
+            routers[renamed[router]] = Node(
+                renamed[router], "", False, parents=(above,) if above else (), hierarchy=tree.name
+            )
+        for leaf, home in tree.homes.items():
+            parents_of[leaf].append(renamed[home])
+    nodes = dict(routers)
+    for group in sorted(groups):
+        # The router keeps the domain's name: cs.cornell.edu stands for all below it, "host cs.cornell.edu" for one host.
+        leaf_name = group.name if group.name not in nodes else f"host {group.name}"
+        leaf_name = _unique(leaf_name[:LONGEST_NAME], nodes)
+        nodes[leaf_name] = Node(
+            leaf_name, "", True, Path(leaves) / f"{group.file}.kin", tuple(parents_of[group.file])
+        )  # fmt: skip
+    made = Network.of(name, nodes.values(), Settings(allow=allowed_for(host) or None))
+    check_ports(len(made.nodes), port, one_port)
+    placed = [
+        replace(node, url=_url(host, port if one_port else port + place, node.name if one_port else ""))
+        for place, node in enumerate(made.nodes)
+    ]
+    return replace(made, nodes=tuple(placed))
+
+
+def check_ports(nodes: int, port: int, one_port: bool) -> None:
+    """Refuse, with a NetworkError, more nodes than there are ports from `port` on."""
+    if not one_port and port + nodes - 1 > _LAST_PORT:
+        raise NetworkError(
+            f"{nodes:,} nodes have no room from port {port} on: name a lower port, or give them one port"
+        )
+
+
+def _url(host: str, port: int, name: str) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return canonical(f"http://{shown}:{port}/{quote(name, safe='') + '/' if name else ''}") or ""
+
+
+def allowed_for(host: str) -> Way:
+    """What the address guard has to allow, so that nodes at `host` can be called."""
+    if host == "localhost":
+        return ("loopback",)
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return ()
+    if address.is_loopback:
+        return ("loopback",)
+    return () if address.is_global else (str(ip_network(address)),)
