@@ -112,7 +112,8 @@ def test_sub_clusters_about_the_same_come_together() -> None:
     assert rows["text", "queues"] == (22, 11), "forms of one stem are one term, shown as the more frequent"
     assert ("text", "queue") not in rows
     names = {one.number: one.name for one in made.label.clusters}
-    assert names[homes["a"][1]] == "b 1; a 1"
+    assert set(names[homes["a"][1]].split(", ")) <= {"river", "rivers", "waters", "flood", "bank"}
+    assert names[homes["b"][2]] == "b 2", "what was not merged keeps its name"
     urls = next(one.urls for one in made.label.clusters if one.number == homes["a"][2])
     assert set(urls) == {"http://a.example/2", "http://c.example/1"}
 

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.engines import network as engine
+from pagekin.engines import division
 from pagekin.engines.network import NetworkPlan, init_network
 from pagekin.hypertext import Corpus, check_corpus
 from pagekin.labels.keep import check_kept, read_label
@@ -165,7 +165,7 @@ def test_after_a_kill_the_same_command_goes_on_with_any_number_of_processes(
     arguments = [sys.executable, str(script), str(archive), str(out), "building", "0.4", "2"]
     assert subprocess.run(arguments, check=False).returncode == -signal.SIGKILL
     assert not (out / "network.toml").exists()
-    monkeypatch.setattr(engine, "read_unit", lambda _unit, _limits: pytest.fail("what was divided is read again"))
+    monkeypatch.setattr(division, "read_unit", lambda _unit, _limits: pytest.fail("what was divided is read again"))
     report = init_network([str(archive)], out, NetworkPlan(by=("dns", "clusters")))
     assert 2 <= report.kept < 8
     assert report.pages == SITES
@@ -182,7 +182,7 @@ class StoppedError(Exception):
 def test_whatever_is_stopped_goes_on(
     made: Path, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, kept: int
 ) -> None:
-    monkeypatch.setattr(engine, "BUFFER", 500)
+    monkeypatch.setattr(division, "BUFFER", 500)
     out = tmp_path / "net"
     shutil.copytree(made, out)
     (out / "network.toml").unlink()
@@ -211,6 +211,7 @@ def test_only_leaves_that_changed_are_built_again(made: Path, archive: Path, tmp
     fewer = init_network([str(archive)], out, NetworkPlan(min_pages=4, replace=True))
     assert fewer.kept == 3, "the leaves with four pages and more"
     assert sum(fewer.pages.values()) == len(PAGES)
+    assert fewer.unused == ["192.0.2.7.kin", "other@birds.edu.kin", "rocks.edu.kin", "www.birds.com@8080.kin"]
     (out / "leaves" / "www.rocks.edu.kin" / "manifest.json").write_text("{")
     with pytest.raises(Exception, match="manifest"):
         init_network([str(archive)], out, NetworkPlan(min_pages=4, replace=True))

@@ -83,7 +83,7 @@ def test_the_same_pages_and_scores_as_by_looking_at_every_word(
 
 RICH = {
     "http://a.test/1": "<title>Operating systems</title><h1>Locks in operating systems</h1><p>A lock is <b>held</b>.",
-    "http://a.test/2": "<title>Keys</title><p>The lock has a key. <img alt='a lock'> <address>Lock street 1</address>",
+    "http://a.test/2": "<title>Front door keys</title><p>The lock has a key. <img alt='a lock'> <address>Lock street 1</address>",
     "http://a.test/3": "<title>Lock</title><meta name=keywords content='door, key'><p>Of virtual memory, and locking",
     "http://a.test/4": "<p>memory virtual<p>virtual <i>memory</i> virtual",
     "http://a.test/5": "<html></html>",
@@ -121,6 +121,9 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
         ('"operating systems"', "1"),
         ('header:"operating systems"', "1"),
         ('title:"systems operating"', ""),
+        ('"front door"', "2"),
+        ('title:"front door"', "2"),
+        ('text:"front door"', ""),
         ('"virtual memory"', "3 4"),
         ('"memory virtual"', "4"),
         ('"the lock has"', "2"),

@@ -127,6 +127,7 @@ def _summary(report: Any) -> dict[str, Any]:
         "left_out": report.left_out,
         "skipped": report.skipped,
         "listed": report.listed,
+        "unused": report.unused,
         "seconds": {name: round(value, 2) for name, value in report.seconds.items()},
     }
 
@@ -149,6 +150,10 @@ def print_summary(report: Any, out: Path) -> None:
     if report.skipped:
         reasons = sorted(report.skipped.items(), key=lambda item: -item[1])
         say("skipped: " + ", ".join(f"{count:,} {reason}" for reason, count in reasons))
+    if report.unused:
+        say(
+            f"of an earlier network, not named any more: {len(report.unused):,} collections, such as {report.unused[0]}"
+        )
     if report.listed:
         say(f"the directory lists {report.listed:,} of the pages")
     say("took " + ", ".join(f"{name} {time:.1f} s" for name, time in report.seconds.items()))

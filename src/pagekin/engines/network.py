@@ -5,7 +5,6 @@ What was done is kept when the making is stopped, even by a kill: leaves that ar
 
 import contextlib
 import fcntl
-import gzip
 import hashlib
 import json
 import multiprocessing
@@ -13,8 +12,8 @@ import os
 import shutil
 import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -24,10 +23,9 @@ from typing import Any
 from pagekin import __version__
 from pagekin.bags import Strategy
 from pagekin.clusters.make import ClusterPlan
+from pagekin.engines.division import Census, Progress, count_pages, divide, whole_files
 from pagekin.engines.local import build_collection
-from pagekin.evaluation.directory import read_listings
 from pagekin.hypertext.read import DamagedInputError, ReadPlan, WorkerError
-from pagekin.hypertext.urls import canonical
 from pagekin.labels import ContentLabel
 from pagekin.labels.keep import read_label
 from pagekin.routers.network import FILE, Network, NetworkError
@@ -39,20 +37,16 @@ from pagekin.routers.topology import (
     directory_tree,
     dns_tree,
     group_hosts,
-    host_of_url,
     make_network,
 )
-from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, plan_units, read_unit
+from pagekin.sources import Limits, Unit, plan_units
 from pagekin.store import KinError, open_kin
 from pagekin.text.index import unfit
 
-Progress = Callable[[str, float], None]
 BY = ("dns", "directory", "clusters")
 LEAVES, WORK, LOCK, BUILDERS = "leaves", "work", ".lock", ".builders"
 PATIENCE = 120.0
 """Seconds to wait for the building processes of a run that was killed: they end by themselves."""
-BUFFER = 64 << 20
-"""Bytes of records that wait in memory until they are written."""
 PAGES_PER_CLUSTER = 3
 """A small leaf has no more clusters than a third of its pages."""
 _FORMAT = 1
@@ -106,18 +100,9 @@ class NetworkReport:
     """Records of the sources that are no pages, by reason."""
     listed: int = 0
     """Pages that the directory lists."""
+    unused: list[str] = field(default_factory=list)
+    """Collections in the folder that the network does not name: of an earlier one."""
     seconds: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass
-class _Census:
-    """What the sources hold, counted before it is divided."""
-
-    hosts: dict[str, int] = field(default_factory=dict)
-    """Pages of each host. A page that was captured again counts once while its host is a small one."""
-    classes: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
-    """Listed pages of each host by their class."""
-    skipped: Counter[str] = field(default_factory=Counter)
 
 
 def init_network(
@@ -133,13 +118,13 @@ def init_network(
             f"{file} exists already. Name another folder, or give --replace: leaves that fit are kept, the file is "
             "written anew."
         )
-    units = _whole_files(plan_units(sources, dict(plan.base_urls), plan.base_url))
+    units = whole_files(plan_units(sources, dict(plan.base_urls), plan.base_url))
     with _locked(out):
         clock = _Clock(progress)
         key = _fingerprint(units, plan.limits)
         state = _State(out, _state_key(key, plan))
         if not state.divided:
-            state.census = _count(units, plan, clock.tell)
+            state.census = count_pages(units, plan.min_pages, plan.directory, plan.limits, clock.tell)
         groups = group_hosts(state.census.hosts, plan.min_pages)
         if not groups:
             skipped = ", ".join(f"{count:,} {reason}" for reason, count in state.census.skipped.most_common())
@@ -151,7 +136,8 @@ def init_network(
         report = NetworkReport(Network("", ()), {}, len(pages), skipped=dict(state.census.skipped))
         report.listed = sum(sum(counts.values()) for counts in state.census.classes.values())
         if not (state.divided and all(leaf.archive.exists() for leaf in wanted)):
-            _divide(units, wanted, state.work, plan.limits, clock.tell)
+            home = {host: leaf.archive for leaf in wanted for host in leaf.group.hosts}
+            divide(units, home, state.work, plan.limits, clock.tell)
             state.save()
         for leaf, built in _build_all(wanted, out, plan.processes, clock.tell):
             if isinstance(built, int):
@@ -171,6 +157,7 @@ def init_network(
     report.network = Network.load(file)
     of_file = {f"{LEAVES}/{group.file}.kin": group.pages for group in groups}
     report.pages = {node.name: of_file[node.collection.as_posix()] for node in report.network.nodes if node.collection}
+    report.unused = sorted(kin.name for kin in (out / LEAVES).glob("*.kin") if f"{LEAVES}/{kin.name}" not in of_file)
     report.seconds = clock.seconds
     return report
 
@@ -260,58 +247,7 @@ def _digest(said: Any) -> str:
     return hashlib.blake2b(json.dumps(said).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-# -- counting and dividing ----------------------------------------------------------------------------------------------
-
-
-def _whole_files(units: Iterable[Unit]) -> list[Unit]:
-    """The units with each WARC file in one piece: only then is a record's start certain."""
-    found: dict[tuple[str, str, int], Unit] = {}
-    for unit in units:
-        key = (unit.path, unit.member, unit.start if unit.kind == "folder" else 0)
-        found[key] = replace(found[key], end=unit.end) if key in found else unit
-    return list(found.values())
-
-
-def _items(
-    units: Sequence[Unit], limits: Limits, stage: str, tell: Progress
-) -> Iterator[Page | Redirect | Revisit | Skipped]:
-    total, done = sum(unit.weight for unit in units) or 1, 0
-    for unit in units:
-        tell(stage, done / total)
-        for item in read_unit(unit, limits):
-            if not isinstance(item, int):
-                yield item
-        done += unit.weight
-    tell(stage, 1.0)
-
-
-def _count(units: Sequence[Unit], plan: NetworkPlan, tell: Progress) -> _Census:
-    """Pages by host, and listed pages by host and class."""
-    listings: dict[str, tuple[str, ...]] = {}
-    if plan.directory is not None:
-        for address, path in read_listings(plan.directory):
-            listings.setdefault(canonical(address) or "", path)
-    found = _Census(classes=defaultdict(Counter))
-    seen: defaultdict[str, set[int]] = defaultdict(set)
-    for item in _items(units, plan.limits, "counting", tell):
-        if isinstance(item, Skipped):
-            found.skipped[item.reason] += 1
-        if not isinstance(item, Page):
-            continue
-        url = canonical(item.url)
-        host = host_of_url(item.url)
-        if not url or not host:
-            found.skipped["bad url"] += 1
-            continue
-        if len(seen[host]) < plan.min_pages:
-            number = hash(url)
-            if number in seen[host]:
-                continue
-            seen[host].add(number)
-        found.hosts[host] = found.hosts.get(host, 0) + 1
-        if url in listings:
-            found.classes[host][listings.pop(url)] += 1
-    return found
+# -- what is there already ---------------------------------------------------------------------------------------------
 
 
 class _Leaf:
@@ -344,7 +280,7 @@ class _State:
     def __init__(self, out: Path, key: str) -> None:
         self.work = out / WORK
         self.key = key
-        self.census = _Census()
+        self.census = Census()
         self.divided = False
         """The archives of all leaves were written from these sources."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -355,7 +291,7 @@ class _State:
                     for host, counts in said["classes"].items()
                 }
                 hosts = {str(host): int(pages) for host, pages in said["hosts"].items()}
-                self.census = _Census(hosts, classes, Counter(said["skipped"]))
+                self.census = Census(hosts, classes, Counter(said["skipped"]))
                 self.divided = True
 
     def save(self) -> None:
@@ -364,68 +300,6 @@ class _State:
         classes = {host: [[list(path), count] for path, count in one.items()] for host, one in census.classes.items()}
         said = {"key": self.key, "hosts": census.hosts, "classes": classes, "skipped": census.skipped}
         _write(self.work / "state.json", json.dumps(said).encode())
-
-
-def _divide(units: Sequence[Unit], leaves: Sequence[_Leaf], work: Path, limits: Limits, tell: Progress) -> None:
-    """Write one archive for each leaf. One of them is open at a time, and what waits for them is bounded."""
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    home = {host: leaf.archive for leaf in leaves for host in leaf.group.hosts}
-    waiting: defaultdict[Path, list[bytes]] = defaultdict(list)
-    size = 0
-
-    def flush() -> None:
-        for archive, records in waiting.items():
-            with archive.open("ab") as stream:
-                stream.writelines(records)
-        waiting.clear()
-
-    for item in _items(units, limits, "dividing", tell):
-        if isinstance(item, Skipped):
-            continue
-        archive, record = _record_for(item, home)
-        if archive is None:
-            continue
-        waiting[archive].append(gzip.compress(record, 1, mtime=0))
-        size += len(waiting[archive][-1])
-        if size > BUFFER:
-            flush()
-            size = 0
-    flush()
-
-
-def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
-    """(the archive that an item belongs to, or None; its record). What leads to a page belongs where the page is."""
-    url = canonical(item.url)
-    if url is None:
-        return None, b""
-    if isinstance(item, Page):
-        return home.get(host_of_url(url)), _page_record(url, item)
-    target = canonical(item.target if isinstance(item, Redirect) else item.original, url)
-    if target is None:
-        return None, b""
-    archive = home.get(host_of_url(target))
-    if isinstance(item, Redirect):
-        return archive, _record(
-            "response", url, item.date, f"HTTP/1.1 301 Moved\r\nLocation: {target}\r\n\r\n".encode()
-        )
-    return archive, _record("revisit", url, item.date, b"", f"WARC-Refers-To-Target-URI: {target}\r\n")
-
-
-def _page_record(url: str, page: Page) -> bytes:
-    said = " ".join(page.content_type.split()) or "text/html"
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {said}\r\n\r\n".encode("utf-8", "replace")
-    return _record("response", url, page.date, head + page.html)
-
-
-def _record(kind: str, url: str, date: int, block: bytes, more: str = "") -> bytes:
-    """A WARC record."""
-    when = time.strftime("WARC-Date: %Y-%m-%dT%H:%M:%SZ\r\n", time.gmtime(date)) if date else ""
-    head = (
-        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n{when}{more}"
-        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
-    )
-    return head.encode() + block + b"\r\n\r\n"
 
 
 # -- building -----------------------------------------------------------------------------------------------------------
@@ -495,7 +369,7 @@ def _build(leaf: _Leaf) -> int | str:
 # -- routers ------------------------------------------------------------------------------------------------------------
 
 
-def _trees(groups: Sequence[SiteGroup], census: _Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
+def _trees(groups: Sequence[SiteGroup], census: Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
     makers: dict[str, Callable[[], Hierarchy]] = {
         "dns": lambda: dns_tree(groups),
         "directory": lambda: directory_tree(_classes(groups, census)),
@@ -504,7 +378,7 @@ def _trees(groups: Sequence[SiteGroup], census: _Census, out: Path, plan: Networ
     return [makers[one]() for one in plan.by]
 
 
-def _classes(groups: Sequence[SiteGroup], census: _Census) -> dict[str, Counter[tuple[str, ...]]]:
+def _classes(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
     """Listed pages of each leaf by their class."""
     found = {}
     for group in groups:

@@ -13,6 +13,7 @@ from pagekin.clusters.complete import complete_link
 from pagekin.clusters.terms import (
     ATTRIBUTES,
     TermCounts,
+    TermVectors,
     count_terms,
     term_similarity,
     term_words,
@@ -210,9 +211,20 @@ def _noted(first: Array, terms: Array, counts: Array) -> npt.NDArray[np.bool_]:
 
 
 def merge_documents(offsets: Array, terms: Array, tf: Array, width: int, most: int) -> list[list[int]]:
-    """Complete link on terms of documents, given as rows of terms with their tf: which of them go together."""
+    """Complete link on terms of documents, given as rows of terms with their tf: which of them go together.
+
+    Terms weigh by equation 8 times the square of log N / df among these documents: each of them has hundreds of terms, and
+    by those that all share, the large ones would merge into one.
+    """
     counts = np.minimum(tf, 2**31 - 1).astype(np.int32)
-    similarity = term_similarity(weigh_terms(TermCounts(offsets, terms, counts, width)))
+    weights = weigh_terms(TermCounts(offsets, terms, counts, width)).weights.astype(np.float64)
+    documents = len(offsets) - 1
+    df = np.bincount(terms, minlength=width)
+    weights *= np.log((documents + 1) / df[terms]) ** 2
+    document = np.repeat(np.arange(documents), np.diff(offsets))
+    lengths = np.sqrt(np.bincount(document, weights**2, documents))
+    weights /= np.maximum(lengths, 1e-30)[document]
+    similarity = term_similarity(TermVectors(offsets, terms, weights.astype(np.float32), width))
     labels = complete_link(similarity, most, overwrite=True).labels()
     return [np.flatnonzero(labels == label).tolist() for label in range(int(labels.max(initial=-1)) + 1)]
 

@@ -3,20 +3,36 @@
 Each sub-cluster of a child counts as one document with summed tf; complete link on their terms makes the router's own.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.bags import preset
 from pagekin.bags.words import bag_forms
-from pagekin.clusters.terms import ATTRIBUTES, WORDS
+from pagekin.clusters.terms import ATTRIBUTES, WORDS, TermCounts, weigh_terms
 from pagekin.labels.build import merge_documents
 from pagekin.labels.fitting import ROUTER_CLUSTERS, SHOWN, Budget, Draft, Group, label_within
 from pagekin.labels.membership import Filter
-from pagekin.labels.model import LARGEST, Added, ContentLabel, LabelError, Lost, SubCluster, Term, without_filters
+from pagekin.labels.model import (
+    LARGEST,
+    Added,
+    ContentLabel,
+    LabelError,
+    Lost,
+    SubCluster,
+    Term,
+    Terms,
+    without_filters,
+)  # fmt: skip
 from pagekin.text.analysis import ANALYSER
+
+Array = npt.NDArray[Any]
+_MOST_TF = 2**31 - 1
+_NAMED = 3
+"""Words in the name of a sub-cluster that was merged."""
 
 
 @dataclass(frozen=True)
@@ -28,55 +44,86 @@ class Merged:
     """For each child the number of its sub-cluster -> the number of the router's. Results are grouped through it."""
 
 
-@dataclass(frozen=True)
-class _Document:
-    """A child's sub-cluster, or a whole child."""
-
-    child: str
-    part: SubCluster | ContentLabel
-    number: int
-    terms: dict[int, tuple[int, int]]
-    """Term -> tf, df."""
-
-
-class _Terms:
-    """Terms of all children under one numbering: forms of one stem are one term, as in a collection."""
+class _Words:
+    """Words of all children under one numbering: forms of one stem are one word, as in a collection."""
 
     def __init__(self, labels: Iterable[ContentLabel]) -> None:
-        words = sorted({word for label in labels for word in label.words})
-        forms = bag_forms(words, preset(WORDS))
+        self._words = sorted({word for label in labels for word in label.words})
+        forms = bag_forms(self._words, preset(WORDS))
         # A label from elsewhere may hold words that we leave out; they stand for themselves.
-        self._stem = {word: form or word for word, form in zip(words, forms, strict=True)}
-        self._number = {stem: number for number, stem in enumerate(sorted(set(self._stem.values())))}
-        self._seen: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-        self.width = len(self._number) * len(ATTRIBUTES)
+        stems = [form or word for word, form in zip(self._words, forms, strict=True)]
+        numbers = {stem: number for number, stem in enumerate(sorted(set(stems)))}
+        self._number = {word: number for number, word in enumerate(self._words)}
+        self.stem_of = np.array([numbers[stem] for stem in stems], np.int64)
+        self._seen = np.zeros(len(self._words))
+        self.width = len(numbers) * len(ATTRIBUTES)
 
-    def rows(self, label: ContentLabel, part: SubCluster | ContentLabel) -> dict[int, tuple[int, int]]:
-        """The terms of a part of a label: term -> tf, df."""
-        found: dict[int, tuple[int, int]] = {}
-        for attribute, word, tf, df in label.rows(part.terms):
-            number = self._number[self._stem[word]]
-            self._seen[number][word] += tf
-            _add(found, number * len(ATTRIBUTES) + ATTRIBUTES.index(attribute), tf, df)
-        return found
+    def numbers(self, label: ContentLabel) -> npt.NDArray[np.int64]:
+        """The numbers of a label's words."""
+        return np.array([self._number[word] for word in label.words], np.int64)
 
-    def shown(self, term: int) -> str:
-        """The most frequent form of a term's word."""
-        seen = self._seen[term // len(ATTRIBUTES)]
-        return min(seen, key=lambda word: (-seen[word], word))
+    def rows(self, numbers: Array, terms: Terms) -> tuple[Array, Array, Array]:
+        """(terms, tf, df) of some terms of a label, given the numbers of its words; a term may come twice."""
+        places, attributes = np.divmod(np.cumsum(np.array(terms.steps, np.int64)) - 1, len(ATTRIBUTES))
+        words = numbers[places]
+        tf = np.array(terms.tf, np.float64)
+        np.add.at(self._seen, words, tf)
+        return self.stem_of[words] * len(ATTRIBUTES) + attributes, tf, np.array(terms.df, np.float64)
+
+    def shown(self) -> list[str]:
+        """Each stem's most frequent form."""
+        order = np.lexsort((np.arange(len(self._words)), -self._seen, self.stem_of))
+        first = order[np.append(True, np.diff(self.stem_of[order]) > 0)] if len(order) else order
+        return [self._words[word] for word in first.tolist()]
 
 
-def _add(rows: dict[int, tuple[int, int]], term: int, tf: int, df: int) -> None:
-    before = rows.get(term, (0, 0))
-    rows[term] = min(before[0] + tf, LARGEST), min(before[1] + df, LARGEST)
+@dataclass(frozen=True)
+class _Rows:
+    """Terms of several documents: rows of a sparse matrix, in which terms rise, with their weights (equations 6 to 8)."""
+
+    offsets: Array
+    terms: Array
+    tf: Array
+    df: Array
+    weights: Array
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Array, Array, Array]], width: int) -> "_Rows":
+        """The rows of documents; a term that comes twice in one is added up."""
+        nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        document = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
+        terms, tf, df = (np.concatenate([nothing[column], *(row[column] for row in rows)]) for column in range(3))
+        keys, place = np.unique(document * max(width, 1) + terms, return_inverse=True)
+        tf, df = (_whole(np.bincount(place, values, len(keys))) for values in (tf, df))
+        offsets = np.searchsorted(keys, np.arange(len(rows) + 1) * max(width, 1))
+        counts = np.minimum(tf, _MOST_TF).astype(np.int32)
+        terms = keys % max(width, 1)
+        weights = weigh_terms(TermCounts(offsets, terms, counts, width)).weights.astype(np.float64)
+        return cls(offsets, terms, tf, df, weights)
+
+    def together(self, documents: Sequence[int]) -> tuple[Array, Array, Array, Array]:
+        """(terms, tf, df, weights) of some documents together."""
+        rows = np.concatenate(
+            [np.zeros(0, np.int64), *(np.arange(self.offsets[one], self.offsets[one + 1]) for one in documents)]
+        )
+        terms, place = np.unique(self.terms[rows], return_inverse=True)
+        tf, df = (_whole(np.bincount(place, values[rows], len(terms))) for values in (self.tf, self.df))
+        # Rounded, so that sums in another order make no other choice.
+        return terms, tf, df, np.round(np.bincount(place, self.weights[rows], len(terms)), 9)
 
 
-def _summed(rows: Iterable[dict[int, tuple[int, int]]]) -> dict[int, tuple[int, int]]:
-    found: dict[int, tuple[int, int]] = {}
-    for one in rows:
-        for term, (tf, df) in one.items():
-            _add(found, term, tf, df)
-    return found
+def _whole(sums: Array) -> npt.NDArray[np.int64]:
+    """Sums as whole numbers that JSON can hold."""
+    return np.minimum(sums, float(LARGEST)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Document:
+    """A child's sub-cluster; a child that has none is one of its own, numbered 0."""
+
+    child: str
+    number: int
+    part: SubCluster | ContentLabel
 
 
 class _Router:
@@ -85,79 +132,89 @@ class _Router:
     def __init__(self, children: Mapping[str, ContentLabel]) -> None:
         # By name, so that the order in which children come does not matter.
         self.children = dict(sorted(children.items()))
-        self.terms = _Terms(self.children.values())
-        self.documents = [
-            _Document(child, part, number, self.terms.rows(label, part))
-            for child, label in self.children.items()
-            for number, part in _parts(label)
-        ]
-        self.weights = _weights([one.terms for one in self.documents], self.terms.width)
+        words = _Words(self.children.values())
+        self.width = words.width
+        self.documents: list[_Document] = []
+        rows, told = [], []
+        for child, label in self.children.items():
+            numbers = words.numbers(label)
+            parts = [(one.number, one) for one in label.clusters] or [(0, label)]
+            self.documents += (_Document(child, number, part) for number, part in parts)
+            inside = [words.rows(numbers, part.terms) for _number, part in parts]
+            rows += inside
+            told.append(_larger(words.rows(numbers, label.terms), inside, words.width))
+        self.rows, self._whole = _Rows.of(rows, words.width), _Rows.of(told, words.width)
+        self._shown = words.shown()
 
     def parts(self, most: int) -> list[list[int]]:
         """Which documents go together, the largest group first."""
-        if len(self.documents) <= most:
-            found = [[place] for place in range(len(self.documents))]
-        else:
-            rows = [sorted(one.terms) for one in self.documents]
-            offsets = np.cumsum([0, *map(len, rows)])
-            tf = [one.terms[term][0] for one, row in zip(self.documents, rows, strict=True) for term in row]
-            terms = np.array([term for row in rows for term in row], np.int64)
-            found = merge_documents(offsets, terms, np.array(tf, np.int64), self.terms.width, most)
+        found = [[place] for place in range(len(self.documents))]
+        if len(found) > most:
+            found = merge_documents(self.rows.offsets, self.rows.terms, self.rows.tf, self.width, most)
         return sorted(found, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
 
-    def group(self, part: Sequence[int], most: int, others: Mapping[int, int]) -> Group:
-        """What the label may say of some documents; `others` tells in how many groups each word is."""
-        documents = sorted((self.documents[one] for one in part), key=lambda one: -one.part.num_docs)
-        rows = _summed(one.terms for one in documents)
-        weights: defaultdict[int, float] = defaultdict(float)
-        for one in part:
-            for term, weight in self.weights[one].items():
-                weights[term] += weight
-        parts = [one.part for one in documents]
-        names = dict.fromkeys(one.name for one in parts[:3] if one.name)
+    def held(self, parts: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
+        """In how many of some groups of documents each word is."""
+        found = np.zeros(self.width // len(ATTRIBUTES), np.int64)
+        for part in parts:
+            found[np.unique(self.rows.together(part)[0] // len(ATTRIBUTES))] += 1
+        return found
+
+    def group(self, part: Sequence[int], most: int, held: Array) -> Group:
+        """What the label may say of some documents; `held` tells in how many groups each word is."""
+        documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
+        terms, tf, df, weights = self.rows.together(part)
+        heaviest = self._heaviest(terms, weights, held)
+        name = documents[0].name if len(documents) == 1 else ", ".join(heaviest[:_NAMED])
         return Group(
-            "; ".join(names), *_sums(parts), len(rows), self._terms(rows, weights, most),
-            self._heaviest(weights, others), _in_turn([one.urls for one in parts if isinstance(one, SubCluster)]),
-            _filters(parts),
+            name, *_sums(documents), len(terms), self._terms(terms, tf, df, weights, most), heaviest,
+            _in_turn([one.urls for one in documents if isinstance(one, SubCluster)]), _filters(documents),
         )  # fmt: skip
 
     def whole(self, most: int) -> Group:
         """All children together, each as one document."""
         labels = list(self.children.values())
-        told = [self.terms.rows(label, label) for label in labels]
-        inside = [_summed(one.terms for one in self.documents if one.child == child) for child in self.children]
-        # What a child tells of its whole may lack terms of its sub-clusters, and the other way round.
-        rows = [_larger(first, second) for first, second in zip(told, inside, strict=True)]
-        weights: defaultdict[int, float] = defaultdict(float)
-        for row in _weights(rows, self.terms.width):
-            for term, weight in row.items():
-                weights[term] += weight
-        summed = _summed(rows)
+        terms, tf, df, weights = self._whole.together(range(len(labels)))
         # Sub-clusters that share documents may add up to more than their whole.
         counted = _sums([one.part for one in self.documents])
         documents, size, num_terms = map(max, _sums(labels), counted)
+        nowhere = np.ones(self.width // len(ATTRIBUTES), np.int64)
         return Group(
-            "", documents, size, num_terms, len(summed), self._terms(summed, weights, most), self._heaviest(weights, {}), (),
-            _filters(labels),
+            "", documents, size, num_terms, len(terms), self._terms(terms, tf, df, weights, most),
+            self._heaviest(terms, weights, nowhere), (), _filters(labels),
         )  # fmt: skip
 
-    def _terms(self, rows: Mapping[int, tuple[int, int]], weights: Mapping[int, float], most: int) -> list[Term]:
-        order = sorted(rows, key=lambda term: (-round(weights[term], 9), term))[:most]
-        return [Term(ATTRIBUTES[term % len(ATTRIBUTES)], self.terms.shown(term), *rows[term]) for term in order]
+    def _terms(self, terms: Array, tf: Array, df: Array, weights: Array, most: int) -> list[Term]:
+        order = np.lexsort((terms, -weights))[:most]
+        columns = (column[order].tolist() for column in (terms, tf, df))
+        return [
+            Term(ATTRIBUTES[term % len(ATTRIBUTES)], self._shown[term // len(ATTRIBUTES)], times, documents)
+            for term, times, documents in zip(*columns, strict=True)
+        ]
 
-    def _heaviest(self, weights: Mapping[int, float], others: Mapping[int, int]) -> tuple[str, ...]:
+    def _heaviest(self, terms: Array, weights: Array, held: Array) -> tuple[str, ...]:
         """Words for people; those that other groups hold, too, weigh less."""
-        found: defaultdict[int, float] = defaultdict(float)
-        for term, weight in weights.items():
-            word = term // len(ATTRIBUTES)
-            found[word] += weight / others.get(word, 1)
-        order = sorted(found, key=lambda word: (-round(found[word], 9), word))[:SHOWN]
-        return tuple(self.terms.shown(word * len(ATTRIBUTES)) for word in order)
+        words, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
+        rare = np.log((held.max(initial=1) + 1) / np.maximum(held[words], 1))
+        values = np.round(np.bincount(place, weights, len(words)) * rare, 9)
+        return tuple(self._shown[word] for word in words[np.lexsort((words, -values))[:SHOWN]].tolist())
 
 
-def _parts(label: ContentLabel) -> list[tuple[int, SubCluster | ContentLabel]]:
-    """The numbered sub-clusters of a child; a child without is one of its own, numbered 0."""
-    return [(one.number, one) for one in label.clusters] or [(0, label)]
+def _larger(
+    told: tuple[Array, Array, Array], inside: Sequence[tuple[Array, Array, Array]], width: int
+) -> tuple[Array, Array, Array]:
+    """What a child tells of its whole may lack terms of its sub-clusters, and the other way round: the larger of both."""
+    whole = _Rows.of([told], width)
+    terms, tf, df = (np.concatenate(column) for column in zip(*inside, strict=True))
+    parts = _Rows.of([(terms, tf, df)], width)
+    terms = np.union1d(whole.terms, parts.terms)
+    found = []
+    for first, second in ((whole.tf, parts.tf), (whole.df, parts.df)):
+        both = np.zeros((2, len(terms)))
+        both[0, np.searchsorted(terms, whole.terms)] = first
+        both[1, np.searchsorted(terms, parts.terms)] = second
+        found.append(both.max(axis=0))
+    return terms, found[0], found[1]
 
 
 def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
@@ -166,25 +223,6 @@ def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
         min(sum(getattr(one, name) for one in parts), LARGEST) for name in ("num_docs", "size", "num_terms")
     )
     return documents, size, terms
-
-
-def _larger(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    return {term: max(a.get(term, (0, 0)), b.get(term, (0, 0))) for term in sorted({*a, *b})}
-
-
-def _weights(rows: Sequence[dict[int, tuple[int, int]]], width: int) -> list[dict[int, float]]:
-    """w_ki of the terms of each document (equations 6 to 8)."""
-    from pagekin.clusters.terms import TermCounts, weigh_terms
-
-    ordered = [sorted(row) for row in rows]
-    offsets = np.cumsum([0, *map(len, ordered)])
-    terms = np.array([term for row in ordered for term in row], np.int64)
-    tf = np.array([one[term][0] for one, row in zip(rows, ordered, strict=True) for term in row], np.int64)
-    made = weigh_terms(TermCounts(offsets, terms, np.minimum(tf, 2**31 - 1).astype(np.int32), width))
-    found = []
-    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        found.append(dict(zip(terms[start:end].tolist(), made.weights[start:end].tolist(), strict=True)))
-    return found
 
 
 def _in_turn(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -223,21 +261,18 @@ def router_label(
     whole = router.whole(budget.terms)
     extra = tuple(sorted({*added, *(one for label in labels for one in label.added)}))
     exact = all(label.exact for label in labels) and not _share_documents(labels)
-    before = [
+    terms, clusters, filters = (
         min(sum(getattr(label.lost, field) for label in labels), LARGEST // 2)
         for field in ("terms", "clusters", "filters")
-    ]
+    )
     words = min(sum(label.num_words for label in labels), LARGEST)
     chosen: list[list[int]] = []
 
     def drafted(most: int) -> Draft:
         chosen[:] = router.parts(most)
-        held: defaultdict[int, int] = defaultdict(int)
-        for part in chosen:
-            for word in {term // len(ATTRIBUTES) for one in part for term in router.documents[one].terms}:
-                held[word] += 1
+        held = router.held(chosen)
         groups = [router.group(part, budget.terms, held) for part in chosen]
-        lost = Lost(before[0], before[1] + len(router.documents) - len(chosen), before[2])
+        lost = Lost(terms, clusters + len(router.documents) - len(chosen), filters)
         return Draft(name, exact, whole, groups, lost, extra, words)
 
     label = label_within(budget, drafted)
