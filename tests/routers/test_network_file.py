@@ -1,5 +1,6 @@
 """The network file: what it means, what is refused and on which line, and that writing it loses nothing."""
 
+import re
 import tempfile
 import tomllib
 from dataclasses import replace
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pagekin.labels import Added, Budget
 from pagekin.routers.lines import key_lines, line_of
 from pagekin.routers.network import Network, NetworkError, Node, Settings
+from pagekin.routers.network_file import KEYS
 
 GOOD = """\
 [network]
@@ -354,3 +356,60 @@ def test_a_leaf_with_a_collection_may_still_run_elsewhere(tmp_path: Path) -> Non
     net = load(tmp_path, GOOD)
     moved = replace(net, nodes=tuple(replace(n, here=False) if n.name == "www.a.edu" else n for n in net.nodes))
     assert load(tmp_path, moved.to_toml()) == moved
+
+
+@given(networks())
+@settings(deadline=None, max_examples=50)
+def test_the_line_of_every_name_is_the_one_it_stands_on(net: Network) -> None:
+    text = net.to_toml()
+    lines, rows = key_lines(text), text.split("\n")
+    content = tomllib.loads(text)
+    for block in ("router", "site"):
+        for place, node in enumerate(content.get(block, [])):
+            assert tomllib.loads(rows[line_of(lines, (block, place, "name")) - 1]) == {"name": node["name"]}
+            assert rows[lines[block, place] - 1] == f"[[{block}]]"
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=300)
+def test_a_file_with_anything_put_into_it_is_read_or_refused_with_lines(data: st.DataObject) -> None:
+    text = GOOD
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 30)))
+        piece = data.draw(
+            st.sampled_from(
+                ["[[site]]", '"', "'", '"""', "'''", "[", "]", "{", "}", "=", "\n", "#", "a = 1\n", ".", "\\", "\r"]
+            )
+            | st.text(max_size=4)
+        )
+        text = text[:start] + piece + text[end:]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "network.toml"
+        file.write_bytes(text.encode("utf-8", "surrogatepass"))
+        try:
+            net = Network.load(file)
+        except NetworkError as error:
+            last = text.count("\n") + 1
+            for line in str(error).split("\nnetwork.toml:"):
+                number = line.removeprefix("network.toml:").partition(":")[0]
+                assert 1 <= int(number) <= last
+        else:
+            file.write_text(net.to_toml(), encoding="utf-8", newline="")
+            assert Network.load(file) == net
+
+
+# -- the documentation --------------------------------------------------------------------------------------------------
+
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "network.md").read_text(encoding="utf-8")
+
+
+def test_every_key_is_documented_where_it_belongs_and_the_examples_hold(tmp_path: Path) -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", DOCUMENT, re.MULTILINE))
+    for block, keys in KEYS.items():
+        for key in keys:
+            assert block in rows[key] or rows[key] == "all", f"{key} of {block}"
+    whole, *blocks = re.findall(r"^```toml\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+    net = load(tmp_path, "\n".join([whole, *blocks]))
+    assert [node.name for node in net.nodes] == ["root", "edu", "intranet", "library", "www.example.edu"]
+    assert [node.here for node in net.nodes] == [True, True, True, False, True]

@@ -113,12 +113,16 @@ def test_one_host_has_a_root_above_it_and_one_domain_is_its_own_root() -> None:
     assert tree.parents == {"x.edu": ""}
 
 
+ODD_HOSTS = [
+    "edu", "intranet", "10.0.0.1", "[::1]:80", "xn--bcher-kva.example", "IP addresses", "root", "q.root", "..", ".",
+    "a..edu", "w" * 300 + ".edu", "w" * 301 + ".edu", "b." + "w" * 300 + ".edu", "'\"`{}~$.edu", "host edu", "other hosts",
+]  # fmt: skip
 labels_of_hosts = st.sampled_from(["a", "b", "www", "cs", "x1"])
 some_hosts = st.dictionaries(
     st.one_of(
         st.lists(labels_of_hosts, min_size=1, max_size=4).map(lambda parts: ".".join([*parts, "edu"])),
         st.lists(labels_of_hosts, min_size=1, max_size=4).map(lambda parts: ".".join([*parts, "edu:8080"])),
-        st.sampled_from(["edu", "intranet", "10.0.0.1", "[::1]:80", "xn--bcher-kva.example", "IP addresses", "root", "q.root"]),
+        st.sampled_from(ODD_HOSTS),
     ),
     st.integers(0, 9),
     max_size=25,
@@ -185,6 +189,9 @@ def test_a_leaf_is_where_most_of_its_pages_are_listed() -> None:
         "four": {("staff", "texas/austin"): 9},
         "five": {},
     })  # fmt: skip
+    assert shape(directory_tree({"a": {("..",): 1}, "b": {("..",): 1}, "c": {("\0/",): 1}, "d": {("/",): 1}}))  == {
+        "directory": ["(..)", "-"], "(..)": ["a", "b"], "-": ["c", "d"],
+    }  # fmt: skip
     assert shape(tree) == {
         "directory": ["course", "five", "four"],
         "course": ["course > cornell", "three"],

@@ -54,14 +54,14 @@ def start(server: Server, out: Path, *options: str) -> "subprocess.Popen[bytes]"
 
 
 def test_a_crawl_survives_being_killed_again_and_again(tmp_path: Path) -> None:
-    size, kills = 150, 0
+    size, kills = 100, 0
     with serving({"site.test": web(size)}) as server:
         crawl(server.plan(tmp_path / "calm.warc.gz"))
         calm = kept(tmp_path / "calm.warc.gz")
         assert len(calm) == size
     out = tmp_path / "site.warc.gz"
     with serving({"site.test": web(size, pause=0.004)}) as server:
-        for wanted in (1, 60, 110):
+        for wanted in (1, 40, 80):
             process = start(server, out)
             while len(server.log) < wanted and process.poll() is None:
                 time.sleep(0.001)

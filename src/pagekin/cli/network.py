@@ -8,13 +8,12 @@ import typer
 from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
 from pagekin.cli.read import BaseUrls, Limit, parse_base_urls, report_worker
 
-network = typer.Typer(
-    help="Sites that join a hierarchy of routers and are searched as one.", no_args_is_help=True, add_completion=False
-)
+network = typer.Typer(help="Sites below routers, searched as one.", no_args_is_help=True, add_completion=False)
 app.add_typer(network, name="network")
 
 NetworkFile = Annotated[Path, typer.Argument(metavar="NET", help="The network's folder, or its network.toml.")]
 _LEFT_OUT_SHOWN = 10
+_INTERRUPTED = 130
 
 
 @network.command()
@@ -80,6 +79,9 @@ def init(
         fail(str(error), BAD_INPUT)
     except WorkerError as error:
         report_worker(error)
+    except KeyboardInterrupt:
+        say("pagekin: stopped; the same command goes on from here.", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         print_json(_summary(report))
     elif not quiet:

@@ -125,33 +125,16 @@ def init_network(
         state = _State(out, _state_key(key, plan))
         if not state.divided:
             state.census = count_pages(units, plan.min_pages, plan.directory, plan.limits, clock.tell)
-        groups = group_hosts(state.census.hosts, plan.min_pages)
-        if not groups:
-            skipped = ", ".join(f"{count:,} {reason}" for reason, count in state.census.skipped.most_common())
-            raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
-        check_ports(len(groups) + 1, plan.port, plan.one_port)
-        leaves = [_Leaf(group, out, key, plan) for group in groups]
-        pages = {leaf.group.file: count for leaf in leaves if (count := leaf.whole()) is not None}
-        wanted = [leaf for leaf in leaves if leaf.group.file not in pages]
-        report = NetworkReport(Network("", ()), {}, len(pages), skipped=dict(state.census.skipped))
+        report = NetworkReport(Network("", ()), {}, skipped=dict(state.census.skipped))
         report.listed = sum(sum(counts.values()) for counts in state.census.classes.values())
-        if not (state.divided and all(leaf.archive.exists() for leaf in wanted)):
-            home = {host: leaf.archive for leaf in wanted for host in leaf.group.hosts}
-            divide(units, home, state.work, plan.limits, clock.tell)
-            state.save()
-        for leaf, built in _build_all(wanted, out, plan.processes, clock.tell):
-            if isinstance(built, int):
-                pages[leaf.group.file] = built
-            else:
-                report.left_out[leaf.group.name] = built
-        if not pages:
-            reasons = "; ".join(f"{name}: {why}" for name, why in list(report.left_out.items())[:3])
-            raise NetworkError(f"no leaf could be built. {reasons}")
+        groups = _groups(state.census, plan)
+        leaves = [_Leaf(group, out, key, plan) for group in groups]
+        pages = _pages(leaves, units, state, plan, report, clock)
         groups = [replace(group, pages=pages[group.file]) for group in groups if group.file in pages]
         clock.tell("routers", 0.0)
         trees = _trees(groups, state.census, out, plan)
         made = make_network(plan.name or out.resolve().name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
-        _write(file, made.to_toml().encode())
+        _write(file, made.to_toml().encode("utf-8", "replace"))
         shutil.rmtree(state.work, ignore_errors=True)
         clock.tell("routers", 1.0)
     report.network = Network.load(file)
@@ -160,6 +143,41 @@ def init_network(
     report.unused = sorted(kin.name for kin in (out / LEAVES).glob("*.kin") if f"{LEAVES}/{kin.name}" not in of_file)
     report.seconds = clock.seconds
     return report
+
+
+def _groups(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
+    """The leaves to be; NetworkError if no network can come of them."""
+    groups = group_hosts(census.hosts, plan.min_pages)
+    if not groups:
+        skipped = ", ".join(f"{count:,} {reason}" for reason, count in census.skipped.most_common())
+        raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
+    check_ports(len(groups) + 1, plan.port, plan.one_port)
+    if plan.directory is not None and not census.classes:
+        raise NetworkError(f"{plan.directory} lists none of the pages: are its addresses spelled like theirs?")
+    return groups
+
+
+def _pages(
+    leaves: Sequence["_Leaf"], units: Sequence[Unit], state: "_State", plan: NetworkPlan, report: NetworkReport,
+    clock: "_Clock",
+) -> dict[str, int]:  # fmt: skip
+    """The pages of all leaves, after those that are not whole were built; the report says how it went."""
+    pages = {leaf.group.file: count for leaf in leaves if (count := leaf.whole()) is not None}
+    report.kept = len(pages)
+    wanted = [leaf for leaf in leaves if leaf.group.file not in pages]
+    if wanted and not (state.divided and all(leaf.archive.exists() for leaf in wanted)):
+        home = {host: leaf.archive for leaf in wanted for host in leaf.group.hosts}
+        divide(units, home, state.work, plan.limits, clock.tell)
+        state.save()
+    for leaf, built in _build_all(wanted, state.work.parent, plan.processes, clock.tell):
+        if isinstance(built, int):
+            pages[leaf.group.file] = built
+        else:
+            report.left_out[leaf.group.name] = built
+    if not pages:
+        reasons = "; ".join(f"{name}: {why}" for name, why in list(report.left_out.items())[:3])
+        raise NetworkError(f"no leaf could be built. {reasons}")
+    return pages
 
 
 class _Clock:
@@ -380,12 +398,9 @@ def _trees(groups: Sequence[SiteGroup], census: Census, out: Path, plan: Network
 
 def _classes(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
     """Listed pages of each leaf by their class."""
-    found = {}
-    for group in groups:
-        found[group.file] = sum((census.classes.get(host, Counter()) for host in group.hosts), Counter())
-    if not any(found.values()):
-        raise NetworkError("the directory lists none of the pages: are its addresses spelled like theirs?")
-    return found
+    return {
+        group.file: sum((census.classes.get(host, Counter()) for host in group.hosts), Counter()) for group in groups
+    }
 
 
 def _labels(groups: Sequence[SiteGroup], out: Path) -> dict[str, ContentLabel]:

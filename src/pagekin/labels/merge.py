@@ -138,7 +138,8 @@ class _Router:
         rows, told = [], []
         for child, label in self.children.items():
             numbers = words.numbers(label)
-            parts = [(one.number, one) for one in label.clusters] or [(0, label)]
+            parts: list[tuple[int, SubCluster | ContentLabel]] = [(one.number, one) for one in label.clusters]
+            parts = parts or [(0, label)]
             self.documents += (_Document(child, number, part) for number, part in parts)
             inside = [words.rows(numbers, part.terms) for _number, part in parts]
             rows += inside

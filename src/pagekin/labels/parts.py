@@ -103,7 +103,7 @@ def etag(part: ContentLabel) -> str:
 
 def to_wire(label: ContentLabel) -> bytes:
     """The label or a part, compressed."""
-    return zstandard.ZstdCompressor(level=12).compress(to_json(label))
+    return zstandard.ZstdCompressor(level=9).compress(to_json(label))
 
 
 def from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:

@@ -130,8 +130,9 @@ class Child:
         try:
             async with asyncio.timeout(seconds):
                 fetched = {function: await self._part(session, function, limits) for function in FUNCTIONS}
+            changed = any(part is not None for part in fetched.values())
             parts = {**self.parts, **{function: part for function, part in fetched.items() if part is not None}}
-            label = joined(parts)
+            label = joined(parts) if changed or self.label is None else self.label
         except TimeoutError:
             self.failed(f"no label within {seconds:.0f} s")
         except NotReadyError as error:
@@ -143,9 +144,9 @@ class Child:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             self.failed(_reason(error))
         else:
-            changed = any(part is not None for part in fetched.values())
             self.parts, self.label, self.fresh_at = parts, label, time.monotonic()
-            self.etags = {function: etag(part) for function, part in parts.items()}
+            if changed:
+                self.etags = {function: etag(part) for function, part in parts.items()}
             self.succeeded()
             return changed
         raise ChildError(self.error)

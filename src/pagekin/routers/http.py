@@ -11,6 +11,7 @@ from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.params import Parameter
+from litestar.types import Scope
 
 from pagekin import __version__
 from pagekin.labels import ContentLabel, to_json
@@ -27,6 +28,7 @@ from pagekin.routers.messages import (
     RouterError,
     SearchRequest,
     SelectRequest,
+    ShowRequest,
     SuggestRequest,
     Summary,
     Terms,
@@ -47,16 +49,21 @@ Site = Annotated[str, Parameter(max_length=200, description="Only pages of this 
 Seconds = Annotated[int | None, Parameter(ge=0, description="Seconds since 1970.")]
 Page = Annotated[str, Parameter(max_length=2000, description="The address of a page.")]
 LARGEST_REQUEST = 4 << 20
+SERVED = "pagekin.served"
 WIRE = "application/vnd.pagekin.label+zstd"
 _log = logging.getLogger("pagekin.routers")
 
 
-def router_handlers(service: Leaf | Router) -> list[Any]:
-    """The routes of one router."""
-    metrics = Metrics()
-    packed: dict[str, tuple[str, bytes]] = {}
+class Served:
+    """A router as it is served: with its counts, and the parts of its label as they travel."""
 
-    async def timed(operation: str, answer: Coroutine[Any, Any, T]) -> T:
+    def __init__(self, service: Leaf | Router) -> None:
+        self.service = service
+        self.metrics = Metrics()
+        self.packed: dict[str, tuple[str, bytes]] = {}
+
+    async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
+        """What a service answers, counted."""
         started, status = time.perf_counter(), 500
         try:
             found = await answer
@@ -68,119 +75,168 @@ def router_handlers(service: Leaf | Router) -> list[Any]:
             status = error.status
             raise
         finally:
-            metrics.note(operation, status, time.perf_counter() - started)
+            self.metrics.note(operation, status, time.perf_counter() - started)
         return found
 
-    @post("/search", status_code=200)
-    async def search(data: SearchRequest) -> Answer:
-        """Documents that match a query, from all leaves below that may hold one."""
-        return await timed("search", service.search(data))
 
-    @get("/search")
-    async def search_by_address(
-        q: Query, limit: Limit = 10, ask: Limit = 0, site: Site = "", language: Site = "",
-        since: Seconds = None, until: Seconds = None,
-    ) -> Answer:  # fmt: skip
-        """The same by address."""
-        filters = Filters(site=site, since=since, until=until, language=language)
-        return await timed("search", service.search(SearchRequest(query=q, limit=limit, ask=ask, filters=filters)))
+def served(scope: Any) -> Served:
+    """The router that a request is for: whoever takes requests in has put it there."""
+    found: Served = scope[SERVED]
+    return found
 
-    @post("/select", status_code=200)
-    async def select(data: SelectRequest) -> Answer:
-        """Those of the results so far, at first the children, that may match; nobody below is asked."""
-        return await timed("select", service.select(data))
 
-    @get("/select")
-    async def select_by_address(q: Query, limit: Limit = 100) -> Answer:
-        """The same for the children."""
-        return await timed("select", service.select(SelectRequest(query=q, limit=limit)))
+@post("/search", status_code=200)
+async def search(scope: Scope, data: SearchRequest) -> Answer:
+    """Documents that match a query, from all leaves below that may hold one."""
+    here = served(scope)
+    return await here.timed("search", here.service.search(data))
 
-    @post("/expand", status_code=200)
-    async def expand(data: SelectRequest) -> Answer:
-        """The matching children of those results so far that match: one step down."""
-        return await timed("expand", service.expand(data))
 
-    @get("/expand")
-    async def expand_by_address(q: Query, limit: Limit = 100) -> Answer:
-        """The same from the children on."""
-        return await timed("expand", service.expand(SelectRequest(query=q, limit=limit)))
+@get("/search")
+async def search_by_address(
+    scope: Scope, q: Query, limit: Limit = 10, ask: Limit = 0, site: Site = "", language: Site = "",
+    since: Seconds = None, until: Seconds = None,
+) -> Answer:  # fmt: skip
+    """The same by address."""
+    here = served(scope)
+    filters = Filters(site=site, since=since, until=until, language=language)
+    return await here.timed(
+        "search", here.service.search(SearchRequest(query=q, limit=limit, ask=ask, filters=filters))
+    )
 
-    @post("/refine", status_code=200)
-    async def refine(data: RefineRequest) -> Terms:
-        """Collocated, broader and narrower terms."""
-        return await timed("refine", service.refine(data))
 
-    @get("/refine")
-    async def refine_by_address(q: Query, count: Count = 8) -> Terms:
-        """The same by address."""
-        return await timed("refine", service.refine(RefineRequest(query=q, count=count)))
+@post("/show", status_code=200)
+async def show(scope: Scope, data: ShowRequest) -> Answer:
+    """Documents with the pieces of their text that show best what a query found."""
+    here = served(scope)
+    return await here.timed("show", here.service.show(data))
 
-    @post("/suggest", status_code=200)
-    async def suggest(data: SuggestRequest) -> Answer:
-        """Documents like the results so far."""
-        return await timed("suggest", service.suggest(data))
 
-    @post("/related", status_code=200)
-    async def related(data: RelatedRequest) -> Answer:
-        """Pages like a page."""
-        return await timed("related", service.related(data))
+@post("/select", status_code=200)
+async def select(scope: Scope, data: SelectRequest) -> Answer:
+    """Those of the results so far, at first the children, that may match; nobody below is asked."""
+    here = served(scope)
+    return await here.timed("select", here.service.select(data))
 
-    @get("/related")
-    async def related_by_address(url: Page, limit: Count = 10) -> Answer:
-        """The same by the page's address."""
-        return await timed("related", service.related(RelatedRequest(url=url, limit=limit)))
 
-    @post("/bag", status_code=200)
-    async def bag(data: RelatedRequest) -> Bag:
-        """A page's weighted bag, to be compared elsewhere."""
-        return await timed("bag", service.bag(data))
+@get("/select")
+async def select_by_address(scope: Scope, q: Query, limit: Limit = 100) -> Answer:
+    """The same for the children."""
+    here = served(scope)
+    return await here.timed("select", here.service.select(SelectRequest(query=q, limit=limit)))
 
-    @get("/label")
-    async def label(
-        request: Asking, part: Annotated[str, Parameter(pattern="^(|refinement|routing|browsing)$")] = "",
-        form: Annotated[str, Parameter(pattern="^(json|sexpr|wire)$")] = "json",
-    ) -> Response[bytes]:  # fmt: skip
-        """The content label, whole or what one abstraction function needs; fresh by its ETag."""
-        made: ContentLabel = service.parts[part] if part else service.label
-        tag = service.etags[part] if part else etag(made)
-        headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
-        if f'"{tag}"' in request.headers.get("if-none-match", ""):
-            return Response(b"", status_code=304, headers=headers)
-        if form == "wire":
-            if packed.get(part, ("",))[0] != tag:
-                packed[part] = tag, to_wire(made)
-            return Response(packed[part][1], media_type=WIRE, headers=headers)
-        body = to_json(made) if form == "json" else to_sexpr(made).encode()
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"
-        return Response(body, media_type="application/json" if form == "json" else "text/plain", headers=headers)
 
-    @get("/summary")
-    async def summary() -> Summary:
-        """What is here, for people."""
-        return await service.summary()
+@post("/expand", status_code=200)
+async def expand(scope: Scope, data: SelectRequest) -> Answer:
+    """The matching children of those results so far that match: one step down."""
+    here = served(scope)
+    return await here.timed("expand", here.service.expand(data))
 
-    @get("/health")
-    async def health() -> Health:
-        """How the router and its children are."""
-        return await service.health()
 
-    @get("/metrics", media_type="text/plain; version=0.0.4")
-    async def prometheus() -> str:
-        """Counts and times for Prometheus."""
-        return metrics.text(await service.health())
+@get("/expand")
+async def expand_by_address(scope: Scope, q: Query, limit: Limit = 100) -> Answer:
+    """The same from the children on."""
+    here = served(scope)
+    return await here.timed("expand", here.service.expand(SelectRequest(query=q, limit=limit)))
 
-    @post("/refresh", status_code=202)
-    async def refresh() -> dict[str, str]:
-        """Ask the children at once whether their labels changed."""
-        if isinstance(service, Router):
-            service.wake()
-        return {"detail": "children are being asked" if isinstance(service, Router) else "a leaf has no children"}
 
-    return [
-        search, search_by_address, select, select_by_address, expand, expand_by_address, refine, refine_by_address, suggest,
-        related, related_by_address, bag, label, summary, health, prometheus, refresh,
-    ]  # fmt: skip
+@post("/refine", status_code=200)
+async def refine(scope: Scope, data: RefineRequest) -> Terms:
+    """Collocated, broader and narrower terms."""
+    here = served(scope)
+    return await here.timed("refine", here.service.refine(data))
+
+
+@get("/refine")
+async def refine_by_address(scope: Scope, q: Query, count: Count = 8) -> Terms:
+    """The same by address."""
+    here = served(scope)
+    return await here.timed("refine", here.service.refine(RefineRequest(query=q, count=count)))
+
+
+@post("/suggest", status_code=200)
+async def suggest(scope: Scope, data: SuggestRequest) -> Answer:
+    """Documents like the results so far."""
+    here = served(scope)
+    return await here.timed("suggest", here.service.suggest(data))
+
+
+@post("/related", status_code=200)
+async def related(scope: Scope, data: RelatedRequest) -> Answer:
+    """Pages like a page."""
+    here = served(scope)
+    return await here.timed("related", here.service.related(data))
+
+
+@get("/related")
+async def related_by_address(scope: Scope, url: Page, limit: Count = 10) -> Answer:
+    """The same by the page's address."""
+    here = served(scope)
+    return await here.timed("related", here.service.related(RelatedRequest(url=url, limit=limit)))
+
+
+@post("/bag", status_code=200)
+async def bag(scope: Scope, data: RelatedRequest) -> Bag:
+    """A page's weighted bag, to be compared elsewhere."""
+    here = served(scope)
+    return await here.timed("bag", here.service.bag(data))
+
+
+@get("/label")
+async def label(
+    request: Asking, part: Annotated[str, Parameter(pattern="^(|refinement|routing|browsing)$")] = "",
+    form: Annotated[str, Parameter(pattern="^(json|sexpr|wire)$")] = "json",
+) -> Response[bytes]:  # fmt: skip
+    """The content label, whole or what one abstraction function needs; fresh by its ETag."""
+    here = served(request.scope)
+    made: ContentLabel = here.service.parts[part] if part else here.service.label
+    tag = here.service.etags[part] if part else etag(made)
+    headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
+    if f'"{tag}"' in request.headers.get("if-none-match", ""):
+        return Response(b"", status_code=304, headers=headers)
+    if form == "wire":
+        if here.packed.get(part, ("",))[0] != tag:
+            here.packed[part] = tag, to_wire(made)
+        return Response(here.packed[part][1], media_type=WIRE, headers=headers)
+    body = to_json(made) if form == "json" else to_sexpr(made).encode()
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"
+    return Response(body, media_type="application/json" if form == "json" else "text/plain", headers=headers)
+
+
+@get("/summary")
+async def summary(scope: Scope) -> Summary:
+    """What is here, for people."""
+    return await served(scope).service.summary()
+
+
+@get("/health")
+async def health(scope: Scope) -> Health:
+    """How the router and its children are."""
+    return await served(scope).service.health()
+
+
+@get("/metrics", media_type="text/plain; version=0.0.4")
+async def prometheus(scope: Scope) -> str:
+    """Counts and times for Prometheus."""
+    here = served(scope)
+    return here.metrics.text(await here.service.health())
+
+
+@post("/refresh", status_code=202)
+async def refresh(scope: Scope) -> dict[str, str]:
+    """Ask the children at once whether their labels changed."""
+    service = served(scope).service
+    if isinstance(service, Router):
+        service.wake()
+    return {"detail": "children are being asked" if isinstance(service, Router) else "a leaf has no children"}
+
+
+HANDLERS: list[Any] = [
+    search, search_by_address, show, select, select_by_address, expand, expand_by_address, refine, refine_by_address, suggest,
+    related, related_by_address, bag, label, summary, health, prometheus, refresh,
+]  # fmt: skip
+"""The routes of a router."""
 
 
 def _told(status: int) -> Callable[[Asking, Exception], Response[dict[str, Any]]]:
@@ -214,17 +270,12 @@ ERRORS: dict[Any, Any] = {
 """What is answered when something goes wrong: always JSON with a `detail`."""
 
 
-def router_app(service: Leaf | Router, path: str = "/") -> Litestar:
-    """The application of one router, below a path."""
+def router_app() -> Litestar:
+    """The application of any router: which one a request is for stands in its scope."""
     return Litestar(
-        route_handlers=router_handlers(service),
-        path=path.rstrip("/") or None,
-        openapi_config=OpenAPIConfig(
-            title=f"Pagekin router {service.name}", version=__version__, render_plugins=[JsonRenderPlugin()]
-        ),
+        route_handlers=HANDLERS,
+        openapi_config=OpenAPIConfig(title="Pagekin router", version=__version__, render_plugins=[JsonRenderPlugin()]),
         exception_handlers=ERRORS,
-        on_startup=[service.start],
-        on_shutdown=[service.stop],
         request_max_body_size=LARGEST_REQUEST,
         logging_config=None,
     )

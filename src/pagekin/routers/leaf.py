@@ -33,30 +33,33 @@ from pagekin.routers.messages import (
     RouterError,
     SearchRequest,
     SelectRequest,
+    ShowRequest,
     SuggestRequest,
     Summary,
     SummaryCluster,
     Terms,
 )
 from pagekin.routers.results import grouped
-from pagekin.routers.routing import asked_words
+from pagekin.routers.routing import asked_words, parsed
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.related import Query as RelatedQuery
 from pagekin.similarity.related import RelatedError
 from pagekin.store import KinError
-from pagekin.text import Query, TextIndex, keep_pages, parse, snippet
+from pagekin.store.folder import MANIFEST
+from pagekin.text import Query, TextIndex, keep_pages, snippet
 
 Array = npt.NDArray[Any]
+Marks = tuple[tuple[int, int], ...]
+_LOOK_AGAIN = 1.0
+"""Seconds after which a leaf looks whether its collection was made anew."""
 _SUGGESTED_BY_LIKENESS = 5
 """Results whose related pages are suggested besides those of their sub-clusters."""
 _HEAVIEST_WORDS = 24
 """Words of a page that travel with its bag."""
 
 
-class Leaf:
-    """A collection, open for questions. Not for several threads at once."""
-
-    leaf = True
+class OpenLeaf:
+    """A collection as it is now, open for questions. Not for several threads at once."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
@@ -68,9 +71,7 @@ class Leaf:
         self.etags = {function: etag(part) for function, part in parts.items()}
         self.label_bytes = sum(len(to_json(part)) for part in parts.values())
         self.label = joined(parts)
-        self.text = TextIndex.open(self.corpus)
-        self._started = time.monotonic()
-        self.requests = 0
+        self.text = TextIndex.open(self.corpus, lazily=True)
 
     @cached_property
     def related_index(self) -> RelatedIndex:
@@ -112,17 +113,22 @@ class Leaf:
 
     # -- results --------------------------------------------------------------------------------------------------------
 
-    def _found(self, page: int, score: float, query: Query | None, **more: Any) -> Found:
+    def _found(self, page: int, score: float, text: str = "", marks: Marks = (), **more: Any) -> Found:
         """A page as a result."""
-        text, marks = (
-            _marked(snippet(self.corpus, page, query)) if query is not None else (self.corpus.snippets.text(page), ())
-        )
         cluster = int(self._cluster_of[page])
         return Found(
             kind="document", url=self.corpus.page_url(page), title=plain(self._titles.text(page))[:2000], snippet=text[:2000],
             marks=marks, score=score, cluster=cluster, cluster_name=self._cluster_name(cluster), path=(self.name,),
             date=int(self.corpus.kin["page.date"][page]), language=self.corpus.language(page), sketch=self._sketch(page), **more,
         )  # fmt: skip
+
+    def _snippet(self, page: int, query: Query) -> tuple[str, Marks]:
+        """(the piece of a page that shows best what a query found, where the matches stand in it)."""
+        return _marked(snippet(self.corpus, page, query))
+
+    def _opening(self, page: int) -> str:
+        """How a page begins."""
+        return plain(self.corpus.snippets.text(page))
 
     def _cluster_name(self, number: int) -> str:
         return self.label.clusters[number - 1].name if number else ""
@@ -155,17 +161,27 @@ class Leaf:
 
     async def search(self, request: SearchRequest) -> Answer:
         """The documents that match."""
-        self.requests += 1
         started = time.perf_counter()
-        query = parse(request.query)
+        query = parsed(request.query)
         hits = self.text.search(
             query, request.limit, stats=request.stats, keep=self._keep(request.filters), documents=self._documents
         )
         results = (
-            self._found(page, score, query, pages=int(self._document_pages[self._documents[page]]))
+            self._found(
+                page, score, *(self._snippet(page, query) if request.snippets else ()),
+                pages=int(self._document_pages[self._documents[page]]),
+            )
             for page, score in zip(hits.pages, hits.scores, strict=True)
-        )
+        )  # fmt: skip
         return self._answer(request.query, hits.total, results, started)
+
+    async def show(self, request: ShowRequest) -> Answer:
+        """Some documents with the piece of their text that shows best what a query found."""
+        started = time.perf_counter()
+        query = parsed(request.query)
+        pages = self._pages(request.items)
+        results = (self._found(page, 0.0, *self._snippet(page, query)) for page in pages)
+        return self._answer(request.query, len(pages), results, started)
 
     async def select(self, request: SelectRequest) -> Answer:
         """Those of the results so far that match; without any, the documents that do: they are a leaf's children."""
@@ -173,19 +189,17 @@ class Leaf:
             return await self.search(
                 SearchRequest(query=request.query, limit=request.limit, deadline=request.deadline, hops=request.hops)
             )
-        self.requests += 1
         started = time.perf_counter()
-        query = parse(request.query)
+        query = parsed(request.query)
         pages = self._pages(request.items)
         keep = np.zeros(len(self.corpus), np.bool_)
         keep[pages] = True
         hits = self.text.search(query, request.limit, keep=keep)
-        results = (self._found(page, score, query) for page, score in zip(hits.pages, hits.scores, strict=True))
+        results = (
+            self._found(page, score, *self._snippet(page, query))
+            for page, score in zip(hits.pages, hits.scores, strict=True)
+        )
         return self._answer(request.query, hits.total, results, started)
-
-    async def expand(self, request: SelectRequest) -> Answer:
-        """A leaf has nothing below its documents: the same as `select`."""
-        return await self.select(request)
 
     def _pages(self, items: Iterable[Item]) -> list[int]:
         """The pages of those items that are documents of this collection."""
@@ -196,9 +210,8 @@ class Leaf:
 
     async def refine(self, request: RefineRequest) -> Terms:
         """Terms that go with a query, from what pages are about; as in 1996, from sub-clusters."""
-        self.requests += 1
         started = time.perf_counter()
-        pairs = asked_words(parse(request.query))
+        pairs = asked_words(parsed(request.query))
         if request.preset == "hypursuit1996":
             from pagekin.routers.refinement import LabelThesaurus
 
@@ -213,7 +226,6 @@ class Leaf:
 
     async def suggest(self, request: SuggestRequest) -> Answer:
         """Documents like the results so far: of the same sub-clusters, nearest the middle first, and related pages."""
-        self.requests += 1
         started = time.perf_counter()
         given = self._pages(request.items)
         scores: dict[int, float] = {}
@@ -229,7 +241,7 @@ class Leaf:
                     # Central pages come in their order, below what is like a result itself.
                     scores[page] = scores.get(page, 0.0) + 0.1 * share / (1 + place)
         order = sorted((page for page in scores if page not in set(given)), key=lambda page: (-scores[page], page))
-        results = (self._found(page, scores[page], None) for page in order[: request.limit])
+        results = (self._found(page, scores[page], self._opening(page)) for page in order[: request.limit])
         return self._answer("", len(order), results, started)
 
     def _related_pages(self, page: int, most: int) -> list[tuple[int, float]]:
@@ -245,7 +257,6 @@ class Leaf:
 
     async def bag(self, request: RelatedRequest) -> Bag:
         """A page's bag, to travel."""
-        self.requests += 1
         try:
             query = self.related_index.query_of([request.url])
         except RelatedError as error:
@@ -264,7 +275,6 @@ class Leaf:
 
     async def related(self, request: RelatedRequest) -> Answer:
         """The pages of this collection that are most like a page."""
-        self.requests += 1
         started = time.perf_counter()
         bag = request.bag or await self.bag(request)
         index = self.related_index
@@ -288,10 +298,92 @@ class Leaf:
             )  # fmt: skip
             for one in index.answer(query, request.limit, captured_only=True).results:
                 page = self.corpus.pages_of(self.corpus.url_number(one.url))[0]
-                results.append(self._found(page, one.similarity, None, copies=one.copies[:100]))
+                results.append(self._found(page, one.similarity, self._opening(page), copies=one.copies[:100]))
         return self._answer("", len(results), results, started)
 
-    # -- what it is -----------------------------------------------------------------------------------------------------
+
+class Leaf:
+    """A leaf router: a collection that answers for itself, opened again when it was made anew."""
+
+    leaf = True
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name, self.path = name, path
+        self.requests = 0
+        self.error = ""
+        self._started = self._looked = time.monotonic()
+        self._stamp = self._manifest()
+        self._open = OpenLeaf(name, path)
+
+    def _manifest(self) -> tuple[int, int]:
+        """What changes when the collection is made anew."""
+        found = (self.path / MANIFEST).stat()
+        return found.st_mtime_ns, found.st_ino
+
+    @property
+    def now(self) -> OpenLeaf:
+        """The collection as it is now; if it cannot be opened any more, as it was."""
+        if time.monotonic() - self._looked > _LOOK_AGAIN:
+            self._looked = time.monotonic()
+            try:
+                stamp = self._manifest()
+                if stamp != self._stamp:
+                    self._open, self._stamp, self.error = OpenLeaf(self.name, self.path), stamp, ""
+            except (KinError, OSError) as error:
+                self.error = str(error)[:500]
+        return self._open
+
+    @property
+    def label(self) -> ContentLabel:
+        """Its label."""
+        return self.now.label
+
+    @property
+    def parts(self) -> Mapping[str, ContentLabel]:
+        """The parts of its label."""
+        return self.now.parts
+
+    @property
+    def etags(self) -> Mapping[str, str]:
+        """Their ETags."""
+        return self.now.etags
+
+    async def search(self, request: SearchRequest) -> Answer:
+        """The documents that match."""
+        return await self._asked.search(request)
+
+    async def show(self, request: ShowRequest) -> Answer:
+        """Some documents with a piece of their text."""
+        return await self._asked.show(request)
+
+    async def select(self, request: SelectRequest) -> Answer:
+        """Those of the results so far that match."""
+        return await self._asked.select(request)
+
+    async def expand(self, request: SelectRequest) -> Answer:
+        """A leaf has nothing below its documents: the same as `select`."""
+        return await self._asked.select(request)
+
+    async def refine(self, request: RefineRequest) -> Terms:
+        """Terms that go with a query."""
+        return await self._asked.refine(request)
+
+    async def suggest(self, request: SuggestRequest) -> Answer:
+        """Documents like the results so far."""
+        return await self._asked.suggest(request)
+
+    async def bag(self, request: RelatedRequest) -> Bag:
+        """A page's bag, to travel."""
+        return await self._asked.bag(request)
+
+    async def related(self, request: RelatedRequest) -> Answer:
+        """The pages of this collection that are most like a page."""
+        return await self._asked.related(request)
+
+    @property
+    def _asked(self) -> OpenLeaf:
+        self.requests += 1
+        return self.now
 
     async def summary(self) -> Summary:
         """What the collection holds, for people."""
@@ -299,10 +391,11 @@ class Leaf:
 
     async def health(self) -> Health:
         """How it is."""
+        now = self.now
         return Health(
-            name=self.name, leaf=True, level=0, ready=True, version=__version__, documents=self.label.num_docs,
-            label_bytes=self.label_bytes, label_age=0.0, etags=self.etags, uptime=time.monotonic() - self._started,
-            requests=self.requests,
+            name=self.name, leaf=True, level=0, ready=True, version=__version__, documents=now.label.num_docs,
+            label_bytes=now.label_bytes, label_age=0.0, etags=now.etags, uptime=time.monotonic() - self._started,
+            requests=self.requests, error=self.error,
         )  # fmt: skip
 
     async def start(self) -> None:
@@ -324,7 +417,7 @@ def summary_of(name: str, leaf: bool, label: ContentLabel, children: tuple[str, 
     )  # fmt: skip
 
 
-def _marked(pieces: Iterable[tuple[str, bool]]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _marked(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:
     """(a snippet's text, where its matches stand)."""
     text, marks = "", []
     for piece, match in pieces:

@@ -62,6 +62,8 @@ class SearchRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Children to ask at most, the most promising; 0 means all that may hold a match."""
     routing: Routing = "filters"
     """By what a child is judged: all its words, its heaviest terms as in 1996, or not at all."""
+    snippets: bool = True
+    """Whether results come with a piece of their text; routers ask for it once they know which results remain."""
     stats: Stats | None = None
     """Document frequencies over the whole network that was asked, so that scores can be compared."""
 
@@ -82,6 +84,13 @@ class SelectRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] | None = None
     """The results so far; none: the router's children."""
     limit: Limit = 100
+
+
+class ShowRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Documents as results of a query, with a piece of their text."""
+
+    query: Line
+    items: Annotated[tuple[Item, ...], Meta(max_length=1_000)]
 
 
 class RefineRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -151,7 +151,7 @@ class Network:
                 if child.name not in seen:
                     seen.add(child.name)
                     waiting.append(child.name)
-        return tuple(node for node in self.nodes if node.leaf and node.name in seen)
+        return tuple(sorted((self.by_name[one] for one in seen if self.by_name[one].leaf), key=lambda one: one.name))
 
     def hierarchies(self) -> tuple[str, ...]:
         """The names of the hierarchies."""

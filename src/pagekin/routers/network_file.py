@@ -21,7 +21,7 @@ _LARGEST_FILE = 32 << 20
 _MOST_MESSAGES = 20
 _SYNTAX_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)", re.DOTALL)
 _NODE_KEYS = ("name", "url", "parents", "runs", "added", *SETTINGS)
-_KEYS = {
+KEYS = {
     "network": ("name", *SETTINGS),
     "router": ("hierarchy", *_NODE_KEYS),
     "site": ("collection", *_NODE_KEYS),
@@ -53,7 +53,7 @@ class _Reader:
         text = self._text()
         content = self._parsed(text)
         self.lines = key_lines(text)
-        self._unknown_keys((), content, tuple(_KEYS))
+        self._unknown_keys((), content, tuple(KEYS))
         top = self._table(content.get("network", {}), ("network",), "network")
         name = top.get("name", self.file.resolve().parent.name or "network", str, "a text")
         defaults = top.settings()
@@ -124,7 +124,7 @@ class _Reader:
         if not isinstance(found, dict):
             self.error(place, f"{block} must be a table, not {found!r:.40}")
             found = {}
-        self._unknown_keys(place, found, _KEYS[block])
+        self._unknown_keys(place, found, KEYS[block])
         return _Table(self, found, place, block)
 
     def _unknown_keys(self, place: Place, found: dict[str, Any], known: Sequence[str]) -> None:

@@ -100,8 +100,10 @@ class LabelThesaurus:
 
     @cached_property
     def _parents(self) -> npt.NDArray[np.int64]:
-        """The broader term of each low term, -1 for others: of the terms in more than one sub-cluster and at most half of
-        them, the third that is in most is high; a low term's parent is the high term whose tf is distributed most alike.
+        """The broader term of each low term, -1 for others.
+
+        Of the terms in more than one sub-cluster and at most half of them, the third that is in most is high; a low term's
+        parent is the high term whose tf is distributed most alike.
         """
         found = np.full(len(self._shown), -1, np.int64)
         spread = np.bincount(self._word, minlength=len(self._shown))

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 
 from pagekin import __version__
-from pagekin.labels import Added, Budget, ContentLabel, LabelError, LabelLimits, to_json
+from pagekin.labels import Added, Budget, ContentLabel, LabelLimits, to_json
 from pagekin.labels.fitting import ROUTER_CLUSTERS
 from pagekin.labels.merge import Merged, router_label
 from pagekin.labels.model import Terms as LabelTerms
@@ -35,6 +35,7 @@ from pagekin.routers.messages import (
     RouterError,
     SearchRequest,
     SelectRequest,
+    ShowRequest,
     Skipped,
     SuggestRequest,
     Summary,
@@ -44,8 +45,7 @@ from pagekin.routers.messages import (
 )
 from pagekin.routers.refinement import LabelThesaurus
 from pagekin.routers.results import grouped, merged
-from pagekin.routers.routing import RoutingTable, asked_words
-from pagekin.text import parse
+from pagekin.routers.routing import RoutingTable, asked_words, parsed
 
 R = TypeVar("R", bound=Travel)
 _AT_ONCE = threading.Lock()
@@ -68,8 +68,8 @@ class RouterSettings:
     """Seconds that fetching a label may take."""
     budget: Budget = field(default_factory=lambda: Budget(clusters=ROUTER_CLUSTERS))
     added: tuple[Added, ...] = ()
-    limits: LabelLimits = LabelLimits()
-    guard: Guard = Guard()
+    limits: LabelLimits = field(default_factory=LabelLimits)
+    guard: Guard = field(default_factory=Guard)
     cached: float = 3.0
     """Seconds for which the answer to a query is kept; 0: none is."""
     most_cached: int = 256
@@ -130,25 +130,33 @@ class Router:
             await self._session.close()
 
     async def _stay_fresh(self) -> None:
+        """Ask all children on schedule, and those that give no answer more often."""
+        due = 0.0
         while True:
+            missing = [child for child in self.children.values() if child.label is None or child.error]
+            everyone = time.monotonic() >= due
             try:
-                await self.refresh()
+                await self.refresh(None if everyone else missing)
             except Exception as error:
                 self.error = f"{type(error).__name__}: {error}"[:500]
-            missing = any(child.label is None or child.error for child in self.children.values())
-            pause = self.settings.patience if missing else self.settings.refresh
-            if self._known is None:
-                pause = min(pause, 0.2)  # those above wait for us
+            if everyone:
+                due = time.monotonic() + self.settings.refresh * random.uniform(0.9, 1.1)
+            pause = due - time.monotonic()
+            if any(child.label is None or child.error for child in self.children.values()):
+                # Those above wait for us at first.
+                pause = min(pause, self.settings.patience if self._known else 0.2)
             self._wake.clear()
             try:
-                async with asyncio.timeout(pause * random.uniform(0.9, 1.1)):
+                async with asyncio.timeout(max(pause, 0.05)):
                     await self._wake.wait()
+                    due = 0.0
             except TimeoutError:
                 pass
 
-    async def refresh(self) -> None:
-        """Ask all children whether their labels changed, and make the router's own anew if one did."""
-        asked = await asyncio.gather(*(self._refreshed(child) for child in self.children.values()))
+    async def refresh(self, children: Sequence[Child] | None = None) -> None:
+        """Ask children, all if none are named, whether their labels changed; make the router's own anew if one did."""
+        chosen = self.children.values() if children is None else children
+        asked = await asyncio.gather(*(self._refreshed(child) for child in chosen))
         labels = {name: child.label for name, child in self.children.items() if child.label is not None}
         if not labels or (self._known is not None and not any(asked)):
             return
@@ -216,7 +224,7 @@ class Router:
         )
 
     async def _ask(
-        self, operation: str, requests: Mapping[str, Travel], deadline: float, started: float
+        self, operation: str, requests: Mapping[str, Travel], deadline: float
     ) -> tuple[list[Found], list[Asked], list[Skipped], list[str], int]:
         """(results, who was asked, who was skipped, what is missing, total) of several children at once."""
         results: list[Found] = []
@@ -242,9 +250,8 @@ class Router:
             limit = getattr(requests[name], "limit", 10_000)
             mine = [self._placed(name, found) for found in answer.results[:limit] if _is_sound(found)]
             if len(mine) < len(answer.results):
-                partial.append(
-                    f"{self.name}/{name}: {len(answer.results) - len(mine):,} results were no http(s) addresses, or too many"
-                )
+                without = len(answer.results) - len(mine)
+                partial.append(f"{self.name}/{name}: {without:,} results are left out, as no web addresses or too many")
             results += mine
             total += answer.total
             known = self.children[name].label
@@ -288,27 +295,61 @@ class Router:
 
     async def _search(self, request: SearchRequest) -> Answer:
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        query = parse(request.query)
+        query = parsed(request.query)
         if stopped := self._check_way(request):
             return Answer(query=request.query, router=self.name, partial=(stopped,))
         known = self._ready
         verdict = known.table.judge(query, request.routing, request.ask)
         unknown = [name for name in self.children if name not in known.table.labels]
-        onward = self._further(request, stats=request.stats or known.table.stats(query))
+        onward = self._further(request, stats=request.stats or known.table.stats(query), snippets=False)
         requests = dict.fromkeys((*verdict.ask, *unknown), onward)
-        found, asked, skipped, partial, total = await self._ask("search", requests, deadline, started)
+        found, asked, skipped, partial, total = await self._ask("search", requests, deadline)
         skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
         results = merged(found, request.limit)
+        if request.snippets and results:
+            shown, _asked, _skipped, missing, _total = await self._shown(request, results, deadline)
+            partial += missing
+            text = {one.url: one for one in shown}
+            results = [
+                msgspec.structs.replace(one, snippet=text[one.url].snippet, marks=text[one.url].marks)
+                if one.url in text
+                else one
+                for one in results
+            ]
         return Answer(
             query=request.query, router=self.name, total=total, results=tuple(results), groups=grouped(results),
             asked=tuple(asked), skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
         )  # fmt: skip
 
+    async def show(self, request: ShowRequest) -> Answer:
+        """Some documents with a piece of their text, from the leaves on their paths."""
+        self.requests += 1
+        deadline = time.monotonic() + request.deadline
+        if stopped := self._check_way(request):
+            return Answer(query=request.query, router=self.name, partial=(stopped,))
+        results, asked, _skipped, partial, total = await self._shown(request, request.items, deadline)
+        return Answer(
+            query=request.query, router=self.name, total=total, results=tuple(results), asked=tuple(asked),
+            partial=tuple(partial),
+        )  # fmt: skip
+
+    async def _shown(
+        self, request: SearchRequest | ShowRequest, items: Sequence[Found | Item], deadline: float
+    ) -> tuple[list[Found], list[Asked], list[Skipped], list[str], int]:
+        """Documents with a piece of their text, from the children that lead to them."""
+        asked: dict[str, list[Item]] = {}
+        for one in items:
+            if len(one.path) > 1 and one.path[1] in self.children:
+                asked.setdefault(one.path[1], []).append(Item(one.kind, one.url, one.path[1:]))
+        onward = self._further(ShowRequest(query=request.query, items=(), hops=request.hops, visited=request.visited))
+        requests = {child: msgspec.structs.replace(onward, items=tuple(some)) for child, some in asked.items()}
+        return await self._ask("show", requests, deadline)
+
     async def select(self, request: SelectRequest) -> Answer:
         """Those of the results so far, at first the children, that may match by their labels; nobody is asked."""
         self.requests += 1
         started = time.perf_counter()
-        query = parse(request.query)
+        query = parsed(request.query)
         known = self._ready
         verdict = known.table.judge(query)
         scores = known.table.cori(query)
@@ -364,9 +405,9 @@ class Router:
                 deeper.setdefault(child, []).append(Item(one.kind, one.url, one.path[1:], one.cluster))
             elif one.kind == "document":
                 kept.append(one)
-        found, asked, skipped, partial, _total = await self._ask("select", requests, deadline, started)
+        found, asked, skipped, partial, _total = await self._ask("select", requests, deadline)
         onward = {child: self._further(request, items=tuple(items)) for child, items in deeper.items()}
-        below = await self._ask("expand", onward, deadline, started)
+        below = await self._ask("expand", onward, deadline)
         found, asked, skipped, partial = found + below[0], asked + below[1], skipped + below[2], partial + below[3]
         results = merged([*kept, *found], request.limit)
         return Answer(
@@ -379,7 +420,7 @@ class Router:
         """Terms that go with a query, from the sub-clusters of the children's labels."""
         self.requests += 1
         started = time.perf_counter()
-        pairs = asked_words(parse(request.query))
+        pairs = asked_words(parsed(request.query))
         if self._thesaurus is None:
             self._thesaurus = LabelThesaurus(self._ready.table.labels)
         found = self._thesaurus.suggest(pairs, request.count, request.preset == "hypursuit1996")
@@ -399,7 +440,7 @@ class Router:
             if len(item.path) > 1 and item.path[1] in self.children:
                 items.setdefault(item.path[1], []).append(msgspec.structs.replace(item, path=item.path[1:]))
         requests = {name: self._further(request, items=tuple(some)) for name, some in items.items()}
-        found, asked, skipped, partial, total = await self._ask("suggest", requests, deadline, started)
+        found, asked, skipped, partial, total = await self._ask("suggest", requests, deadline)
         given = {item.url for item in request.items}
         results = merged([one for one in found if one.url not in given], request.limit)
         return Answer(
@@ -440,9 +481,7 @@ class Router:
         order = sorted((name for name in held if held[name] >= enough or not bag.words), key=lambda n: (-held[n], n))
         chosen = order[: request.ask] + [name for name in self.children if name not in held]
         onward = self._further(request, bag=bag, path=())
-        found, asked, skipped, partial, total = await self._ask(
-            "related", dict.fromkeys(chosen, onward), deadline, started
-        )
+        found, asked, skipped, partial, total = await self._ask("related", dict.fromkeys(chosen, onward), deadline)
         skipped += [
             Skipped(
                 path=(self.name, name), reason=f"it holds {held[name]} of the page's {len(bag.words)} heaviest words"
@@ -504,7 +543,3 @@ class Router:
 def _is_sound(found: Found) -> bool:
     """Whether a child's result may be shown."""
     return found.url.startswith(("http://", "https://")) and plain(found.url) == found.url
-
-
-Service = Callable[[Any], Awaitable[Any]]
-__all__ = ["LabelError", "Router", "RouterSettings", "Service"]

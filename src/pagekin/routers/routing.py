@@ -1,9 +1,9 @@
 """Which children may hold what is asked for, judged by their labels alone."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from pagekin.clusters.terms import ATTRIBUTES, WORDS
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import FilterBank, term_key
 from pagekin.labels.model import Terms, without_filters
-from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse
+from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, parse
 from pagekin.text.index import asked_forms, form_key
 
 Mask = npt.NDArray[np.bool_]
@@ -81,7 +81,7 @@ class RoutingTable:
         self._added = [
             {(one.attribute, analyse([one.word])[0]) for one in label.added} for label in self.labels.values()
         ]
-        self._df = [_frequencies(label) for label in self.labels.values()]
+        self._told = [_Told(label) for label in self.labels.values()]
 
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
         """Who may hold a match, at most `ask` of them, the most promising, if that is not 0."""
@@ -137,8 +137,9 @@ class RoutingTable:
         """As in 1996: by the terms that a label tells."""
 
         def holds(attribute: str | None, word: str) -> Mask:
-            key = form_key(attribute if attribute != "text" else None, analyse([word])[0])
-            told = np.array([key in df for df in self._df], np.bool_)
+            form = analyse([word])[0]
+            asked = attribute if attribute != "text" else None
+            told = np.array([one.df(asked, form) is not None for one in self._told], np.bool_)
             return np.asarray(told | self._has_added(attribute, word), np.bool_)
 
         may = matching(query, holds, np.ones(len(self.names), np.bool_))
@@ -152,10 +153,11 @@ class RoutingTable:
         np.logical_or.at(may, self._owner, self._bank.may_hold(keys))
         may |= self._blind[:, None]
         df = np.zeros(may.shape)
-        for place, told in enumerate(self._df):
-            for column, (attribute, word) in enumerate(pairs):
-                key = form_key(attribute, analyse([word])[0])
-                df[place, column] = told.get(key, int(may[place, column]))
+        forms = analyse([word for _attribute, word in pairs])
+        for place, told in enumerate(self._told):
+            for column, (pair, form) in enumerate(zip(pairs, forms, strict=True)):
+                known = told.df(pair[0], form)
+                df[place, column] = may[place, column] if known is None else known
         sizes = np.array([label.num_terms for label in self.labels.values()], float)
         in_child = df / (df + _CORI_SMOOTH + _CORI_LENGTH * (sizes / max(sizes.mean(), 1.0))[:, None])
         children = len(self.names)
@@ -191,27 +193,57 @@ class RoutingTable:
             may = np.zeros(len(self.names), np.bool_)
             np.logical_or.at(may, self._owner, self._bank.may_hold(bits)[:, 0])
             may |= self._blind
-            df[key] = sum(told.get(key, told[""] if may[place] else 0) for place, told in enumerate(self._df))
+            known = [told.df(attribute, form) for told in self._told]
+            df[key] = sum(
+                (told.least if maybe else 0) if sure is None else sure
+                for told, sure, maybe in zip(self._told, known, may.tolist(), strict=True)
+            )
         words = sum(label.num_words for label in self.labels.values())
         return Stats(analyser=ANALYSER, pages=pages, words=words, df={key: min(n, pages) for key, n in df.items()})
 
 
-def _frequencies(label: ContentLabel) -> dict[str, int]:
-    """Df of the terms that a label tells, by their form under an attribute and under any; under '' the least of all."""
-    whole = _told(label, label.terms)
-    inside: Counter[str] = Counter()
-    for cluster in label.clusters:
+class _Told:
+    """df of the terms that a label tells."""
+
+    def __init__(self, label: ContentLabel) -> None:
+        self._words: dict[str, list[int]] = {}
+        for word, form in enumerate(analyse(label.words)):
+            self._words.setdefault(form, []).append(word)
+        whole, inside = _numbers(label.terms), [_numbers(cluster.terms) for cluster in label.clusters]
+        df = np.array(label.terms.df, np.int64)
         # Sub-clusters share no documents, so theirs add up.
-        inside.update(_told(label, cluster.terms))
-    found = {key: max(whole.get(key, 0), inside[key]) for key in {*whole, *inside}}
-    return {**found, "": min(whole.values(), default=1)}
+        summed, place = np.unique(np.concatenate([np.zeros(0, np.int64), *inside]), return_inverse=True)
+        parts = np.bincount(
+            place, np.concatenate([np.zeros(0), *(cluster.terms.df for cluster in label.clusters)]), len(summed)
+        )
+        self._terms = np.union1d(whole, summed)
+        self._df = np.zeros(len(self._terms), np.int64)
+        self._df[np.searchsorted(self._terms, summed)] = parts.astype(np.int64)
+        places = np.searchsorted(self._terms, whole)
+        self._df[places] = np.maximum(self._df[places], df)
+        self.least = int(df.min(initial=2**53)) if len(df) else 1
+
+    def df(self, attribute: str | None, form: str) -> int | None:
+        """On how many documents a form stands under an attribute, or None if the label does not tell.
+
+        Under any attribute it is at least the largest of those under one.
+        """
+        kinds = range(len(ATTRIBUTES)) if attribute is None else (ATTRIBUTES.index(attribute),)
+        numbers = np.array(
+            [word * len(ATTRIBUTES) + kind for word in self._words.get(form, ()) for kind in kinds], np.int64
+        )
+        if not len(numbers) or not len(self._terms):
+            return None
+        places = np.minimum(np.searchsorted(self._terms, numbers), len(self._terms) - 1)
+        found = self._df[places][self._terms[places] == numbers]
+        return int(found.max()) if len(found) else None
 
 
-def _told(label: ContentLabel, terms: Terms) -> dict[str, int]:
-    """Df of some terms of a label; under any attribute it is at least the largest of those under one."""
-    rows = list(label.rows(terms))
-    found: dict[str, int] = {}
-    for row, form in zip(rows, analyse([row.word for row in rows]), strict=True):
-        for key in (form_key(row.attribute, form), form):
-            found[key] = max(found.get(key, 0), row.df)
-    return found
+def _numbers(terms: Terms) -> npt.NDArray[np.int64]:
+    return np.cumsum(np.array(terms.steps, np.int64)) - 1
+
+
+@lru_cache(4096)
+def parsed(query: str) -> Query:
+    """The query that a text tells; the same text is asked at many routers."""
+    return parse(query)

@@ -4,14 +4,14 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
 
-from pagekin.routers.http import router_app
+from pagekin.routers.http import SERVED, Served, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.router import Router
@@ -35,7 +35,7 @@ class Place:
 
 
 class _Server(uvicorn.Server):
-    """One of many servers in a loop: signals are for the process, not for each."""
+    """A server that leaves signals to whoever runs it."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -60,79 +60,95 @@ def listening(place: Place) -> socket.socket:
 
 
 class Mounted:
-    """Several routers behind one port, each below its own path."""
+    """All routers of a process behind one application, told apart by the address at which they are asked, and by path."""
 
-    def __init__(self, apps: Mapping[str, Any]) -> None:
+    def __init__(self, services: Mapping[Place, Leaf | Router]) -> None:
+        self._app = router_app()
+        self._services = list(services.values())
+        self._served: dict[tuple[str, int], dict[str, Served]] = {}
         # The longest path first, so that /edu/ does not take /edu/mit/.
-        self._apps = dict(sorted(apps.items(), key=lambda pair: -len(pair[0])))
+        for place, service in sorted(services.items(), key=lambda pair: -len(pair[0].path)):
+            self._served.setdefault((place.host, place.port), {})[place.path.rstrip("/")] = Served(service)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand a request to the router of its path."""
+        """Hand a request to its router."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
             return
         path = scope["path"]
-        for prefix, app in self._apps.items():
-            if path == prefix.rstrip("/") or path.startswith(prefix.rstrip("/") + "/"):
-                await app(scope, receive, send)
+        for prefix, served in self._served.get(tuple(scope["server"]), {}).items():
+            if not prefix or path == prefix or path.startswith(prefix + "/"):
+                rest = path[len(prefix) :] or "/"
+                here: Any = {**scope, SERVED: served, "path": rest, "raw_path": rest.encode()}
+                await self._app(here, receive, send)
                 return
         if scope["type"] == "http":
-            await send(
-                {"type": "http.response.start", "status": 404, "headers": [(b"content-type", b"application/json")]}
-            )
-            await send(
-                {"type": "http.response.body", "body": b'{"status_code":404,"detail":"no router has this path"}'}
-            )
+            headers = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 404, "headers": headers})
+            await send({"type": "http.response.body", "body": b'{"status_code":404,"detail":"no router is here"}'})
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
-        async with contextlib.AsyncExitStack() as stack:
-            for app in self._apps.values():
-                await stack.enter_async_context(app.lifespan())
+        async with self._app.lifespan():
+            for service in self._services:
+                await service.start()
             await send({"type": "lifespan.startup.complete"})
             await receive()
+            await asyncio.gather(*(service.stop() for service in self._services), return_exceptions=True)
         await send({"type": "lifespan.shutdown.complete"})
 
 
 async def serve(
-    services: Sequence[tuple[Leaf | Router, Place]], ready: Any = None, stop: asyncio.Event | None = None
+    services: Sequence[tuple[Leaf | Router, Place]],
+    ready: Callable[[], None] = lambda: None,
+    stop: asyncio.Event | None = None,
 ) -> None:
     """Serve routers until a signal comes or `stop` is set; `ready()` is called once all of them listen."""
-    apps: dict[tuple[str, int], dict[str, Any]] = {}
-    for service, place in services:
-        apps.setdefault((place.host, place.port), {})[place.path] = router_app(service, place.path)
-    servers, sockets = [], []
+    sockets: list[socket.socket] = []
     try:
-        for (host, port), mounted in apps.items():
+        for host, port in dict.fromkeys((place.host, place.port) for _service, place in services):
             sockets.append(listening(Place(host, port)))
-            app = next(iter(mounted.values())) if list(mounted) == ["/"] else Mounted(mounted)
-            config = uvicorn.Config(
-                app, log_level="warning", lifespan="on", access_log=False, timeout_keep_alive=120, timeout_graceful_shutdown=2,
-                server_header=False, date_header=False,
-            )  # fmt: skip
-            servers.append(_Server(config))
+        mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
+        config = uvicorn.Config(
+            Mounted(mounted), log_level="warning", lifespan="on", access_log=False, timeout_keep_alive=120,
+            timeout_graceful_shutdown=2, server_header=False, date_header=False, proxy_headers=False, ws="none",
+        )  # fmt: skip
+        server = _Server(config)
         stopped = stop or asyncio.Event()
-        loop = asyncio.get_running_loop()
         with contextlib.suppress(ValueError, NotImplementedError, RuntimeError):  # signals are the main thread's
             for name in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(name, stopped.set)
-        tasks = [asyncio.create_task(one.serve([at])) for one, at in zip(servers, sockets, strict=True)]
-        while not all(one.started for one in servers):
-            if any(task.done() for task in tasks):
-                raise RouterError("a router could not start: see its message above")
+                asyncio.get_running_loop().add_signal_handler(name, stopped.set)
+        task = asyncio.create_task(server.serve(sockets))
+        while not server.started:
+            if task.done():
+                await task
+                raise RouterError("the routers could not start: see the message above")
             await asyncio.sleep(0.02)
-        if ready:
-            ready()
+        ready()
         await stopped.wait()
-        for one in servers:
-            one.should_exit = True
-        await asyncio.gather(*tasks)
+        server.should_exit = True
+        await task
     finally:
         for at in sockets:
             at.close()
 
 
-def run(services: Sequence[tuple[Leaf | Router, Place]], ready: Any = None) -> None:
+def _bound(sockets: Sequence[socket.socket], place: Place) -> tuple[str, int]:
+    """The address at which a place is asked: as its socket names it."""
+    for at in sockets:
+        host, port = at.getsockname()[:2]
+        if port == place.port and host in (place.host, *_addresses(place.host)):
+            return str(host), int(port)
+    return place.host, place.port
+
+
+def _addresses(host: str) -> set[str]:
+    with contextlib.suppress(OSError):
+        return {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
+    return set()
+
+
+def run(services: Sequence[tuple[Leaf | Router, Place]], ready: Callable[[], None] = lambda: None) -> None:
     """Serve routers in this process until it is stopped."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(serve(services, ready))

@@ -4,9 +4,10 @@ Functions from counts, listings and labels to trees; the same input gives the sa
 """
 
 import hashlib
+import itertools
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -30,6 +31,8 @@ ADDRESSES = "IP addresses"
 _WORDS_IN_NAME = 4
 _LONGEST_FILE = 200
 _LAST_PORT = 65535
+_LONGEST_START = LONGEST_NAME - 40
+"""Of a name, so that an ending can be added."""
 
 
 @dataclass(frozen=True, order=True)
@@ -158,24 +161,45 @@ def directory_tree(classes: Mapping[str, Mapping[Way, int]]) -> Hierarchy:
     paths: dict[str, Way] = {}
     for leaf, counts in classes.items():
         chosen = min(counts, key=lambda path: (-counts[path], path), default=())
-        paths[leaf] = tuple(_plain_name(part) for part in chosen)
+        paths[leaf] = tuple(_plain_name(part) or "-" for part in chosen)
     return tree_of_paths("directory", "directory", paths, " > ".join)
 
 
 def cluster_tree(labels: Mapping[str, ContentLabel]) -> Hierarchy:
     """Routers over leaves with similar labels: complete link on the terms of the whole, to about sqrt(n) groups.
 
-    A router has the name of its heaviest words in contrast to the others.
+    A router has the name of the words that its leaves share in contrast to the others.
     """
     bare = {leaf: msgspec.structs.replace(label, clusters=(), filters=()) for leaf, label in labels.items()}
     most = max(1, round(math.sqrt(len(bare))))
     made = router_label("clusters", bare, Budget(clusters=most, bytes=1 << 40))
-    names: dict[int, str] = {}
-    for cluster in made.label.clusters:
-        words = _plain_name(" ".join(cluster.heaviest[:_WORDS_IN_NAME])) or f"group {cluster.number}"
-        names[cluster.number] = words if words not in names.values() else f"{words} {cluster.number}"
-    paths = {leaf: (names[next(iter(home.values()))],) for leaf, home in made.homes.items()}
+    group_of = {leaf: next(iter(home.values())) for leaf, home in made.homes.items()}
+    names = _group_names(
+        {leaf: {term.word for term in label.rows(label.terms)} for leaf, label in bare.items()}, group_of
+    )
+    paths = {leaf: (names[group],) for leaf, group in group_of.items()}
     return tree_of_paths("clusters", "clusters", paths, lambda path: path[-1])
+
+
+def _group_names(words: Mapping[str, set[str]], group_of: Mapping[str, int]) -> dict[int, str]:
+    """The words that most leaves of a group have and few others: how many have it, times the log of how much more often."""
+    held = Counter(word for some in words.values() for word in some)
+    names: dict[int, str] = {}
+    for group, size in sorted(Counter(group_of.values()).items()):
+        inside = Counter(word for leaf, home in group_of.items() if home == group for word in words[leaf])
+        others = len(words) - size
+        weight = {
+            word: count / size * math.log((count + 0.5) / (size + 1) * (others + 1) / (held[word] - count + 0.5))
+            for word, count in inside.items()
+        }
+        chosen: list[str] = []
+        for word in sorted(weight, key=lambda one: (-round(weight[one], 9), one)):
+            # Two forms of a word would tell the same twice.
+            if len(chosen) < _WORDS_IN_NAME and not any(word[:5] == one[:5] for one in chosen):
+                chosen.append(word)
+        name = _plain_name(" ".join(chosen)) or f"group {group}"
+        names[group] = name if name not in names.values() else f"{name} {group}"
+    return names
 
 
 def _plain_name(text: str) -> str:
@@ -218,15 +242,13 @@ def _order(child: Way | str) -> tuple[bool, Way]:
     return (True, (child,)) if isinstance(child, str) else (False, child)
 
 
-def _unique(name: str, taken: Iterable[str], kind: str = "") -> str:
-    """The name, or one like it that is not taken."""
-    known = set(taken)
-    tries = [name, *([f"{name} ({kind})"] if kind else [])]
-    number = 2
-    while tries[-1] in known and tries[0] in known:
-        tries.append(f"{name} ({number})")
-        number += 1
-    return next(one for one in tries if one not in known)
+def _unique(name: str, taken: Container[str], kind: str = "") -> str:
+    """The name, if it may be one, or else a name like it that is not taken."""
+    name = name[:_LONGEST_START].strip()
+    if name in ("", ".", ".."):
+        name = f"({name})"
+    endings = itertools.chain(("", f" ({kind})") if kind else ("",), (f" ({number})" for number in itertools.count(2)))
+    return next(name + ending for ending in endings if name + ending not in taken)
 
 
 # -- the network --------------------------------------------------------------------------------------------------------
@@ -245,7 +267,7 @@ def make_network(
     for tree in trees:
         renamed = {"": ""}
         for router in tree.parents:  # parents come before their children
-            renamed[router] = _unique(router[:LONGEST_NAME], routers, tree.name)
+            renamed[router] = _unique(router, routers, tree.name)
             above = renamed[tree.parents[router]]
             routers[renamed[router]] = Node(
                 renamed[router], "", False, parents=(above,) if above else (), hierarchy=tree.name
@@ -256,7 +278,7 @@ def make_network(
     for group in sorted(groups):
         # The router keeps the domain's name: cs.cornell.edu stands for all below it, "host cs.cornell.edu" for one host.
         leaf_name = group.name if group.name not in nodes else f"host {group.name}"
-        leaf_name = _unique(leaf_name[:LONGEST_NAME], nodes)
+        leaf_name = _unique(leaf_name, nodes)
         nodes[leaf_name] = Node(
             leaf_name, "", True, Path(leaves) / f"{group.file}.kin", tuple(parents_of[group.file])
         )  # fmt: skip

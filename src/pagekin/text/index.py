@@ -87,21 +87,25 @@ class _Posting:
 class TextIndex:
     """The full-text index of one collection; many threads may ask it at once."""
 
-    def __init__(self, corpus: Corpus, searcher: Any, schema: Any) -> None:
+    def __init__(self, corpus: Corpus, tantivy: tuple[Any, Any] | None) -> None:
         kin = corpus.kin
         self.corpus = corpus
-        self._searcher, self._schema = searcher, schema
+        self._tantivy = tantivy
         self._forms = RaggedBytes.of(kin, "form")
         self._offsets = kin["posting.offsets"]
         self._pages, self._attributes, self._counts = (kin[f"posting.{n}"] for n in ("page", "attributes", "count"))
         self._tokens = kin["page.tokens"]
 
     @classmethod
-    def open(cls, corpus: Corpus) -> "TextIndex":
-        """The index that is kept with a corpus, or a KinError that says what to do."""
+    def open(cls, corpus: Corpus, lazily: bool = False) -> "TextIndex":
+        """The index that is kept with a corpus, or a KinError that says what to do.
+
+        With `lazily` what is needed for phrases is opened at the first of them, which fails if the collection was made anew
+        in between: tantivy keeps a thread for each index that is open, too many for hundreds of collections.
+        """
         if wrong := unfit(corpus.kin):
             raise KinError(f"{corpus.kin.path} {wrong}. Make it with: pagekin index {corpus.kin.path}")
-        return cls(corpus, *_open_tantivy(corpus.kin))
+        return cls(corpus, None if lazily else _open_tantivy(corpus.kin))
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> "TextIndex":
@@ -121,7 +125,14 @@ class TextIndex:
     @property
     def documents(self) -> int:
         """Documents in tantivy's folder: one per page, if it is whole."""
-        return int(self._searcher.num_docs)
+        return int(self._phrases[0].num_docs)
+
+    @property
+    def _phrases(self) -> tuple[Any, Any]:
+        """The (searcher, schema) of tantivy."""
+        if self._tantivy is None:
+            self._tantivy = _open_tantivy(self.corpus.kin)
+        return self._tantivy
 
     # -- which pages ------------------------------------------------------------------------------------------------
 
@@ -145,11 +156,12 @@ class TextIndex:
         from tantivy import Query as Tantivy
 
         found = np.zeros(len(self), np.bool_)
+        searcher, schema = self._phrases
         for field in [attribute] if attribute else ["title", "text"]:
             with _or_damaged(self.corpus.kin):
-                asked = Tantivy.phrase_query(self._schema, field, list(forms))
+                asked = Tantivy.phrase_query(schema, field, list(forms))
                 # By the page number, so that its value stands in the answer and no document has to be fetched.
-                hits = self._searcher.search(asked, limit=max(len(self), 1), count=False, order_by_field="page").hits
+                hits = searcher.search(asked, limit=max(len(self), 1), count=False, order_by_field="page").hits
                 found[[page for page, _address in hits]] = True
         return found
 

@@ -22,10 +22,10 @@ _SESSION_FIELD = re.compile(
 )
 
 
-def clean_url(written: str, base: str | None = None) -> str | None:
+def clean_url(written: str, base: str | None = None, keep_session: bool = False) -> str | None:
     """The one spelling of an http(s) address that was `written` on the page `base`, or None if it is none.
 
-    That is the WHATWG spelling without fragment, as `pagekin read` has it, and without session ids.
+    That is the WHATWG spelling without fragment, as `pagekin read` has it, and without session ids unless they are to be kept.
     """
     try:
         url: str = ada_url.join_url(base, written) if base else ada_url.normalize_url(written)
@@ -34,7 +34,7 @@ def clean_url(written: str, base: str | None = None) -> str | None:
     if not url.startswith(("http://", "https://")):
         return None
     url = url.partition("#")[0]
-    return _without_session(url) if "=" in url or "(" in url else url
+    return _without_session(url) if ("=" in url or "(" in url) and not keep_session else url
 
 
 def _without_session(url: str) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from pagekin import __version__
 from pagekin.sources.robot.fetched import Exchange
 from pagekin.sources.robot.frontier import Entry
 from pagekin.sources.robot.links import Link
+from pagekin.sources.robot.plan import PRODUCT, CrawlPlan
 
 
 class Archive:
@@ -70,6 +72,16 @@ class Archive:
         while left:
             left = left[self._file.write(left) :]
         self.length = self._file.tell()
+
+
+def crawl_info(plan: CrawlPlan) -> dict[str, str]:
+    """What the archive of a crawl says of its making."""
+    return {
+        "software": f"{PRODUCT}/{__version__}", "format": "WARC File Format 1.1", "robots": "obey",
+        "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "http-header-user-agent": plan.user_agent, "operator": plan.contact,
+        "description": f"pages from {plan.root} ({plan.scope})",
+    }  # fmt: skip
 
 
 class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types

@@ -8,11 +8,11 @@ import asyncio
 import logging
 import signal
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
@@ -63,7 +63,9 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """The next request; if there is none yet, the engine is called when there may be one."""
-        task = self._crawl.next_task()
+        task = None
+        with self._robot.failing():
+            task = self._crawl.next_task()
         if task is not None:
             url = task.entry.url if task.entry else f"{task.origin}/robots.txt"
             return Request(
@@ -114,12 +116,18 @@ class Robot(Spider):
 
     name = "pagekin"
 
-    def __init__(self, crawl: Crawl, fetcher: Fetcher, tell: Tell, **options: Any) -> None:
+    def __init__(self, crawl: Crawl, fetcher: Fetcher, tell: Tell, faults: list[BaseException], **options: Any) -> None:
         super().__init__(**options)
         self.crawl = crawl
         self.fetcher = fetcher
         self._tell = tell
         self.wake: Callable[[], None] = lambda: None
+        self.faults = faults
+
+    def fail(self, error: BaseException) -> None:
+        """Stop because of a mistake of ours."""
+        self.faults.append(error)
+        self.stop("internal error")
 
     def stop(self, why: str) -> None:
         """Ask for nothing more, and do not wait for what is under way."""
@@ -138,29 +146,34 @@ class Robot(Spider):
         assert response.request is not None
         task: Task = response.request.meta[_TASK]
         last, seen = response.request.meta[_ANSWER]
-        if task.entry is None:
-            self.crawl.took_robots(task, last, seen)
-        else:
-            self.crawl.took(task, last)
-        limits = self.crawl.limits
-        shares = (
-            self.crawl.pages / limits.pages, self.crawl.requests / limits.most_requests,
-            self.crawl.bytes / limits.all_bytes,
-        )  # fmt: skip
-        self._tell("crawling", min(1.0, max(shares)))
+        with self.failing():
+            if task.entry is None:
+                self.crawl.took_robots(task, last, seen)
+            else:
+                self.crawl.took(task, last)
+        self._tell("crawling", self.crawl.share)
 
     def failed(self, failure: Any) -> None:
         """No answer came."""
         task: Task = failure.request.meta[_TASK]
         error = failure.value
-        if isinstance(error, StoppedError):
-            self.crawl.abandoned(task)
-        elif not isinstance(error, FetchError):
-            raise error
-        elif task.entry is None:
-            self.crawl.failed_robots(task, error)
-        else:
-            self.crawl.failed(task, error)
+        with self.failing():
+            if isinstance(error, FetchError) and task.entry is None:
+                self.crawl.failed_robots(task, error)
+            elif isinstance(error, FetchError):
+                self.crawl.failed(task, error)
+            else:
+                self.crawl.abandoned(task)
+                if not isinstance(error, StoppedError):
+                    raise error
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Stop at a mistake of ours: Scrapy would write it to a log and go on, or wait for ever."""
+        try:
+            yield
+        except Exception as error:
+            self.fail(error)
 
 
 def _settings(hosts: int) -> dict[str, Any]:
@@ -190,32 +203,26 @@ def crawl(plan: CrawlPlan, tell: Tell = lambda _stage, _share: None) -> CrawlRep
 async def _run(crawl: Crawl, tell: Tell) -> CrawlReport:
     logging.getLogger("scrapy").setLevel(logging.CRITICAL)
     fetcher = Fetcher(crawl.plan)
-    faults: list[BaseException] = []
     crawler = Crawler(Robot, _settings(crawl.limits.hosts))
+    faults: list[BaseException] = []
 
-    def note_fault(failure: Any, **_rest: Any) -> None:
-        faults.append(failure.value)
-        stop("internal error")
-
-    crawler.signals.connect(note_fault, signal=signals.spider_error)
-
-    def stop(why: str) -> None:
+    def interrupt() -> None:
         if isinstance(crawler.spider, Robot):
-            crawler.spider.stop(why)
+            crawler.spider.stop("interrupted")
 
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError, RuntimeError, ValueError):  # only the main thread hears signals
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop, "interrupted")
+            loop.add_signal_handler(number, interrupt)
     try:
         await AsyncCrawlerRunner({"TWISTED_REACTOR_ENABLED": False}).crawl(
-            crawler, crawl=crawl, fetcher=fetcher, tell=tell
+            crawler, crawl=crawl, fetcher=fetcher, tell=tell, faults=faults
         )
     finally:
         await fetcher.close()
         report = crawl.close()
-    if faults and isinstance(faults[0], sqlite3.OperationalError):
-        raise CrawlError(f"{crawl.plan.state} cannot be written: {faults[0]}. The same command goes on from here.")
-    if faults:
-        raise faults[0]
+    for fault in faults:
+        if isinstance(fault, sqlite3.OperationalError):
+            raise CrawlError(f"{crawl.plan.state} cannot be written: {fault}. The same command goes on from here.")
+        raise fault
     return report

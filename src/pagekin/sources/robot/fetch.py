@@ -10,11 +10,10 @@ import aiohttp
 import yarl
 from aiohttp.connector import Connection
 
-from pagekin import __version__
 from pagekin.net import guarded_connector, refusal
 from pagekin.sources.robot.addresses import clean_url
 from pagekin.sources.robot.fetched import NOT_ALLOWED, Exchange, FetchError, StoppedError
-from pagekin.sources.robot.plan import PRODUCT, CrawlPlan
+from pagekin.sources.robot.plan import CrawlPlan
 from pagekin.sources.robot.robotstxt import MOST_BYTES
 
 ACCEPTED = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
@@ -46,11 +45,6 @@ class _Response(aiohttp.ClientResponse):
             raise _NoAnswerError(str(error)) from error
 
 
-def user_agent(contact: str) -> str:
-    """How the robot names itself."""
-    return f"{PRODUCT}/{__version__}" + (f" (+{contact})" if contact else "")
-
-
 class Fetcher:
     """Makes the requests of one crawl. No cookies, no proxy, no redirects but those of robots.txt."""
 
@@ -58,7 +52,7 @@ class Fetcher:
         """Prepare for `plan`; call it where the event loop runs."""
         self._seconds = plan.limits.page_seconds
         self._stop = asyncio.Event()
-        headers = {"User-Agent": user_agent(plan.contact), "Accept": ACCEPTED, "Accept-Encoding": ENCODINGS}
+        headers = {"User-Agent": plan.user_agent, "Accept": ACCEPTED, "Accept-Encoding": ENCODINGS}
         if "@" in plan.contact:
             headers["From"] = plan.contact
         self._session = aiohttp.ClientSession(
@@ -152,6 +146,8 @@ def _failure(error: Exception, seconds: float) -> FetchError:
     if refused := refusal(error):
         return FetchError(NOT_ALLOWED, refused)
     match error:
+        case aiohttp.InvalidURL() | UnicodeError():
+            return FetchError("bad address", "no connection can be made to such a name")
         case TimeoutError():
             return FetchError("no answer in time", f"no answer within {seconds:g} s", passing=True)
         case aiohttp.ClientConnectorDNSError():

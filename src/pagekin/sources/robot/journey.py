@@ -1,5 +1,6 @@
 """A crawl: what to ask for next, and what to make of the answers. It knows nothing of the network's machinery."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from pagekin.sources.http import HTML_TYPES, BodyError, decode_body, looks_like_html, media_type
 from pagekin.sources.limits import Limits
 from pagekin.sources.robot.addresses import Scope, clean_url, has_credentials, place_of, trap
-from pagekin.sources.robot.archive import Archive
+from pagekin.sources.robot.archive import Archive, crawl_info
 from pagekin.sources.robot.fetched import NOT_ALLOWED, REDIRECTS, Exchange, FetchError
 from pagekin.sources.robot.frontier import FETCHED, NOFOLLOW, QUEUED, REFUSED, Entry, Found, Frontier
 from pagekin.sources.robot.links import Link, Told, read_page
@@ -20,6 +21,7 @@ _OTHER_BYTES = 64 << 10
 """Bytes that are kept of the body of a redirect or an error."""
 _DEAD_AFTER = 8
 """Failures in a row after which an origin is left alone."""
+_PLAIN_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}")
 _PASSING = frozenset({429, 500, 502, 503, 504})
 
 
@@ -90,7 +92,7 @@ class Crawl:
         if length < archived:  # the machine went down before the archive was on its disk
             archived = frontier.requeue_after(length)
         self.scope = Scope(plan.scope, frontier.fact("roots") or [plan.root], plan.include, plan.exclude)
-        self.archive = Archive(plan.out, archived, self._info())
+        self.archive = Archive(plan.out, archived, crawl_info(plan))
         with frontier.change():
             frontier.note("question", plan.question)
             frontier.note("roots", self.scope.roots)
@@ -98,17 +100,6 @@ class Crawl:
             frontier.add([Found(plan.root, place_of(plan.root).origin, 0, "", "")], 1, 1)
         self._active = frontier.origins(self.limits.depth)
         self.pages, self.requests, self.bytes = frontier.totals()
-
-    def _info(self) -> dict[str, str]:
-        from pagekin import __version__
-        from pagekin.sources.robot.fetch import user_agent
-
-        return {
-            "software": f"pagekin/{__version__}", "format": "WARC File Format 1.1", "robots": "obey",
-            "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
-            "http-header-user-agent": user_agent(self.plan.contact), "operator": self.plan.contact,
-            "description": f"pages from {self.plan.root} ({self.plan.scope})",
-        }  # fmt: skip
 
     def close(self) -> CrawlReport:
         """End this run, and say what came of it. A crawl that ended without a page leaves nothing behind."""
@@ -130,6 +121,13 @@ class Crawl:
         if self.requests + len(self._running) >= self.limits.most_requests:
             return "requests"
         return "all_bytes" if self.bytes >= self.limits.all_bytes else ""
+
+    @property
+    def share(self) -> float:
+        """About how much of the crawl is done: of its pages, requests or bytes, whichever is nearest to its limit."""
+        limits = self.limits
+        done = (self.pages / limits.pages, self.requests / limits.most_requests, self.bytes / limits.all_bytes)
+        return min(1.0, max(done))
 
     def stop(self, why: str) -> None:
         """Ask for nothing more."""
@@ -232,7 +230,7 @@ class Crawl:
         elif exchange.status != 200:
             self._finish(task.entry, f"status {exchange.status}", exchange)
         elif exchange.unread:
-            self._finish(task.entry, f"not html ({media_type(exchange.header('Content-Type'))})", exchange, False)
+            self._finish(task.entry, _not_html(exchange.header("Content-Type")), exchange, False)
         else:
             self._read(task.entry, exchange)
 
@@ -240,7 +238,7 @@ class Crawl:
         """A body came: a page, unless something is wrong with it."""
         content_type = exchange.header("Content-Type")
         if content_type and media_type(content_type) not in HTML_TYPES:
-            self._finish(entry, f"not html ({media_type(content_type)})", exchange)
+            self._finish(entry, _not_html(content_type), exchange)
             return
         limits = Limits(page_bytes=self.limits.page_bytes)
         try:
@@ -258,7 +256,10 @@ class Crawl:
             self._finish(entry, "" if told.index else "noindex", exchange, told.index, told)
 
     def _redirected(self, entry: Entry, exchange: Exchange) -> None:
-        target = clean_url(exchange.redirect.strip(), exchange.url)
+        written = exchange.redirect.strip()
+        target = clean_url(written, exchange.url)
+        if target == entry.url:  # a server that insists on its session ids
+            target = clean_url(written, exchange.url, keep_session=True)
         if target is None:
             self._finish(entry, "bad redirect", exchange)
             return
@@ -424,3 +425,9 @@ class Crawl:
         if reason == "redirect":
             return "its redirects lead in a circle"
         return known.refused if reason == NOT_ALLOWED and known.refused else reason
+
+
+def _not_html(content_type: str) -> str:
+    """The reason for a body of another type."""
+    kind = media_type(content_type)
+    return f"not html ({kind if _PLAIN_TYPE.fullmatch(kind) else 'odd type'})"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from pagekin import __version__
 from pagekin.net import Guard
 
 SCOPES = {
@@ -118,6 +119,11 @@ class CrawlPlan:
     guard: Guard = field(default_factory=Guard)
     names: dict[tuple[str, int], str] = field(default_factory=dict)
     limits: CrawlLimits = field(default_factory=CrawlLimits)
+
+    @property
+    def user_agent(self) -> str:
+        """How the robot names itself."""
+        return f"{PRODUCT}/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
     @property
     def state(self) -> Path:

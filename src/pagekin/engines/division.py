@@ -1,0 +1,146 @@
+"""Sources divided by host: counted first, then written as one archive for each leaf."""
+
+import gzip
+import shutil
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pagekin.evaluation.directory import read_listings
+from pagekin.hypertext.urls import canonical
+from pagekin.routers.topology import host_of_url
+from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, read_unit
+
+Progress = Callable[[str, float], None]
+BUFFER = 64 << 20
+"""Bytes of records that wait in memory until they are written."""
+
+
+@dataclass
+class Census:
+    """What the sources hold, counted before it is divided."""
+
+    hosts: dict[str, int] = field(default_factory=dict)
+    """Pages of each host. A page that was captured again counts once while its host is a small one."""
+    classes: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
+    """Listed pages of each host by their class."""
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def whole_files(units: Iterable[Unit]) -> list[Unit]:
+    """The units with each WARC file in one piece: only then is a record's start certain."""
+    found: dict[tuple[str, str, int], Unit] = {}
+    for unit in units:
+        key = (unit.path, unit.member, unit.start if unit.kind == "folder" else 0)
+        found[key] = replace(found[key], end=unit.end) if key in found else unit
+    return list(found.values())
+
+
+def _items(
+    units: Sequence[Unit], limits: Limits, stage: str, tell: Progress
+) -> Iterator[Page | Redirect | Revisit | Skipped]:
+    total, done = sum(unit.weight for unit in units) or 1, 0
+    for unit in units:
+        tell(stage, done / total)
+        for item in read_unit(unit, limits):
+            if not isinstance(item, int):
+                yield item
+        done += unit.weight
+    tell(stage, 1.0)
+
+
+def count_pages(
+    units: Sequence[Unit], min_pages: int, directory: Path | None, limits: Limits, tell: Progress
+) -> Census:
+    """Pages by host, and listed pages by host and class."""
+    listings: dict[str, tuple[str, ...]] = {}
+    if directory is not None:
+        for address, path in read_listings(directory):
+            listings.setdefault(canonical(address) or "", path)
+    found = Census(classes=defaultdict(Counter))
+    seen: defaultdict[str, set[int]] = defaultdict(set)
+    for item in _items(units, limits, "counting", tell):
+        if isinstance(item, Skipped):
+            found.skipped[item.reason] += 1
+        if not isinstance(item, Page):
+            continue
+        url = canonical(item.url)
+        host = host_of_url(item.url)
+        if not url or not host:
+            found.skipped["bad url"] += 1
+            continue
+        if len(seen[host]) < min_pages:
+            number = hash(url)
+            if number in seen[host]:
+                continue
+            seen[host].add(number)
+        found.hosts[host] = found.hosts.get(host, 0) + 1
+        if url in listings:
+            found.classes[host][listings.pop(url)] += 1
+    return found
+
+
+def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: Limits, tell: Progress) -> None:
+    """Write the pages of each host to the archive that is its home, all of them in the folder `work`.
+
+    One archive is open at a time, and what waits for them is bounded.
+    """
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    waiting: defaultdict[Path, list[bytes]] = defaultdict(list)
+    size = 0
+
+    def flush() -> None:
+        for archive, records in waiting.items():
+            with archive.open("ab") as stream:
+                stream.writelines(records)
+        waiting.clear()
+
+    for item in _items(units, limits, "dividing", tell):
+        if isinstance(item, Skipped):
+            continue
+        archive, record = _record_for(item, home)
+        if archive is None:
+            continue
+        waiting[archive].append(gzip.compress(record, 1, mtime=0))
+        size += len(waiting[archive][-1])
+        if size > BUFFER:
+            flush()
+            size = 0
+    flush()
+
+
+def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
+    """(the archive that an item belongs to, or None; its record). What leads to a page belongs where the page is."""
+    url = canonical(item.url)
+    if url is None:
+        return None, b""
+    if isinstance(item, Page):
+        return home.get(host_of_url(url)), _page_record(url, item)
+    target = canonical(item.target if isinstance(item, Redirect) else item.original, url)
+    if target is None:
+        return None, b""
+    archive = home.get(host_of_url(target))
+    if isinstance(item, Redirect):
+        return archive, _record(
+            "response", url, item.date, f"HTTP/1.1 301 Moved\r\nLocation: {target}\r\n\r\n".encode()
+        )
+    return archive, _record("revisit", url, item.date, b"", f"WARC-Refers-To-Target-URI: {target}\r\n")
+
+
+def _page_record(url: str, page: Page) -> bytes:
+    said = " ".join(page.content_type.split()) or "text/html"
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {said}\r\n\r\n".encode("utf-8", "replace")
+    return _record("response", url, page.date, head + page.html)
+
+
+def _record(kind: str, url: str, date: int, block: bytes, more: str = "") -> bytes:
+    """A WARC record."""
+    when = time.strftime("WARC-Date: %Y-%m-%dT%H:%M:%SZ\r\n", time.gmtime(date)) if date else ""
+    head = (
+        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n{when}{more}"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode() + block + b"\r\n\r\n"
