@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, open_corpus, say, title_line
+from pagekin.cli.app import USAGE, app, fail, human_bytes, open_corpus, print_json, say, title_line
 
 FORMATS = ("summary", "json", "sexpr")
 PARTS = ("refinement", "routing", "browsing")
@@ -14,7 +14,9 @@ PARTS = ("refinement", "routing", "browsing")
 
 @app.command()
 def label(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[
+        str, typer.Argument(metavar="SITE.kin|URL", help="A collection, or the address of a router.")
+    ],
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORM", help="summary, for people; json; sexpr, as the 1996 paper has it."),
@@ -56,6 +58,13 @@ def label(
     budgets = (max_terms, max_clusters, max_bytes)
     if save and any(one is not None for one in budgets):
         fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
+    from pagekin.routers.ask import is_address
+
+    if is_address(collection):
+        if save or add or broader or any(one is not None for one in budgets):
+            fail("a router gives the label that it has: budgets and added terms are for collections", USAGE)
+        _print_routers_label(collection, form, part)
+        return
     corpus = open_corpus(collection)
     from pagekin.labels import LabelError, to_json
     from pagekin.labels.parts import part_of
@@ -75,6 +84,62 @@ def label(
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def _print_routers_label(address: str, form: str, part: str) -> None:
+    """The label that a router gives, as it gives it."""
+    from pagekin.routers.ask import fetch_bytes
+    from pagekin.routers.messages import RouterError
+
+    if form == "summary":
+        summary(address, as_json=False)
+        return
+    try:
+        data = fetch_bytes(address, f"label?form={form}&part={part}")
+    except RouterError as error:
+        fail(str(error))
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+@app.command()
+def summary(
+    target: Annotated[str, typer.Argument(metavar="SITE.kin|URL", help="A collection, or the address of a router.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what a collection or a router holds. Sub-clusters with their words and some of their pages."""
+    from pagekin.labels.keep import read_label
+    from pagekin.routers.ask import fetch, is_address
+    from pagekin.routers.leaf import summary_of
+    from pagekin.routers.messages import RouterError, Summary
+
+    if is_address(target):
+        try:
+            found = fetch(target, "summary", Summary)
+        except RouterError as error:
+            fail(str(error))
+    else:
+        corpus = open_corpus(target)
+        kept = read_label(corpus.kin)
+        if kept is None:
+            fail(f"{target} has no content label yet. Make it with: pagekin cluster {target}")
+        found = summary_of(Path(target).stem, True, kept, ())
+    if as_json:
+        import msgspec
+
+        print_json(msgspec.to_builtins(found))
+        return
+    bound = "" if found.exact else "at most "
+    say(f"{found.name}: {bound}{found.documents:,} pages, {human_bytes(found.bytes)}")
+    say(f"  {', '.join(found.words)}")
+    if found.children:
+        say(f"  leads to {', '.join(found.children)}")
+    for cluster in found.clusters:
+        say(f"\n{cluster.number:>4}  {cluster.name or '(no name)'}: {cluster.documents:,} pages")
+        say(f"      {', '.join(cluster.words)}")
+        for url in cluster.urls[:3]:
+            say(f"      {url}")
 
 
 def _made(corpus: Any, budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool) -> Any:

@@ -240,3 +240,56 @@ def _print_tree(made: Any, root: Any, pages: dict[str, int | None], sites: bool)
         say(f"{'  ' * depth}{node.name}  ({about}{elsewhere})  {node.url}")
         children = [child for child in made.children_of(node.name) if sites or not child.leaf]
         waiting += ((child, depth + 1) for child in reversed(children))
+
+
+@network.command()
+def up(
+    path: NetworkFile,
+    processes: Annotated[int, typer.Option(min=0, help="Processes; 0 means one per core.")] = 1,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Run these nodes alone; repeatable. Others run elsewhere.")
+    ] = None,
+    on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
+    refresh: Annotated[float, typer.Option(min=0.5, help="Seconds after which labels are asked for anew.")] = 60.0,
+) -> None:
+    """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
+    from pagekin.hypertext.read import default_workers
+    from pagekin.routers.messages import RouterError
+    from pagekin.routers.up import chosen_nodes, run_network
+
+    made = load_network(path)
+    for warning in made.warnings:
+        say(f"warning: {warning}", err=True)
+    try:
+        names = chosen_nodes(made, only or [], on)
+        run_network(made, names, processes or default_workers(), refresh, say)
+    except RouterError as error:
+        fail(str(error))
+
+
+@network.command()
+def status(
+    path: NetworkFile,
+    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait for each.")] = 3.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say who is up: levels, label sizes and ages, last errors. Exit code 3 if some are not."""
+    from pagekin.routers.up import ask_health
+
+    made = load_network(path)
+    rows = ask_health(made, seconds)
+    down = [row for row in rows if not row["up"]]
+    if as_json:
+        print_json({"name": made.name, "routers": rows})
+    else:
+        width = max((len(row["name"]) for row in rows), default=4)
+        say(f"{'name':<{width}}  level  up   label, kB  age, s  pages   error")
+        for row in rows:
+            age = "" if row["label_age"] is None else f"{row['label_age']:.0f}"
+            say(
+                f"{row['name']:<{width}}  {row['level']:>5}  {'yes' if row['up'] else 'no':<3}  "
+                f"{row['label_bytes'] / 1000:>9.0f}  {age:>6}  {row['documents']:>5,}   {row['error']}".rstrip()
+            )
+        say(f"\n{len(rows) - len(down):,} of {len(rows):,} are up")
+    if down:
+        raise typer.Exit(BAD_INPUT)

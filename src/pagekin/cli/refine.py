@@ -9,7 +9,9 @@ from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, say
 
 @app.command()
 def refine(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: Annotated[
+        str, typer.Argument(metavar="SITE.kin|URL", help="A collection, or the address of a router.")
+    ],
     terms: Annotated[list[str], typer.Argument(metavar="TERM...", help="The words of the question.")],
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=1000, help="Terms in each list, at most.")] = 8,
     preset: Annotated[
@@ -21,6 +23,11 @@ def refine(
     """Suggest collocated, broader and narrower terms."""
     if preset not in ("default", "hypursuit1996"):
         fail(f"--preset is one of default, hypursuit1996; not '{preset}'", USAGE)
+    from pagekin.routers.ask import is_address
+
+    if is_address(collection):
+        _ask_router(collection, terms, count, preset, as_json)
+        return
     corpus = open_corpus(collection)
     from pagekin.clusters import read_trees
     from pagekin.clusters.thesaurus import ClusterThesaurus, PageThesaurus
@@ -40,11 +47,29 @@ def refine(
     if unknown:
         fail(f"no page of {collection} is about {', '.join(repr(term) for term in unknown)}")
     found = thesaurus.suggest(numbers, count)
+    print_terms(
+        terms, found, found.pages, "pages are about it" if preset == "default" else "sub-clusters hold it", as_json
+    )
+
+
+def _ask_router(address: str, terms: list[str], count: int, preset: str, as_json: bool) -> None:
+    """The same from a router's sub-clusters."""
+    from pagekin.cli.search import asked
+    from pagekin.routers.messages import RefineRequest, Terms
+
+    request = RefineRequest(
+        query=" ".join(terms), count=count, preset="default" if preset == "default" else "hypursuit1996"
+    )
+    found = asked(address, "refine", request, Terms)
+    print_terms(terms, found, found.known, "pages or sub-clusters hold it", as_json)
+
+
+def print_terms(terms: list[str], found: Any, known: int, what: str, as_json: bool) -> None:
+    """Suggested terms."""
     lists = {"collocated": found.collocated, "broader": found.broader, "narrower": found.narrower}
     if as_json:
-        print_json({"terms": terms, "pages": found.pages, **{name: list(value) for name, value in lists.items()}})
+        print_json({"terms": terms, "pages": known, **{name: list(value) for name, value in lists.items()}})
         return
-    what = "pages are about it" if preset == "default" else "sub-clusters hold it"
-    say(f"{' '.join(terms)}: {found.pages:,} {what}")
+    say(f"{' '.join(terms)}: {known:,} {what}")
     for name, value in lists.items():
         say(f"{name:<10}  {', '.join(value) or '-'}")

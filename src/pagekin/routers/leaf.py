@@ -142,7 +142,7 @@ class OpenLeaf:
     def _answer(self, query: str, total: int, results: Iterable[Found], started: float) -> Answer:
         found = tuple(results)
         return Answer(
-            query=query, router=self.name, total=total, results=found, groups=grouped(found),
+            query=query, router=self.name, leaf=True, total=total, results=found, groups=grouped(found),
             seconds=time.perf_counter() - started,
         )  # fmt: skip
 

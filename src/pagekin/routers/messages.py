@@ -192,6 +192,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     query: Line = ""
     router: Name = ""
+    leaf: bool = False
+    """Whether a leaf answers, which asked nobody else."""
     total: Count = 0
     """Documents that match; copies that were told apart only by their leaves count each."""
     results: tuple[Found, ...] = ()

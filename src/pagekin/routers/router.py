@@ -254,9 +254,7 @@ class Router:
                 partial.append(f"{self.name}/{name}: {without:,} results are left out, as no web addresses or too many")
             results += mine
             total += answer.total
-            known = self.children[name].label
-            leaf = not answer.asked and not answer.skipped and known is not None
-            asked.append(Asked(path=(self.name, name), leaf=leaf, seconds=seconds, results=len(mine), bytes=size))
+            asked.append(Asked(path=(self.name, name), leaf=answer.leaf, seconds=seconds, results=len(mine), bytes=size))
             asked += (msgspec.structs.replace(below, path=self._under(name, below.path)) for below in answer.asked)
             skipped += (msgspec.structs.replace(below, path=self._under(name, below.path)) for below in answer.skipped)
             partial += (plain(reason) for reason in answer.partial)

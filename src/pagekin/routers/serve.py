@@ -42,6 +42,12 @@ class _Server(uvicorn.Server):
         yield
 
 
+def free_port(host: str) -> int:
+    """A port of an address that nobody listens at."""
+    with contextlib.closing(listening(Place(host, 0))) as made:
+        return int(made.getsockname()[1])
+
+
 def listening(place: Place) -> socket.socket:
     """A socket that listens there, or a RouterError that says what is in the way."""
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET

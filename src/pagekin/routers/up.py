@@ -1,13 +1,24 @@
 """The routers of a network file, opened to be run in this process."""
 
-from collections.abc import Callable, Iterable
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
 
 from pagekin.net import Guard, parse_allowed
+from pagekin.routers.ask import fetch
 from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import Health, RouterError
 from pagekin.routers.network import Network, Node
 from pagekin.routers.router import Router, RouterSettings
-from pagekin.routers.serve import Place
+from pagekin.routers.serve import Place, run
 from pagekin.store import KinError
 
 
@@ -51,12 +62,95 @@ def _opened(network: Network, node: Node, refresh: float) -> Leaf | Router:
     return Router(node.name, children, settings, network.level_of(node.name))
 
 
-def share(network: Network, processes: int) -> list[list[str]]:
-    """The nodes that run here, divided among processes: leaves evenly, routers all in the first."""
-    leaves = [node.name for node in network.nodes if node.here and node.leaf]
-    routers = [node.name for node in network.nodes if node.here and not node.leaf]
+def chosen_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
+    """The nodes that are to run in this place: those named, or those at a host, or all that run here."""
+    if unknown := [name for name in only if name not in network.by_name]:
+        near = get_close_matches(unknown[0], network.by_name, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise RouterError(f"the network has no node '{unknown[0]}'{hint}")
+    found = [node for node in network.nodes if (node.name in only if only else node.here)]
+    if host:
+        found = [node for node in found if Place.of(node.url).host == host]
+    if not found:
+        raise RouterError(f"no node of the network runs at '{host}'" if host else "no node of the network runs here")
+    return [node.name for node in found]
+
+
+def share(network: Network, processes: int, names: Sequence[str] | None = None) -> list[list[str]]:
+    """The nodes that run here, or those named, divided among processes: leaves evenly, routers all in the first."""
+    chosen = set(names) if names is not None else {node.name for node in network.nodes if node.here}
+    leaves = [node.name for node in network.nodes if node.name in chosen and node.leaf]
+    routers = [node.name for node in network.nodes if node.name in chosen and not node.leaf]
     if processes <= 1:
         return [routers + leaves]
     parts = [leaves[number::processes] for number in range(processes)]
     parts[0] = routers + parts[0]
     return [part for part in parts if part]
+
+
+def run_network(
+    network: Network, names: Sequence[str], processes: int, refresh: float, tell: Callable[[str], None]
+) -> None:
+    """Run nodes of a network until this process is stopped; its other processes end with it."""
+    parts = share(network, processes, names)
+    context = multiprocessing.get_context("spawn")
+    others = [
+        context.Process(target=_run_part, args=(network, part, refresh, os.getpid()), daemon=True) for part in parts[1:]
+    ]
+    for one in others:
+        one.start()
+    try:
+        opened = open_nodes(network, parts[0], refresh)
+        for name, reason in opened.skipped.items():
+            tell(f"not run: {name}: {reason}")
+        roots = ", ".join(f"{root.name} at {root.url}" for root in network.roots() if root.name in names)
+        run(
+            opened.services,
+            lambda: tell(
+                f"{len(names) - len(opened.skipped):,} nodes listen{'; ' + roots if roots else ''}   (Ctrl-C ends)"
+            ),
+        )
+    finally:
+        for one in others:
+            one.terminate()
+        for one in others:
+            one.join(5)
+
+
+def _run_part(network: Network, names: list[str], refresh: float, parent: int) -> None:
+    """Run some nodes in a process of their own, until the one that started it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    opened = open_nodes(network, names, refresh)
+    for name, reason in opened.skipped.items():
+        print(f"not run: {name}: {reason}", file=sys.stderr)  # noqa: T201  # the only way to tell from here
+    run(opened.services)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, even by kill -9."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
+    """How each node is, asked at once."""
+
+    def one(node: Node) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "name": node.name, "url": node.url, "level": network.level_of(node.name), "leaf": node.leaf, "up": False,
+            "ready": False, "label_bytes": 0, "label_age": None, "documents": 0, "requests": 0, "error": "",
+        }  # fmt: skip
+        try:
+            found = fetch(node.url, "health", Health, seconds)
+        except RouterError as error:
+            return {**row, "error": str(error)}
+        wrong = next((f"{child.name}: {child.error}" for child in found.children if child.error), "")
+        return {
+            **row, "up": True, "ready": found.ready, "label_bytes": found.label_bytes, "label_age": found.label_age,
+            "documents": found.documents, "requests": found.requests, "error": found.error or wrong,
+        }  # fmt: skip
+
+    with ThreadPoolExecutor(16) as pool:
+        return list(pool.map(one, network.nodes))

@@ -1,0 +1,38 @@
+"""`pagekin serve`: a collection as a leaf router over HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagekin.cli.app import app, fail, say
+
+
+@app.command()
+def serve(
+    collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection.")],
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; 0.0.0.0 is every one of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8600,
+    name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
+) -> None:
+    """Serve a collection over HTTP. A leaf router that others can ask, or a network can take in."""
+    from pagekin.routers.leaf import Leaf
+    from pagekin.routers.messages import RouterError
+    from pagekin.routers.serve import Place, free_port, run
+    from pagekin.store import KinError
+
+    try:
+        leaf = Leaf(name or collection.stem, collection)
+        place = Place(host, port or free_port(host))
+        address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
+        run([(leaf, place)], lambda: _tell(address, leaf.label.num_docs))
+    except (KinError, RouterError) as error:
+        fail(str(error))
+
+
+def _tell(address: str, pages: int) -> None:
+    say(f"{pages:,} pages at {address}   (Ctrl-C ends it)")
+    say(f"Ask it:       pagekin search {address} WORDS")
+    say(f"Its services: {address}schema/openapi.json")
