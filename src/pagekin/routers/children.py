@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from pagekin.labels import ContentLabel, LabelError, LabelLimits
 from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
@@ -21,6 +22,11 @@ _FAILURES = 3
 """Failures in a row after which a child is left alone for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 _RETRY_AFTER = 0.05
+_FAIR = 0.5
+"""Seconds that a child must have had before it is blamed for giving no answer."""
+_REFUSALS = (400, 404, 413)
+"""What a child answers that is well, but does not take the request or does not know the page."""
+_JSON = {"Content-Type": "application/json"}
 _MARGIN = 0.1
 """The share of the time left that a router keeps for itself."""
 
@@ -31,6 +37,10 @@ class ChildError(Exception):
 
 class NotReadyError(ChildError):
     """A child that is there, but has no label yet."""
+
+
+class RefusedError(ChildError):
+    """A child that is there, but does not take the request."""
 
 
 @dataclass
@@ -49,6 +59,7 @@ class Child:
     failures: int = 0
     _in_a_row: int = 0
     _closed_until: float = 0.0
+    _addresses: dict[str, URL] = field(default_factory=dict)
 
     @property
     def up(self) -> bool:
@@ -72,6 +83,12 @@ class Child:
             pause = min(_FIRST_PAUSE * 2 ** (self._in_a_row - _FAILURES), _LONGEST_PAUSE)
             self._closed_until = time.monotonic() + pause * random.uniform(0.8, 1.2)
 
+    def _address(self, operation: str) -> URL:
+        """Where it answers an operation."""
+        if operation not in self._addresses:
+            self._addresses[operation] = URL(f"{self.url.rstrip('/')}/{operation}")
+        return self._addresses[operation]
+
     # -- calls ----------------------------------------------------------------------------------------------------------
 
     async def call(
@@ -90,7 +107,12 @@ class Child:
                 raw = await self._posted(session, operation, body)
             found = msgspec.json.decode(raw, type=answer)
         except TimeoutError:
+            if left < _FAIR:
+                raise ChildError(f"no answer within {left:.2g} s") from None
             self.failed(f"no answer within {left:.1f} s")
+        except RefusedError:
+            self.succeeded()
+            raise
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             self.failed(f"it answered nonsense: {str(error)[:200]}")
         except ChildError as error:
@@ -114,12 +136,11 @@ class Child:
         raise ChildError("it cannot be reached")
 
     async def _once(self, session: aiohttp.ClientSession, operation: str, body: bytes) -> bytes:
-        url = self.url.rstrip("/") + "/" + operation
-        headers = {"Content-Type": "application/json"}
-        async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
+        async with session.post(self._address(operation), data=body, headers=_JSON, allow_redirects=False) as response:
             raw = await _body(response, LARGEST_ANSWER)
             if response.status != 200:
-                raise ChildError(f"it answered {response.status}: {_said(raw)}")
+                kind = RefusedError if response.status in _REFUSALS else ChildError
+                raise kind(f"it answered {response.status}: {_said(raw)}")
             return raw
 
     # -- its label ------------------------------------------------------------------------------------------------------
@@ -154,9 +175,8 @@ class Child:
     async def _part(self, session: aiohttp.ClientSession, function: str, limits: LabelLimits) -> ContentLabel | None:
         """A part of the label, or None if the one that is here is fresh."""
         headers = {"If-None-Match": f'"{self.etags[function]}"'} if function in self.etags else {}
-        url = self.url.rstrip("/") + "/label"
-        asked = {"part": function, "form": "wire"}
-        async with session.get(url, params=asked, headers=headers, allow_redirects=False) as response:
+        url = self._address(f"label?part={function}&form=wire")
+        async with session.get(url, headers=headers, allow_redirects=False) as response:
             if response.status == 304:
                 return None
             raw = await _body(response, limits.bytes)

@@ -2,10 +2,10 @@
 
 import base64
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ from pagekin.store import KinError
 from pagekin.store.folder import MANIFEST
 from pagekin.text import Query, TextIndex, keep_pages, snippet
 
+T = TypeVar("T")
 Array = npt.NDArray[Any]
 Marks = tuple[tuple[int, int], ...]
 _LOOK_AGAIN = 1.0
@@ -317,21 +318,28 @@ class Leaf:
 
     def _manifest(self) -> tuple[int, int]:
         """What changes when the collection is made anew."""
-        found = (self.path / MANIFEST).stat()
+        try:
+            found = (self.path / MANIFEST).stat()
+        except OSError:  # opening it tells what is wrong
+            return 0, 0
         return found.st_mtime_ns, found.st_ino
 
     @property
     def now(self) -> OpenLeaf:
         """The collection as it is now; if it cannot be opened any more, as it was."""
         if time.monotonic() - self._looked > _LOOK_AGAIN:
-            self._looked = time.monotonic()
-            try:
-                stamp = self._manifest()
-                if stamp != self._stamp:
-                    self._open, self._stamp, self.error = OpenLeaf(self.name, self.path), stamp, ""
-            except (KinError, OSError) as error:
-                self.error = str(error)[:500]
+            self._look()
         return self._open
+
+    def _look(self) -> None:
+        """Open the collection again if it was made anew."""
+        self._looked = time.monotonic()
+        try:
+            stamp = self._manifest()
+            if stamp != self._stamp:
+                self._open, self._stamp, self.error = OpenLeaf(self.name, self.path), stamp, ""
+        except (KinError, OSError) as error:
+            self.error = str(error)[:500]
 
     @property
     def label(self) -> ContentLabel:
@@ -350,40 +358,47 @@ class Leaf:
 
     async def search(self, request: SearchRequest) -> Answer:
         """The documents that match."""
-        return await self._asked.search(request)
+        return await self._answered(lambda now: now.search(request))
 
     async def show(self, request: ShowRequest) -> Answer:
         """Some documents with a piece of their text."""
-        return await self._asked.show(request)
+        return await self._answered(lambda now: now.show(request))
 
     async def select(self, request: SelectRequest) -> Answer:
         """Those of the results so far that match."""
-        return await self._asked.select(request)
+        return await self._answered(lambda now: now.select(request))
 
     async def expand(self, request: SelectRequest) -> Answer:
         """A leaf has nothing below its documents: the same as `select`."""
-        return await self._asked.select(request)
+        return await self._answered(lambda now: now.select(request))
 
     async def refine(self, request: RefineRequest) -> Terms:
         """Terms that go with a query."""
-        return await self._asked.refine(request)
+        return await self._answered(lambda now: now.refine(request))
 
     async def suggest(self, request: SuggestRequest) -> Answer:
         """Documents like the results so far."""
-        return await self._asked.suggest(request)
+        return await self._answered(lambda now: now.suggest(request))
 
     async def bag(self, request: RelatedRequest) -> Bag:
         """A page's bag, to travel."""
-        return await self._asked.bag(request)
+        return await self._answered(lambda now: now.bag(request))
 
     async def related(self, request: RelatedRequest) -> Answer:
         """The pages of this collection that are most like a page."""
-        return await self._asked.related(request)
+        return await self._answered(lambda now: now.related(request))
 
-    @property
-    def _asked(self) -> OpenLeaf:
+    async def _answered(self, service: Callable[[OpenLeaf], Coroutine[Any, Any, T]]) -> T:
+        """What the collection answers; asked again if it was made anew before all that was needed had been opened."""
         self.requests += 1
-        return self.now
+        now = self.now
+        try:
+            return await service(now)
+        except KinError:
+            self._look()
+            if self._open is now:
+                raise
+            return await service(self._open)
 
     async def summary(self) -> Summary:
         """What the collection holds, for people."""

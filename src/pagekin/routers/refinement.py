@@ -67,14 +67,14 @@ class LabelThesaurus:
         summed = np.bincount(self._word[inside], self._df[inside], len(self._shown))
         together = summed / max(float(self._sizes[holding].sum()), 1.0)
         together[words] = 0
-        children = np.flatnonzero(np.isin(self._parents, words))
+        children = np.setdiff1d(np.flatnonzero(np.isin(self._parents, words)), words)
         total = np.bincount(self._word, self._tf, len(self._shown))
         narrower = children[np.argsort(-total[children], kind="stable")[:count]]
-        broader = [int(self._parents[word]) for word in words if self._parents[word] >= 0]
+        broader = list(dict.fromkeys(self._parents[words].tolist()))
         return Suggestions(
             known,
             self._best(together > 0, together, count),
-            self._names(broader[:count]),
+            self._names([word for word in broader if word >= 0 and word not in words][:count]),
             self._names(narrower.tolist()),
         )
 

@@ -12,10 +12,10 @@ from pagekin.bags.copies import PLACES, are_copies
 from pagekin.routers.messages import Found, Group
 
 
-def merged(results: Iterable[Found], limit: int, seen: int = 4) -> list[Found]:
+def merged(results: Iterable[Found], limit: int, copies: bool = True, seen: int = 4) -> list[Found]:
     """The best results, at most `limit`; those with the same address, and near-copies, are folded into the best of them.
 
-    Copies are looked for among the first `seen` times `limit`.
+    Copies are looked for among the first `seen` times `limit`, and only if they are to be.
     """
     found: list[Found] = []
     place: dict[str, int] = {}
@@ -26,7 +26,7 @@ def merged(results: Iterable[Found], limit: int, seen: int = 4) -> list[Found]:
         if one.url in place:
             found[place[one.url]] = _with_copies(found[place[one.url]], one)
             continue
-        row = _row(one.sketch)
+        row = _row(one.sketch) if copies else None
         if row is not None and rows:
             alike = np.flatnonzero(are_copies(np.stack(rows), row))
             if len(alike):

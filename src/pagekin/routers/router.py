@@ -45,11 +45,17 @@ from pagekin.routers.messages import (
 )
 from pagekin.routers.refinement import LabelThesaurus
 from pagekin.routers.results import grouped, merged
-from pagekin.routers.routing import RoutingTable, asked_words, parsed
+from pagekin.routers.routing import RoutingTable, asked_words, check_filters, parsed
 
 R = TypeVar("R", bound=Travel)
 _AT_ONCE = threading.Lock()
 """Labels are made one after another: each takes a whole core."""
+_MOST = 2**53
+"""Whatever is counted is at most so much on its way."""
+_MOST_TOLD = 5_000
+"""Routers asked, routers skipped, and reasons, of which one child may tell."""
+_MOST_SHOWN = 1_000
+"""Results that come with a piece of their text."""
 _LEAST_SHARE = 0.3
 """The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 
@@ -109,6 +115,8 @@ class Router:
         self._wake = asyncio.Event()
         self._started = time.monotonic()
         self._made_at: float | None = None
+        self._stale = False
+        """Whether a label changed since the router's own was made."""
         self._cache: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
 
     # -- its life ---------------------------------------------------------------------------------------------------------
@@ -158,12 +166,14 @@ class Router:
         chosen = self.children.values() if children is None else children
         asked = await asyncio.gather(*(self._refreshed(child) for child in chosen))
         labels = {name: child.label for name, child in self.children.items() if child.label is not None}
-        if not labels or (self._known is not None and not any(asked)):
+        self._stale |= any(asked)
+        if not labels or (self._known is not None and not self._stale):
             return
         whole = len(labels) == len(self.children)
         if self._known is None and not whole and time.monotonic() - self._started < self.settings.settle:
             return
         self._known = await asyncio.to_thread(self._made, labels, whole, self._known)
+        self._stale = False
         self._thesaurus = None
         self._cache.clear()
         self._made_at = time.monotonic()
@@ -253,15 +263,23 @@ class Router:
                 without = len(answer.results) - len(mine)
                 partial.append(f"{self.name}/{name}: {without:,} results are left out, as no web addresses or too many")
             results += mine
-            total += answer.total
-            asked.append(Asked(path=(self.name, name), leaf=answer.leaf, seconds=seconds, results=len(mine), bytes=size))
-            asked += (msgspec.structs.replace(below, path=self._under(name, below.path)) for below in answer.asked)
-            skipped += (msgspec.structs.replace(below, path=self._under(name, below.path)) for below in answer.skipped)
-            partial += (plain(reason) for reason in answer.partial)
-        return results, asked, skipped, partial, total
+            total = min(total + answer.total, _MOST)
+            asked.append(
+                Asked(path=(self.name, name), leaf=answer.leaf, seconds=seconds, results=len(mine), bytes=size)
+            )
+            asked += (
+                msgspec.structs.replace(below, path=self._under(name, below.path))
+                for below in answer.asked[:_MOST_TOLD]
+            )
+            skipped += (
+                Skipped(path=self._under(name, below.path), reason=plain(below.reason))
+                for below in answer.skipped[:_MOST_TOLD]
+            )
+            partial += (plain(reason) for reason in answer.partial[:_MOST_TOLD])
+        return results, asked, skipped, partial[: 2 * _MOST_TOLD], total
 
     def _under(self, child: str, path: Sequence[str]) -> tuple[str, ...]:
-        return (self.name, child, *path[1:])[:32]
+        return (self.name, child, *map(plain, path[1:]))[:32]
 
     def _placed(self, child: str, found: Found) -> Found:
         """A child's result as one of this router's: its path, and the sub-cluster to which it belongs here."""
@@ -274,6 +292,9 @@ class Router:
             cluster_name=known.label.clusters[number - 1].name if known and number else "",
             title=plain(found.title),
             snippet=plain(found.snippet),
+            marks=tuple(mark for mark in found.marks if mark[0] <= mark[1] <= len(found.snippet)),
+            language=plain(found.language),
+            copies=tuple(filter(_is_address, found.copies)),
         )
 
     # -- services ---------------------------------------------------------------------------------------------------------
@@ -294,6 +315,7 @@ class Router:
     async def _search(self, request: SearchRequest) -> Answer:
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         query = parsed(request.query)
+        check_filters(request.filters)
         if stopped := self._check_way(request):
             return Answer(query=request.query, router=self.name, partial=(stopped,))
         known = self._ready
@@ -303,14 +325,15 @@ class Router:
         requests = dict.fromkeys((*verdict.ask, *unknown), onward)
         found, asked, skipped, partial, total = await self._ask("search", requests, deadline)
         skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
-        results = merged(found, request.limit)
+        # Copies are folded once, where the query began.
+        results = merged(found, request.limit, copies=request.snippets)
         if request.snippets and results:
-            shown, _asked, _skipped, missing, _total = await self._shown(request, results, deadline)
-            partial += missing
-            text = {one.url: one for one in shown}
+            shown, _asked, _skipped, missing, _total = await self._shown(request, results[:_MOST_SHOWN], deadline)
+            partial = (partial + missing)[: 2 * _MOST_TOLD]
+            text = {(one.path[:2], one.url): one for one in shown}
             results = [
-                msgspec.structs.replace(one, snippet=text[one.url].snippet, marks=text[one.url].marks)
-                if one.url in text
+                msgspec.structs.replace(one, snippet=there.snippet, marks=there.marks)
+                if (there := text.get((one.path[:2], one.url)))
                 else one
                 for one in results
             ]
@@ -540,4 +563,9 @@ class Router:
 
 def _is_sound(found: Found) -> bool:
     """Whether a child's result may be shown."""
-    return found.url.startswith(("http://", "https://")) and plain(found.url) == found.url
+    return _is_address(found.url)
+
+
+def _is_address(url: str) -> bool:
+    """Whether an address is one of the web, and does nothing to a terminal."""
+    return url.startswith(("http://", "https://")) and plain(url) == url

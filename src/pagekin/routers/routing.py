@@ -11,10 +11,13 @@ import numpy.typing as npt
 from pagekin.bags import preset
 from pagekin.bags.words import bag_forms
 from pagekin.clusters.terms import ATTRIBUTES, WORDS
+from pagekin.hypertext import canonical
+from pagekin.hypertext.language import declared_language
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import FilterBank, term_key
 from pagekin.labels.model import Terms, without_filters
-from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, parse
+from pagekin.routers.messages import Filters
+from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, QueryError, Stats, Word, analyse, parse
 from pagekin.text.index import asked_forms, form_key
 
 Mask = npt.NDArray[np.bool_]
@@ -115,11 +118,12 @@ class RoutingTable:
         may = self._blind.copy()
         may[self._owner[groups]] = True
         reasons = {}
+        somewhere = np.zeros((len(self.names), len(pairs)), np.bool_)
+        np.logical_or.at(somewhere, self._owner, held)
         for place in np.flatnonzero(~may).tolist():
-            mine = held[self._owner == place]
             missing = [
                 form_key(*pair)
-                for pair, there in zip(pairs, mine.any(axis=0).tolist(), strict=True)
+                for pair, there in zip(pairs, somewhere[place].tolist(), strict=True)
                 if not there and not added[pair][place]
             ]
             reasons[self.names[place]] = (
@@ -241,6 +245,15 @@ class _Told:
 
 def _numbers(terms: Terms) -> npt.NDArray[np.int64]:
     return np.cumsum(np.array(terms.steps, np.int64)) - 1
+
+
+def check_filters(filters: Filters) -> None:
+    """Refuse, with a QueryError, filters that every leaf would refuse."""
+    if filters.language and not declared_language(filters.language):
+        raise QueryError(f"'{filters.language}' is no code of a language; write two letters, such as en or de")
+    site = filters.site
+    if site and canonical(site if "://" in site else f"http://{site.strip().lstrip('.')}/") is None:
+        raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
 
 
 @lru_cache(4096)

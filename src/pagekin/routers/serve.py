@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from pagekin.routers.http import SERVED, Served, router_app
+from pagekin.routers.http import POSTED, SERVED, Served, answer_posted, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.router import Router
@@ -82,9 +82,12 @@ class Mounted:
             await self._lifespan(receive, send)
             return
         path = scope["path"]
-        for prefix, served in self._served.get(tuple(scope["server"]), {}).items():
+        for prefix, served in self._at(*scope["server"]).items():
             if not prefix or path == prefix or path.startswith(prefix + "/"):
                 rest = path[len(prefix) :] or "/"
+                if rest in POSTED and scope.get("method") == "POST":
+                    await answer_posted(served, rest, receive, send)
+                    return
                 here: Any = {**scope, SERVED: served, "path": rest, "raw_path": rest.encode()}
                 await self._app(here, receive, send)
                 return
@@ -92,6 +95,13 @@ class Mounted:
             headers = [(b"content-type", b"application/json")]
             await send({"type": "http.response.start", "status": 404, "headers": headers})
             await send({"type": "http.response.body", "body": b'{"status_code":404,"detail":"no router is here"}'})
+
+    def _at(self, host: str, port: int) -> Mapping[str, Served]:
+        """The routers at an address, or at all addresses of the machine."""
+        for name in (host, "0.0.0.0", "::"):
+            if (name, port) in self._served:
+                return self._served[name, port]
+        return {}
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()

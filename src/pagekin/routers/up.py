@@ -77,14 +77,13 @@ def chosen_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
 
 
 def share(network: Network, processes: int, names: Sequence[str] | None = None) -> list[list[str]]:
-    """The nodes that run here, or those named, divided among processes: leaves evenly, routers all in the first."""
+    """The nodes that run here, or those named, divided among processes: routers in the first, leaves in the others."""
     chosen = set(names) if names is not None else {node.name for node in network.nodes if node.here}
     leaves = [node.name for node in network.nodes if node.name in chosen and node.leaf]
     routers = [node.name for node in network.nodes if node.name in chosen and not node.leaf]
     if processes <= 1:
         return [routers + leaves]
-    parts = [leaves[number::processes] for number in range(processes)]
-    parts[0] = routers + parts[0]
+    parts = [routers, *(leaves[number :: processes - 1] for number in range(processes - 1))]
     return [part for part in parts if part]
 
 
