@@ -68,7 +68,7 @@ async def measure(network: Network, options: argparse.Namespace) -> None:
     root = network.roots()[0].name
     seed: int = options.seed
     only = options.only or PARTS
-    with Running(network) as running:
+    with Running(network, options.refresh) as running:
         async with Client(network) as client:
             titled("Start")
             await start(running, client, sites, root, options.processes)
@@ -90,7 +90,7 @@ async def measure(network: Network, options: argparse.Namespace) -> None:
                 await network_refinement.report(client, sites, root, 25 if quick else 100, seed)
     if "faults" in only:
         titled("Faults")
-        await network_faults.faults(network, sites, options.processes, 60 if quick else 200, seed)
+        await network_faults.faults(network, sites, options.processes, 60 if quick else 200, seed, options.refresh)
 
 
 def main() -> None:
@@ -100,6 +100,9 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2, help="processes that serve it")
     parser.add_argument("--queries", type=int, default=500, help="queries that routing is judged by")
     parser.add_argument("--timed", type=int, default=200, help="queries for each level of the table of times")
+    parser.add_argument(
+        "--refresh", type=float, default=60.0, help="seconds after which routers ask for changed labels"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=PARTS, help="only these parts, after the start")
     parser.add_argument("--quick", action="store_true", help="few queries: to see that it works")

@@ -199,14 +199,14 @@ def report(name: str, outcomes: Sequence[Outcome]) -> None:
     )  # fmt: skip
 
 
-async def faults(network: Network, sites: Sites, processes: int, count: int, seed: int) -> None:
+async def faults(network: Network, sites: Sites, processes: int, count: int, seed: int, refresh: float) -> None:
     """Break the network, and mend it."""
     root = network.roots()[0].name
     plan = Plan.of(network, sites, processes, seed)
     queries = sites.draws(
         seed, count, False, fits=lambda text: 0 < sum(map(len, sites.matching(text).values())) <= MOST
     )
-    with Running(network) as running:
+    with Running(network, refresh) as running:
         others = [running.launch(names) for names in plan.others]
         dead, hanging, honest = (running.launch(names) for names in (plan.dead, plan.hanging, [plan.liar]))
         running.wait([*others, dead, hanging, honest])

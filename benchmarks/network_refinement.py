@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,12 +42,16 @@ class Collocation:
         held.data[:] = 1
         self._pages, self._columns = held, held.tocsc()
         self._df = np.diff(self._columns.indptr).astype(float)
+        self._forms = list(self._number)
 
-    def values(self, text: str, plain: bool) -> tuple[dict[str, float], float]:
-        """(how well each form goes with a query, the value of the K-th): P(t|q), if not plain times log lift."""
+    def best(self, text: str, plain: bool) -> tuple[set[str], set[str]]:
+        """(the K forms that go best with a query, the K best of those that are neither broader nor narrower).
+
+        By P(t|q), if not plain times log lift, and then by the router's own rules; forms as good as the K-th come along.
+        """
         asked = [self._number.get(form, -1) for form in analyse(text.split())]
         if min(asked) < 0:
-            return {}, 0.0
+            return set(), set()
         together = np.ones(self._pages.shape[0], np.bool_)
         for number in asked:
             here = np.zeros_like(together)
@@ -55,13 +60,18 @@ class Collocation:
         pages = np.flatnonzero(together)
         both = np.asarray(self._pages[pages].sum(axis=0)).ravel().astype(float)
         value: npt.NDArray[np.float64] = both / max(len(pages), 1)
-        if not plain:
-            lift = value / np.maximum(self._df / self._pages.shape[0], 1e-9)
-            value = value * np.log(np.maximum(lift, 1.0)) * (self._df >= 3)
         value[asked] = 0.0
-        least = float(np.sort(value)[-K])
-        forms = list(self._number)
-        return {forms[at]: float(value[at]) for at in np.flatnonzero(value >= max(least, 1e-12)).tolist()}, least
+        if plain:
+            return self._first(value), self._first(value)
+        lift = value / np.maximum(self._df / self._pages.shape[0], 1e-9)
+        broader = (self._df > 1.5 * len(pages)) & (value >= 0.25)
+        narrower = (self._df < 0.7 * len(pages)) & (both / np.maximum(self._df, 1) >= 0.25)
+        value = value * np.log(np.maximum(lift, 1.0)) * (self._df >= 3)
+        return self._first(value), self._first(value * ~(broader | narrower))
+
+    def _first(self, value: npt.NDArray[np.float64]) -> set[str]:
+        least = max(float(np.partition(value, -K)[-K]), 1e-12)
+        return {self._forms[at] for at in np.flatnonzero(value >= least).tolist()}
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Compared:
     """One query, both ways."""
 
     collocated: float
-    """The share of the K collocated terms that are among the K best of single documents, or as good as the K-th."""
+    """The share of the K terms collocated on single documents that the root calls so, too."""
     any_list: float
     """The share of the K best of single documents that stand in any of the three lists."""
     known: bool
@@ -81,7 +91,7 @@ async def compare(
     client: Client, root: str, exact: Collocation, queries: Sequence[Drawn], plain: bool
 ) -> list[Compared]:
     """Ask the root, and count."""
-    preset = "hypursuit1996" if plain else "default"
+    preset: Literal["default", "hypursuit1996"] = "hypursuit1996" if plain else "default"
     found = []
     for query in queries:
         request = RefineRequest(query=query.text, count=K, preset=preset, deadline=30.0)
@@ -89,14 +99,13 @@ async def compare(
         terms = await client.ask(root, "refine", request, Terms)
         seconds = time.perf_counter() - began
         began = time.perf_counter()
-        best, _least = exact.values(query.text, plain)
+        best, alike = exact.best(query.text, plain)
         counted = time.perf_counter() - began
         collocated = set(analyse(terms.collocated))
         every = collocated | set(analyse(terms.broader)) | set(analyse(terms.narrower))
-        size = min(K, len(best))
         one = Compared(
-            len(collocated & best.keys()) / size, min(len(every & best.keys()), size) / size, terms.known > 0, seconds,
-            counted,
+            len(collocated & alike) / max(min(K, len(alike)), 1), min(len(every & best), K) / max(min(K, len(best)), 1),
+            terms.known > 0, seconds, counted,
         )  # fmt: skip
         found.append(one)
     return found
@@ -109,7 +118,7 @@ async def report(client: Client, sites: Sites, root: str, count: int, seed: int)
     built = time.perf_counter() - began
 
     def enough(text: str) -> bool:
-        return bool(min(map(len, analyse(text.split())))) and sum(map(len, sites.matching(text).values())) >= FEWEST
+        return sum(map(len, sites.matching(text).values())) >= FEWEST
 
     queries = sites.draws(seed, count, False, fits=enough)
     row(

@@ -107,6 +107,8 @@ class Running:
     """The processes of a network; they end with the block."""
 
     network: Network
+    refresh: float = 60.0
+    """Seconds after which routers ask whether labels changed."""
     processes: list[Process] = field(default_factory=list)
 
     def __enter__(self) -> "Running":
@@ -123,7 +125,7 @@ class Running:
         chosen = list(names)
         list_file = file.parent / f"names-{len(self.processes)}.json"
         list_file.write_text(json.dumps(chosen))
-        command = [sys.executable, str(HERE / "network_serve.py"), str(file), str(list_file)]
+        command = [sys.executable, str(HERE / "network_serve.py"), str(file), str(list_file), str(self.refresh)]
         process = Process(chosen, subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         self.processes.append(process)
         return process
@@ -144,9 +146,16 @@ class Call:
     """An answer, and what it took."""
 
     body: bytes
+    status: int
     seconds: float
     client: float
     """Seconds of it for which the asking process itself was at work."""
+
+    def told(self, answer: type[T]) -> T:
+        """The answer, if it is one."""
+        if self.status != 200:
+            raise RuntimeError(f"a router answered {self.status}: {self.body[:500]!r}")
+        return msgspec.json.decode(self.body, type=answer)
 
 
 class Client:
@@ -169,14 +178,11 @@ class Client:
         headers = {"Content-Type": "application/json"}
         async with self._session.post(self.urls[node] + operation, data=body, headers=headers) as response:
             raw = await response.read()
-        seconds, client = time.perf_counter() - began, time.process_time() - worked
-        if response.status != 200:
-            raise RuntimeError(f"{node} answered {operation} with {response.status}: {raw[:500]!r}")
-        return Call(raw, seconds, client)
+        return Call(raw, response.status, time.perf_counter() - began, time.process_time() - worked)
 
     async def ask(self, node: str, operation: str, request: Travel, answer: type[T]) -> T:
         """The answer of a node."""
-        return msgspec.json.decode((await self.call(node, operation, request)).body, type=answer)
+        return (await self.call(node, operation, request)).told(answer)
 
     async def search(self, node: str, query: str, limit: int = 10, **more: Any) -> Answer:
         """What a node finds."""

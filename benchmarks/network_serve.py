@@ -1,6 +1,6 @@
 """One process of a benchmarked network: serves the nodes that a file names, without caches, and says when all listen.
 
-python benchmarks/network_serve.py NETWORK.toml NAMES.json
+python benchmarks/network_serve.py NETWORK.toml NAMES.json REFRESH
 """
 
 import json
@@ -19,7 +19,7 @@ def main() -> None:
     """Serve until a signal comes."""
     started = time.perf_counter()
     names = json.loads(Path(sys.argv[2]).read_text())
-    opened = open_nodes(Network.load(sys.argv[1]), names)
+    opened = open_nodes(Network.load(sys.argv[1]), names, float(sys.argv[3]))
     for name, reason in opened.skipped.items():
         print(f"{name} is left out: {reason}", file=sys.stderr)
     for service, _place in opened.services:

@@ -34,6 +34,9 @@ def reference() -> str:
         command = program.commands[name]
         context = command.make_context(name, [], parent=top, **size)
         sections.append(_section(f"pagekin {name}", command.get_help(context)))
+        for below, verb in getattr(command, "commands", {}).items():
+            inner = verb.make_context(below, [], parent=context, **size)
+            sections.append(_section(f"pagekin {name} {below}", verb.get_help(inner)))
     return "\n".join(sections)
 
 

@@ -113,7 +113,7 @@ def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
     )
     (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
-    build_collection(plan, Strategy())
+    build_collection(plan, Strategy(), text=True)
     cluster_collection(plan.out, ClusterPlan())
     rows = table_rows(document("docs/format.md"))
     kin = open_kin(plan.out)

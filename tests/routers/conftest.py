@@ -10,15 +10,15 @@ from tests.bags.webs import record
 from .webs import Web, build_leaf, host_records, served
 
 HOSTS = (
-    "birds", "composers", "dinosaurs", "dishes", "elements", "instruments", "languages", "links", "mirror", "people",
-    "planets", "trees",
+    "birds", "composers", "dinosaurs", "elements", "instruments", "languages", "links", "mirror", "mountains",
+    "people", "planets", "trees",
 )  # fmt: skip
 TREE = {
     "root": ("nature", "culture", "links"),
-    "nature": ("life", "elements", "planets"),
+    "nature": ("life", "elements", "planets", "mountains"),
     "life": ("birds", "dinosaurs", "trees"),
     # Birds stand below two routers, so their pages come by two ways.
-    "culture": ("composers", "instruments", "dishes", "languages", "mirror", "people", "various", "birds"),
+    "culture": ("composers", "instruments", "languages", "mirror", "people", "various", "birds"),
 }
 ENGLISH = "the weather of the island was calm and the harbour was full of boats that came in from the sea with herring"
 GERMAN = "das Wetter auf der Insel war ruhig und der Hafen war voll mit Booten die aus der See mit Heringen kamen und"

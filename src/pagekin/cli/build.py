@@ -55,7 +55,10 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
-    """Read web archives or folders of HTML, index them, and put their pages into clusters."""
+    """Read and index web archives or folders of HTML.
+
+    Related pages, clusters, search and the content label: all is made, in one commit.
+    """
     from pagekin.bags import StrategyError
     from pagekin.clusters.make import ClusterPlan
     from pagekin.engines import build_collection

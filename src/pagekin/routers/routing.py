@@ -18,7 +18,8 @@ from pagekin.labels.membership import FilterBank, term_key
 from pagekin.labels.model import Terms, without_filters
 from pagekin.routers.messages import Filters
 from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, QueryError, Stats, Word, analyse, parse
-from pagekin.text.index import asked_forms, form_key
+from pagekin.text.analysis import form_of
+from pagekin.text.index import form_key
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
@@ -188,12 +189,14 @@ class RoutingTable:
         """
         pages = sum(label.num_docs for label in self.labels.values())
         df = {}
-        for attribute, form in asked_forms(query):
+        for attribute, word in asked_words(query):
+            form = form_of(word)
             key = form_key(attribute, form)
-            if not bag_forms([form], preset(WORDS))[0] and form.isalpha():
+            if not bag_forms([word], preset(WORDS))[0] and word.isalpha():
                 df[key] = pages
                 continue
-            bits = np.array([term_key(form, attribute or "text")], np.uint64)
+            # By the word: the stem of a stem is another.
+            bits = np.array([term_key(word, attribute or "text")], np.uint64)
             may = np.zeros(len(self.names), np.bool_)
             np.logical_or.at(may, self._owner, self._bank.may_hold(bits)[:, 0])
             may |= self._blind
