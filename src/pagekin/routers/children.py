@@ -58,6 +58,8 @@ class Child:
     calls: int = 0
     failures: int = 0
     _in_a_row: int = 0
+    _ill: bool = False
+    """Whether it was there when it failed to answer: a label from it does not mend that."""
     _closed_until: float = 0.0
     _addresses: dict[str, URL] = field(default_factory=dict)
 
@@ -72,11 +74,11 @@ class Child:
 
     def succeeded(self) -> None:
         """Note an answer."""
-        self.error, self._in_a_row, self._closed_until = "", 0, 0.0
+        self.error, self._in_a_row, self._closed_until, self._ill = "", 0, 0.0, False
 
-    def failed(self, reason: str) -> None:
+    def failed(self, reason: str, ill: bool = False) -> None:
         """Note that there was none; after some in a row, wait longer and longer before the next try."""
-        self.error = reason
+        self.error, self._ill = reason, ill
         self.failures += 1
         self._in_a_row += 1
         if self._in_a_row >= _FAILURES:
@@ -109,16 +111,16 @@ class Child:
         except TimeoutError:
             if left < _FAIR:
                 raise ChildError(f"no answer within {left:.2g} s") from None
-            self.failed(f"no answer within {left:.1f} s")
+            self.failed(f"no answer within {left:.1f} s", ill=True)
         except RefusedError:
             self.succeeded()
             raise
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            self.failed(f"it answered nonsense: {str(error)[:200]}")
+            self.failed(f"it answered nonsense: {str(error)[:200]}", ill=True)
         except ChildError as error:
-            self.failed(str(error))
+            self.failed(str(error), ill=True)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            self.failed(_reason(error))
+            self.failed(_reason(error), ill=not isinstance(error, aiohttp.ClientConnectorError))
         else:
             self.succeeded()
             return found, len(raw)
@@ -168,7 +170,8 @@ class Child:
             self.parts, self.label, self.fresh_at = parts, label, time.monotonic()
             if changed:
                 self.etags = {function: etag(part) for function, part in parts.items()}
-            self.succeeded()
+            if not self._ill:
+                self.succeeded()
             return changed
         raise ChildError(self.error)
 

@@ -119,7 +119,7 @@ class OpenLeaf:
         cluster = int(self._cluster_of[page])
         return Found(
             kind="document", url=self.corpus.page_url(page), title=plain(self._titles.text(page))[:2000], snippet=text[:2000],
-            marks=marks, score=score, cluster=cluster, cluster_name=self._cluster_name(cluster), path=(self.name,),
+            marks=marks, score=float(score), cluster=cluster, cluster_name=self._cluster_name(cluster), path=(self.name,),
             date=int(self.corpus.kin["page.date"][page]), language=self.corpus.language(page), sketch=self._sketch(page), **more,
         )  # fmt: skip
 
