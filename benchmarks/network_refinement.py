@@ -124,9 +124,9 @@ async def report(client: Client, sites: Sites, root: str, count: int, seed: int)
     row(
         "preset",
         "queries",
-        "sub-clusters known",
+        "words known",
         f"overlap at {K}",
-        "in any list",
+        f"the {K} best in any list",
         "root p50, ms",
         "p95",
         "exact p50, ms",

@@ -72,9 +72,12 @@ class Times:
 
     def note(self, call: Call) -> None:
         """Note one."""
+        if call.status != 200:
+            self.faults += 1
+            return
         self.seconds.append(call.seconds)
         self.client += call.client
-        self.faults += call.status != 200 or (b'"partial":[' in call.body and b'"partial":[]' not in call.body)
+        self.faults += b'"partial":[' in call.body and b'"partial":[]' not in call.body
 
     def percentiles(self) -> tuple[float, float, float]:
         """p50, p95 and the longest, in ms."""
@@ -149,6 +152,9 @@ async def operation_times(client: Client, sites: Sites, count: int, seed: int) -
     for operation in OPERATIONS:
         for level, times in found.items():
             one = times[operation]
+            if not one.seconds:
+                row(operation, level, 0, "", "", "", "**no answer**", one.faults, "", "")
+                continue
             p50, p95, longest = one.percentiles()
             paper = PAPER_SECONDS.get(operation, ("", "", ""))[int(level)] if level.isdigit() else ""
             row(

@@ -156,7 +156,9 @@ def test_ask_takes_the_most_promising(table: RoutingTable, questions: list[str],
 def test_promise_grows_with_frequency_and_falls_with_how_many_have_a_word(
     table: RoutingTable, indexes: dict[str, TextIndex]
 ) -> None:
-    df = {name: index.stats_of(parse("oxygen")).df[asked_forms(parse("oxygen"))[0][1]] for name, index in indexes.items()}
+    df = {
+        name: index.stats_of(parse("oxygen")).df[asked_forms(parse("oxygen"))[0][1]] for name, index in indexes.items()
+    }
     best = max(df, key=lambda name: df[name])
     scores = table.cori(parsed("oxygen"))
     assert max(scores, key=lambda name: scores[name]) == best

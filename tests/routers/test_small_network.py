@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def test_paths_lead_from_the_root_to_the_leaf(web: Web, answers: list[tuple[str,
         for one in whole["results"]:
             path = one["path"]
             assert path[0] == "root"
-            assert all(below in web.children[above] for above, below in zip(path, path[1:], strict=False))
+            assert all(below in web.children[above] for above, below in pairwise(path))
             assert one["url"] in urls_of(leaves[path[-1]])
 
 
@@ -157,7 +158,9 @@ def test_results_are_grouped_by_the_sub_clusters_to_which_the_label_brought_thos
         places = [place for group in whole["groups"] for place in group["results"]]
         assert sorted(places) == list(range(len(whole["results"])))
         for group in whole["groups"]:
-            inside = {(whole["results"][at]["cluster"], whole["results"][at]["cluster_name"]) for at in group["results"]}
+            inside = {
+                (whole["results"][at]["cluster"], whole["results"][at]["cluster_name"]) for at in group["results"]
+            }
             assert inside == {(group["cluster"], group["name"])}
     assert checked > 200
 
@@ -170,9 +173,7 @@ def test_a_small_limit_gives_the_first_of_all(web: Web, answers: list[tuple[str,
         assert first["total"] == whole["total"] >= len(whole["results"])
 
 
-def test_routing_all_asks_everyone_and_finds_the_same(
-    web: Web, answers: list[tuple[str, Any, dict[str, Any]]]
-) -> None:
+def test_routing_all_asks_everyone_and_finds_the_same(web: Web, answers: list[tuple[str, Any, dict[str, Any]]]) -> None:
     for query, whole, _leaves in answers[:25]:
         every = web.search("root", query, routing="all")
         assert every["skipped"] == []

@@ -13,19 +13,23 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+import msgspec
+import pytest
+
 from pagekin.bags import Strategy
 from pagekin.clusters.make import ClusterPlan
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import RelatedRequest
 from pagekin.routers.router import Router, RouterSettings
 from pagekin.routers.serve import Place, serve
 from pagekin.sources.demo import demo_pages
 from tests.bags.webs import record
 
 PAGES_A_HOST = 24
-DEADLINE, SLACK = 2.0, 1.5
+DEADLINE, SLACK = 1.5, 2.0
 """Seconds that a caller gives, and that a busy machine may take besides."""
 
 
@@ -119,7 +123,11 @@ class Reply:
 
 
 def request(
-    url: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None, seconds: float = 30
+    url: str,
+    method: str = "GET",
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    seconds: float = 30,
 ) -> Reply:
     """Ask a server by a connection of its own."""
     parts = urlsplit(url)
@@ -133,22 +141,22 @@ def request(
         connection.close()
 
 
-def post(url: str, operation: str, seconds: float = 30, **asked: Any) -> Reply:
+def post(at: str, operation: str, /, **asked: Any) -> Reply:
     """A service's reply to JSON."""
     body = json.dumps(asked).encode()
-    return request(f"{url.rstrip('/')}/{operation}", "POST", body, {"Content-Type": "application/json"}, seconds)
+    return request(f"{at.rstrip('/')}/{operation}", "POST", body, {"Content-Type": "application/json"})
 
 
-def ask(url: str, operation: str, **asked: Any) -> Any:
+def ask(at: str, operation: str, /, **asked: Any) -> Any:
     """A service's answer, which must be one."""
-    reply = post(url, operation, **asked)
+    reply = post(at, operation, **asked)
     assert reply.status == 200, (reply.status, reply.body[:500])
     return reply.json
 
 
-def get(url: str, operation: str, headers: Mapping[str, str] | None = None, **asked: Any) -> Reply:
+def get(at: str, operation: str, /, headers: Mapping[str, str] | None = None, **asked: Any) -> Reply:
     """A service's reply to a question in an address."""
-    return request(f"{url.rstrip('/')}/{operation}" + (f"?{urlencode(asked)}" if asked else ""), headers=headers)
+    return request(f"{at.rstrip('/')}/{operation}" + (f"?{urlencode(asked)}" if asked else ""), headers=headers)
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 30.0) -> Any:
@@ -181,7 +189,9 @@ class Web:
         return set().union(*(self.below(child) for child in self.children[name]))
 
     def search(self, name: str, query: str, **asked: Any) -> Any:
-        return ask(self.urls[name], "search", query=query, **{"limit": 10_000, "snippets": False, "deadline": 60.0} | asked)
+        return ask(
+            self.urls[name], "search", query=query, **{"limit": 10_000, "snippets": False, "deadline": 60.0} | asked
+        )
 
     def await_labels(self) -> None:
         """Wait until every router knows all its children."""
@@ -193,6 +203,20 @@ class Web:
             ),
             60,
         )
+
+
+def bags_can_travel() -> bool:
+    """Whether requests that carry a page's bag can be read at all."""
+    try:
+        msgspec.json.decode(b"{}", type=RelatedRequest)
+    except ValueError:
+        return False
+    return True
+
+
+needs_bags = pytest.mark.xfail(
+    not bags_can_travel(), reason="the bounds of Bag.hashes are none that msgspec takes", strict=True
+)
 
 
 def urls_of(answer: Any) -> set[str]:

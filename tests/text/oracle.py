@@ -44,6 +44,16 @@ class Oracle:
         fields = [query.attribute] if query.attribute else ["title", "text"]
         return any(self._in_a_row(page, field, [stem(word) for word in query.words]) for field in fields)
 
+    def finds_together(self, query: Query, pages: Sequence[int]) -> bool:
+        """Whether a query finds pages that are searched as one document."""
+        if isinstance(query, And):
+            return all(self.finds_together(part, pages) for part in query.parts)
+        if isinstance(query, Or):
+            return any(self.finds_together(part, pages) for part in query.parts)
+        if isinstance(query, Not):
+            return not self.finds_together(query.part, pages)
+        return any(self.finds(query, page) for page in pages)
+
     def _in_a_row(self, page: int, attribute: str, stems: list[str]) -> bool:
         here = self._under[page][attribute]
         return any(here[at : at + len(stems)] == stems for at in range(len(here) - len(stems) + 1))
@@ -59,10 +69,16 @@ class Oracle:
 
     def search(self, query: Query, among: Sequence[int] | None = None) -> list[tuple[int, float]]:
         """(page, score) of all pages that a query finds, in order; statistics are those of the pages `among`."""
+        scores = self.scores(query, among)
+        found = [(page, score) for page, score in scores.items() if self.finds(query, page)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+    def scores(self, query: Query, among: Sequence[int] | None = None) -> dict[int, float]:
+        """The score of each page, whether it is found or not."""
         every = range(len(self.pages)) if among is None else among
         asked = sorted(set(_asked(query)), key=lambda pair: f"{pair[0]}:{pair[1]}" if pair[0] else pair[1])
         mean = sum(len(self.pages[page]) for page in every) / len(every)
-        scores = dict.fromkeys((page for page in every if self.finds(query, page)), 0.0)
+        scores = dict.fromkeys(every, 0.0)
         for attribute, form in asked:
             tf = {page: self.weight(page, attribute, form) for page in every}
             df = sum(count > 0 for count in tf.values())
@@ -70,7 +86,7 @@ class Oracle:
             for page in scores:
                 length = 1.2 * (1.0 - 0.75 + 0.75 * (len(self.pages[page]) / mean))
                 scores[page] += idf * (tf[page] * (1.2 + 1.0) / (tf[page] + length))
-        return sorted(scores.items(), key=lambda found: (-found[1], found[0]))
+        return scores
 
 
 def _asked(query: Query) -> Iterator[tuple[str | None, str]]:

@@ -158,16 +158,19 @@ def _made(corpus: Any, budgets: tuple[int | None, ...], add: list[str], broader:
     from pagekin.labels.fitting import Budget
 
     path, threads = Path(corpus.kin.path), default_workers()
-    tree = next((tree for tree in read_trees(corpus.kin) if tree.name == "clusters"), None)
+    trees = {tree.name: tree for tree in read_trees(corpus.kin)}
+    tree, documents = trees.get("clusters"), trees.get("documents")
     if tree is None:
         fail(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
     names = ("terms", "clusters", "bytes")
     budget = Budget(**{name: one for name, one in zip(names, budgets, strict=True) if one is not None})
     added = operators_terms(add)
     if broader:
-        added += broader_terms(corpus, published or leaf_label(corpus, tree, budget, (), threads), broader, threads)
+        added += broader_terms(
+            corpus, published or leaf_label(corpus, tree, budget, (), threads, documents), broader, threads
+        )
     if not save:
-        return leaf_label(corpus, tree, budget, {*added, *added_terms(corpus.facts)}, threads)
+        return leaf_label(corpus, tree, budget, {*added, *added_terms(corpus.facts)}, threads, documents)
     try:
         label_collection(path, added, threads)
     except KinError as error:

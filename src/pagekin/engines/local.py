@@ -179,10 +179,10 @@ def label_collection(path: Path, added: Sequence[Added], threads: int = 1) -> No
     open_kin(path)
     with KinWriter(path, "pagekin label") as writer:
         corpus = _sound(path)
-        tree = next((tree for tree in read_trees(corpus.kin) if tree.name == "clusters"), None)
-        if tree is None:
+        trees = read_trees(corpus.kin)
+        if not any(tree.name == "clusters" for tree in trees):
             raise LabelError(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
-        facts = put_label(writer, corpus, tree, corpus.kin, added, threads)
+        facts = put_label(writer, corpus, trees, corpus.kin, added, threads)
         writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, LABEL))
 
 
@@ -193,7 +193,7 @@ def _tree_facts(
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("label", 0.0)
     About.of(corpus, threads).put(writer)
-    facts = put_trees(writer, trees) | put_label(writer, corpus, trees[0], before, added, threads)
+    facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, added, threads)
     stages.tell("label", 1.0)
     return facts
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pagekin.bags.words import Vocabulary, word_hash
 from pagekin.clusters import Tree
 from pagekin.clusters.complete import complete_link
+from pagekin.clusters.documents import document_of
 from pagekin.clusters.terms import (
     ATTRIBUTES,
     TermCounts,
@@ -47,8 +48,9 @@ class _Pages:
 class Leaf:
     """A collection's terms, counted and weighed once, and labels of different sizes made from them."""
 
-    def __init__(self, corpus: Corpus, tree: Tree, threads: int) -> None:
+    def __init__(self, corpus: Corpus, tree: Tree, threads: int, documents: Tree | None = None) -> None:
         self.corpus, self.tree = corpus, tree
+        self.documents = document_of(documents, len(corpus))
         self.words: Vocabulary = term_words(corpus)
         self.all = count_terms(corpus, self.words, threads)
         self.noted = noted_terms(corpus, self.words, self.all)
@@ -110,9 +112,9 @@ class Leaf:
 
     def _keys(self, found: _Pages) -> Keys:
         """The keys of all terms of some pages: each word, and each word under another attribute than text."""
-        words, attributes = np.divmod(
-            np.unique(self.searched.terms[_rows(self.searched, found.pages)]), len(ATTRIBUTES)
-        )
+        # A document is searched as one, so all its words belong wherever one of its pages is.
+        pages = np.flatnonzero(np.isin(self.documents, self.documents[found.pages]))
+        words, attributes = np.divmod(np.unique(self.searched.terms[_rows(self.searched, pages)]), len(ATTRIBUTES))
         hashes = self.search_words.hashes[words]
         return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
 
@@ -237,10 +239,11 @@ def _rows(counted: TermCounts, pages: Array) -> Array:
 
 
 def leaf_label(
-    corpus: Corpus, tree: Tree, budget: Budget | None = None, added: Iterable[Added] = (), threads: int = 1
-) -> ContentLabel:
+    corpus: Corpus, tree: Tree, budget: Budget | None = None, added: Iterable[Added] = (), threads: int = 1,
+    documents: Tree | None = None,
+) -> ContentLabel:  # fmt: skip
     """The label of a collection by its tree of clusters; `lost` says what the budgets left out."""
-    return Leaf(corpus, tree, threads).label(budget or Budget(), added)
+    return Leaf(corpus, tree, threads, documents).label(budget or Budget(), added)
 
 
 def chosen_nodes(tree: Tree) -> list[int]:

@@ -57,17 +57,18 @@ def added_terms(facts: Mapping[str, Any]) -> tuple[Added, ...]:
 
 
 def put_label(
-    writer: KinWriter, corpus: Corpus, tree: Tree, before: Kin | None = None, added: Sequence[Added] | None = None,
-    threads: int = 1,
+    writer: KinWriter, corpus: Corpus, trees: Sequence[Tree], before: Kin | None = None,
+    added: Sequence[Added] | None = None, threads: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
-    """Make a collection's label and write it; give the facts about it.
+    """Make a collection's label by its trees and write it; give the facts about it.
 
     Parts that hardly differ from those published `before` stay, and with them their ETags. So do the terms that were
     added, unless others are given.
     """
     if added is None:
         added = added_terms(before.facts) if before else ()
-    leaf = Leaf(corpus, tree, threads)
+    named = {tree.name: tree for tree in trees}
+    leaf = Leaf(corpus, named["clusters"], threads, named.get("documents"))
     label = leaf.label(Budget(), added)
     old = read_parts(before) if before else None
     parts = published(old, label, leaf.keys_of(label))

@@ -15,7 +15,7 @@ from pagekin.hypertext import canonical
 from pagekin.hypertext.language import declared_language
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import FilterBank, term_key
-from pagekin.labels.model import Terms, without_filters
+from pagekin.labels.model import LARGEST, Terms, without_filters
 from pagekin.routers.messages import Filters
 from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, QueryError, Stats, Word, analyse, parse
 from pagekin.text.analysis import form_of
@@ -187,7 +187,7 @@ class RoutingTable:
         Of a term that a label left out, the df is taken to be that of the rarest term it kept; of a stop word, of which
         labels know nothing, that of every page.
         """
-        pages = sum(label.num_docs for label in self.labels.values())
+        pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST)
         df = {}
         for attribute, word in asked_words(query):
             form = form_of(word)
@@ -205,7 +205,7 @@ class RoutingTable:
                 (told.least if maybe else 0) if sure is None else sure
                 for told, sure, maybe in zip(self._told, known, may.tolist(), strict=True)
             )
-        words = sum(label.num_words for label in self.labels.values())
+        words = min(sum(label.num_words for label in self.labels.values()), LARGEST)
         return Stats(analyser=ANALYSER, pages=pages, words=words, df={key: min(n, pages) for key, n in df.items()})
 
 

@@ -165,23 +165,28 @@ class TextIndex:
                 found[[page for page, _address in hits]] = True
         return found
 
-    def _matches(self, query: Query, known: dict[str, _Posting]) -> Mask:
+    def _matches(self, query: Query, known: dict[str, _Posting], documents: Array | None) -> Mask:
+        """The pages that a query finds; with `documents`, all pages of those that it finds."""
         if isinstance(query, And | Or):
             join = np.logical_and if isinstance(query, And) else np.logical_or
-            found = self._matches(query.parts[0], known)
+            found = self._matches(query.parts[0], known, documents)
             for part in query.parts[1:]:
-                join(found, self._matches(part, known), out=found)
+                join(found, self._matches(part, known, documents), out=found)
             return found
         if isinstance(query, Not):
-            return ~self._matches(query.part, known)
+            return ~self._matches(query.part, known, documents)
+        found = np.zeros(len(self), np.bool_)
         if isinstance(query, Phrase):
             forms = [form_of(word) for word in query.words]
             if all(self._forms.find(form.encode()) >= 0 for form in forms):
-                return self._phrase(query.attribute, forms)
-            return np.zeros(len(self), np.bool_)
-        found = np.zeros(len(self), np.bool_)
-        found[self._known(query.attribute, form_of(query.word), known).pages] = True
-        return found
+                found = self._phrase(query.attribute, forms)
+        else:
+            found[self._known(query.attribute, form_of(query.word), known).pages] = True
+        if documents is None:
+            return found
+        held = np.zeros(int(documents.max(initial=-1)) + 1, np.bool_)
+        held[documents[found & (documents >= 0)]] = True
+        return np.where(documents >= 0, held[documents] if len(held) else False, found)
 
     def _known(self, attribute: str | None, form: str, known: dict[str, _Posting]) -> _Posting:
         key = form_key(attribute, form)
@@ -193,8 +198,10 @@ class TextIndex:
         """How many pages a query finds."""
         return int(np.count_nonzero(self._kept(query, keep, {})))
 
-    def _kept(self, query: Query, keep: Mask | None, known: dict[str, _Posting]) -> Mask:
-        found = self._matches(query, known)
+    def _kept(
+        self, query: Query, keep: Mask | None, known: dict[str, _Posting], documents: Array | None = None
+    ) -> Mask:
+        found = self._matches(query, known, documents)
         if keep is not None:
             if keep.shape != found.shape:
                 raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(found):,}")
@@ -227,14 +234,16 @@ class TextIndex:
         """The pages that a query finds from place `offset` on, at most `limit`, the best first.
 
         `stats` are those of all collections whose answers are to be compared; `keep` tells which pages may be found;
-        `documents` gives each page's document, of which only the best page is named (a page with -1 stands for itself).
+        `documents` gives each page's document: its pages are searched as one, and only the best is named (a page with -1
+        stands for itself).
         """
         if limit < 0 or offset < 0:
             raise ValueError("limit and offset are 0 or more")
         if documents is not None and len(documents) != len(self):
             raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
         known: dict[str, _Posting] = {}
-        pages = np.flatnonzero(self._kept(query, keep, known))
+        of = np.asarray(documents).astype(np.int64) if documents is not None else None
+        pages = np.flatnonzero(self._kept(query, keep, known, of))
         scores = self._scores(query, stats or self._stats(query, known), known)[pages]
         if documents is not None:
             pages, scores = _best_of_documents(pages, scores, documents)

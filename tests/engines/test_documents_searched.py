@@ -1,0 +1,62 @@
+"""The papers of Figure 1 are searched as one document each, and no filter of the label parts their words."""
+
+import asyncio
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pagekin.bags import Strategy
+from pagekin.clusters.make import ClusterPlan
+from pagekin.engines import build_collection
+from pagekin.hypertext.read import ReadPlan
+from pagekin.labels.membership import FilterBank, term_key
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import SearchRequest
+from pagekin.text.analysis import form_of
+from tests.clusters.conference import BASE_URL, PAPERS, paper_at, write_site
+
+
+@pytest.fixture(scope="module")
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
+    folder = tmp_path_factory.mktemp("papers")
+    write_site(folder / "site")
+    plan = ReadPlan([str(folder / "site")], folder / "site.kin", base_url=BASE_URL, parser="strict", workers=1)
+    # Many sub-clusters, so that the pages of some papers lie in several.
+    build_collection(plan, Strategy(), clusters=ClusterPlan(max_clusters=30), text=True)
+    return Leaf("papers", plan.out)
+
+
+def words_apart(leaf: Leaf) -> list[tuple[int, str, str]]:
+    """(paper, a word, another): words that stand on different pages of a paper only, and nowhere together."""
+    corpus = leaf.now.corpus
+    forms = [{form_of(corpus.word(int(w))) for w in set(corpus.words(page).tolist())} for page in range(len(corpus))]
+    found = []
+    for number in range(len(PAPERS)):
+        pages = [page for page in range(len(corpus)) if paper_at(corpus.page_url(page)) == number]
+        for one, other in pairwise(pages):
+            first = sorted(forms[one] - set().union(*(forms[page] for page in pages if page != one)))
+            second = sorted(forms[other] - set().union(*(forms[page] for page in pages if page != other)))
+            for a, b in zip(first[:3], second[:3], strict=False):
+                if form_of(a) == a and form_of(b) == b and not any({a, b} <= held for held in forms):
+                    found.append((number, a, b))
+    return found
+
+
+def test_words_on_different_pages_of_a_paper_find_the_paper_once(leaf: Leaf) -> None:
+    apart = words_apart(leaf)
+    assert len(apart) > 10
+    for number, first, second in apart:
+        answer = asyncio.run(leaf.search(SearchRequest(query=f"{first} {second}", limit=100)))
+        papers = [paper_at(found.url) for found in answer.results]
+        assert papers.count(number) == 1, (first, second)
+        assert answer.total == len(set(papers)) == len(papers), "each paper is one hit"
+        mine = next(found for found in answer.results if paper_at(found.url) == number)
+        assert mine.pages == PAPERS[number].pages()
+
+
+def test_a_sub_cluster_with_a_page_of_a_paper_knows_all_its_words(leaf: Leaf) -> None:
+    bank = FilterBank([one for cluster in leaf.label.clusters for one in cluster.filters])
+    for _number, first, second in words_apart(leaf):
+        held = bank.may_hold(np.array([term_key(first), term_key(second)], np.uint64))
+        assert held.all(axis=1).any(), (first, second)
