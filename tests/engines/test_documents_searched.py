@@ -22,8 +22,8 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
     folder = tmp_path_factory.mktemp("papers")
     write_site(folder / "site")
     plan = ReadPlan([str(folder / "site")], folder / "site.kin", base_url=BASE_URL, parser="strict", workers=1)
-    # Many sub-clusters, so that the pages of some papers lie in several.
-    build_collection(plan, Strategy(), clusters=ClusterPlan(max_clusters=30), text=True)
+    # By words alone, so that the pages of some papers lie in several sub-clusters.
+    build_collection(plan, Strategy(), clusters=ClusterPlan("hypursuit1996", 29, "terms"), text=True)
     return Leaf("papers", plan.out)
 
 
