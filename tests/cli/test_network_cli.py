@@ -148,6 +148,19 @@ def test_terms_documents_and_summaries(root: str) -> None:
     assert json.loads(label)["filters"]
 
 
+def test_pages_like_a_page_come_from_the_whole_network(root: str) -> None:
+    page = asked("search", root, "mountain")["results"][0]["url"]
+    answer = asked("related", root, page, "-k", "20")
+    found = [result["url"] for result in answer["results"]]
+    assert page not in found
+    assert len(found) >= 5
+    assert [result["score"] for result in answer["results"]] == sorted(
+        (result["score"] for result in answer["results"]), reverse=True
+    )
+    assert run("related", root, page, "--explain")[0] == USAGE
+    assert run("related", root, "http://nowhere.example/")[0] == BAD_INPUT
+
+
 def test_status_is_for_programs_and_for_people(root: str, folder: Path) -> None:
     rows = asked("network", "status", folder)["routers"]
     assert all({"name", "level", "leaf", "up", "label_bytes", "label_age"} <= row.keys() for row in rows)

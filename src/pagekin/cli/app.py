@@ -151,6 +151,11 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
         yield tell
 
 
+def is_address(target: str) -> bool:
+    """Whether a target is the address of a router rather than the path of a collection."""
+    return target.startswith(("http://", "https://"))
+
+
 def open_corpus(path: str) -> Any:
     """The corpus at `path`, or an end with a clear message."""
     from pagekin.hypertext import Corpus

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, open_corpus, print_json, say, title_line
+from pagekin.cli.app import USAGE, app, fail, human_bytes, is_address, open_corpus, print_json, say, title_line
 
 FORMATS = ("summary", "json", "sexpr")
 PARTS = ("refinement", "routing", "browsing")
@@ -58,8 +58,6 @@ def label(
     budgets = (max_terms, max_clusters, max_bytes)
     if save and any(one is not None for one in budgets):
         fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
-    from pagekin.routers.ask import is_address
-
     if is_address(collection):
         if save or add or broader or any(one is not None for one in budgets):
             fail("a router gives the label that it has: budgets and added terms are for collections", USAGE)
@@ -110,7 +108,7 @@ def summary(
 ) -> None:
     """Say what a collection or a router holds. Sub-clusters with their words and some of their pages."""
     from pagekin.labels.keep import read_label
-    from pagekin.routers.ask import fetch, is_address
+    from pagekin.routers.ask import fetch
     from pagekin.routers.leaf import summary_of
     from pagekin.routers.messages import RouterError, Summary
 

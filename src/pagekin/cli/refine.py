@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, say
+from pagekin.cli.app import USAGE, app, fail, is_address, open_corpus, print_json, say
 
 
 @app.command()
@@ -23,8 +23,6 @@ def refine(
     """Suggest collocated, broader and narrower terms."""
     if preset not in ("default", "hypursuit1996"):
         fail(f"--preset is one of default, hypursuit1996; not '{preset}'", USAGE)
-    from pagekin.routers.ask import is_address
-
     if is_address(collection):
         _ask_router(collection, terms, count, preset, as_json)
         return

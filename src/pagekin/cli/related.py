@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, a_number, app, fail, open_index, print_json, say, title_line
+from pagekin.cli.app import USAGE, a_number, app, fail, is_address, open_index, print_json, say, title_line
 
 
 @app.command()
 def related(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
+    collection: Annotated[
+        str, typer.Argument(metavar="SITE.kin|URL", help="An indexed collection, or the address of a router.")
+    ],
     urls: Annotated[
         list[str] | None,
         typer.Argument(metavar="[URL]...", help="Pages of the collection; several are asked about together."),
@@ -57,6 +59,11 @@ def related(
         fail("--exact compares bags and --estimate signatures; give one of them", USAGE)
     if other_sites and same_site:
         fail("--other-sites and --same-site exclude each other; give one of them", USAGE)
+    if is_address(collection):
+        if html or explain or exact or estimate or other_sites or same_site or len(urls or []) != 1:
+            fail("a router is asked about one page of its network, by its address alone", USAGE)
+        _ask_router(collection, (urls or [""])[0], k, as_json)
+        return
     index = open_index(collection)
     from pagekin.similarity import RelatedError
 
@@ -75,6 +82,14 @@ def related(
         print_json(answer_as_dict(index, query, answer, explain))
     else:
         print_answer(index, query, answer)
+
+
+def _ask_router(address: str, url: str, k: int, as_json: bool) -> None:
+    """Pages of a whole network that are like one of its pages."""
+    from pagekin.cli.search import asked, print_answer
+    from pagekin.routers.messages import Answer, RelatedRequest
+
+    print_answer(asked(address, "related", RelatedRequest(url=url, limit=min(k, 100)), Answer), as_json)
 
 
 def _read(name: str) -> bytes:

@@ -15,14 +15,9 @@ T = TypeVar("T")
 LARGEST = 64 << 20
 
 
-def is_address(target: str) -> bool:
-    """Whether a target is a router's address rather than a collection's path."""
-    return target.startswith(("http://", "https://"))
-
-
 def ask(target: str, operation: str, request: Travel, answer: type[T]) -> T:
     """What a router or a collection answers; a RouterError with the reason if it does not."""
-    if is_address(target):
+    if target.startswith(("http://", "https://")):
         return _decoded(_fetched(target, operation, encode(request), request.deadline + 1), answer)
     from pagekin.routers.leaf import Leaf
 

@@ -55,6 +55,8 @@ _LOOK_AGAIN = 1.0
 """Seconds after which a leaf looks whether its collection was made anew."""
 _SUGGESTED_BY_LIKENESS = 5
 """Results whose related pages are suggested besides those of their sub-clusters."""
+_ROUNDING = 1e-3
+"""How far from 1 the weights of a bag may sum to."""
 _HEAVIEST_WORDS = 24
 """Words of a page that travel with its bag."""
 
@@ -256,13 +258,21 @@ class OpenLeaf:
 
     # -- related pages across the network ---------------------------------------------------------------------------------
 
+    @property
+    def _indexed(self) -> RelatedIndex:
+        """The index of related pages, or a RouterError if the collection has none."""
+        try:
+            return self.related_index
+        except KinError:
+            raise RouterError(f"{self.name} has no index of related pages", 404) from None
+
     async def bag(self, request: RelatedRequest) -> Bag:
         """A page's bag, to travel."""
+        index = self._indexed
         try:
-            query = self.related_index.query_of([request.url])
+            query = index.query_of([request.url])
         except RelatedError as error:
             raise RouterError(str(error), 404) from None
-        index = self.related_index
         document = query.documents[0]
         words = [word for word, _weight, _origins in index.heaviest(document, 2 * _HEAVIEST_WORDS) if "://" not in word]
         return Bag(
@@ -278,15 +288,18 @@ class OpenLeaf:
         """The pages of this collection that are most like a page."""
         started = time.perf_counter()
         bag = request.bag or await self.bag(request)
-        index = self.related_index
+        index = self._indexed
         if bag.strategy != index.strategy.digest()[:200]:
             raise RouterError("its pages are represented by another strategy, so bags cannot be compared")
         if len(bag.hashes) != len(bag.weights) or len(bag.sketch) != PLACES:
             raise RouterError("the bag's columns have different lengths")
         hashes = np.array(bag.hashes, np.int64).view(np.uint64)
-        weights = np.array(bag.weights, np.float32)
-        if not (len(weights) and np.isfinite(weights).all() and (weights > 0).all()):
-            raise RouterError("the bag's weights are no positive numbers")
+        weights = np.array(bag.weights, np.float64).astype(np.float32)
+        # Signatures of anything else than a bag may take forever.
+        if not (len(weights) and (weights > 0).all() and abs(weights.sum(dtype=np.float64) - 1) < _ROUNDING):
+            raise RouterError("the bag's weights are no positive numbers that sum to 1")
+        if len(np.unique(hashes)) < len(hashes):
+            raise RouterError("a term stands twice in the bag")
         terms = index.bags.find(hashes)
         known = terms >= 0
         own = self.corpus.url_number(bag.url) if bag.url else -1
