@@ -83,6 +83,14 @@ def _per_holding(some: Sequence[Routed], count: Callable[[Routed], int]) -> str:
     return f"{sums:.2f}, {np.mean(ratios):.2f}" if ratios else ""
 
 
+def _told(some: Sequence[Routed]) -> str:
+    """Recall by heaviest terms: of all documents, and in the mean over queries."""
+    shares = [len(one.expected & one.by_terms) / len(one.expected) for one in some if one.expected]
+    kept = sum(len(one.expected & one.by_terms) for one in some)
+    every = max(sum(len(one.expected) for one in some), 1)
+    return f"({len(some):,}) {kept / every:.3f} of documents, {np.mean(shares or [0.0]):.3f} in the mean over queries"
+
+
 def report(routed: Sequence[Routed], sites: int) -> None:
     """Print the table."""
     row("rarest word on", "queries", "documents", "recall", "lost", "extra", "sites asked per site that holds a match",
@@ -115,12 +123,11 @@ def report(routed: Sequence[Routed], sites: int) -> None:
     ratio = sum(one.asked for one in routed) / max(sum(one.holding for one in routed), 1)
     mean = float(np.mean([one.asked / one.holding for one in routed if one.holding] or [0.0]))
     off = sum(one.total != len(one.expected) for one in routed)
-    content = [one for one in routed if one.content]
-    told = sum(len(one.expected & one.by_terms) for one in content) / max(sum(len(one.expected) for one in content), 1)
+    told = [_told(some) for some in (routed, [one for one in routed if one.content])]
     print(f"""
 Pairs of figures are the ratio of sums and the mean of ratios over queries.
 {off:,} answers tell another total than there are documents; {sum(one.partial for one in routed):,} are marked partial.
-By heaviest terms, the {len(content):,} queries without stop words have a recall of {told:.3f}.
+Recall by heaviest terms: all queries {told[0]}; those without stop words {told[1]}.
 sites asked per site that holds a match: {ratio:.2f} and {mean:.2f} (wanted: at most {WANTED_ASKED:g}{
         "" if max(ratio, mean) <= WANTED_ASKED else ", **missed**"
     })""")

@@ -272,7 +272,8 @@ class OpenLeaf:
         try:
             query = index.query_of([request.url])
         except RelatedError as error:
-            raise RouterError(str(error), 404) from None
+            # Those who ask from elsewhere need not know where the collection lies.
+            raise RouterError(str(error).replace(str(self.path), self.name), 404) from None
         document = query.documents[0]
         words = [word for word, _weight, _origins in index.heaviest(document, 2 * _HEAVIEST_WORDS) if "://" not in word]
         return Bag(
@@ -293,7 +294,10 @@ class OpenLeaf:
             raise RouterError("its pages are represented by another strategy, so bags cannot be compared")
         if len(bag.hashes) != len(bag.weights) or len(bag.sketch) != PLACES:
             raise RouterError("the bag's columns have different lengths")
-        hashes = np.array(bag.hashes, np.int64).view(np.uint64)
+        try:
+            hashes = np.array(bag.hashes, np.int64).view(np.uint64)
+        except OverflowError:
+            raise RouterError("the bag's hashes are no 64-bit numbers") from None
         weights = np.array(bag.weights, np.float64).astype(np.float32)
         # Signatures of anything else than a bag may take forever.
         if not (len(weights) and (weights > 0).all() and abs(weights.sum(dtype=np.float64) - 1) < _ROUNDING):

@@ -113,7 +113,7 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     strategy: Name
     """The digest of the strategy that made it."""
-    hashes: Annotated[tuple[Annotated[int, Meta(ge=-(2**63), lt=2**63)], ...], Meta(max_length=20_000)]
+    hashes: Annotated[tuple[int, ...], Meta(max_length=20_000)]
     """64-bit hashes of its terms, as signed numbers."""
     weights: Annotated[tuple[float, ...], Meta(max_length=20_000)]
     sketch: Annotated[tuple[Annotated[int, Meta(ge=0, le=65_535)], ...], Meta(max_length=64)]
