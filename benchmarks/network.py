@@ -10,6 +10,8 @@ The paper's figures (hypursuit-1996, Tables 2 and 3) stand beside ours: 100 site
 
 import argparse
 import asyncio
+import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -109,6 +111,7 @@ def main() -> None:
     options = parser.parse_args()
     if min(options.processes, options.queries, options.timed) < 1:
         parser.error("--processes, --queries and --timed are 1 or more")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or the network's processes would live on
     with tempfile.TemporaryDirectory(prefix="pagekin-network-") as folder:
         try:
             network = copied(options.network, Path(folder))

@@ -46,6 +46,8 @@ def free_ports(count: int) -> list[int]:
 def copied(path: Path, folder: Path) -> Network:
     """A copy in `folder` of the first hierarchy of a network, all of it here, each node at a port of its own."""
     whole = Network.load(path)
+    if not whole.roots():
+        raise SystemExit(f"{path} has no routers; make a network with: pagekin network init")
     root = whole.roots()[0].name
     below, waiting = {root}, [root]
     while waiting:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -14,7 +15,7 @@ from pagekin import __version__
 from pagekin.bags.copies import EMPTY, PLACES
 from pagekin.clusters import Tree, read_trees
 from pagekin.clusters.documents import document_of
-from pagekin.clusters.thesaurus import PageThesaurus
+from pagekin.clusters.thesaurus import PageThesaurus, Suggestions
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.titles import ShortTitles
 from pagekin.labels import ContentLabel, to_json
@@ -39,7 +40,7 @@ from pagekin.routers.messages import (
     SummaryCluster,
     Terms,
 )
-from pagekin.routers.results import grouped
+from pagekin.routers.results import grouped, merged
 from pagekin.routers.routing import asked_words, parsed
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.related import Query as RelatedQuery
@@ -51,6 +52,8 @@ from pagekin.text import Query, TextIndex, keep_pages, snippet
 T = TypeVar("T")
 Array = npt.NDArray[Any]
 Marks = tuple[tuple[int, int], ...]
+_LOOKED_AT = 4
+"""How many times as many results as are wanted are looked at, since some are copies."""
 _LOOK_AGAIN = 1.0
 """Seconds after which a leaf looks whether its collection was made anew."""
 _SUGGESTED_BY_LIKENESS = 5
@@ -166,17 +169,23 @@ class OpenLeaf:
         """The documents that match."""
         started = time.perf_counter()
         query = parsed(request.query)
+        # Where the query begins copies are folded, so more have to be looked at.
+        most = _LOOKED_AT * request.limit if request.snippets else request.limit
         hits = self.text.search(
-            query, request.limit, stats=request.stats, keep=self._keep(request.filters), documents=self._documents
+            query, most, stats=request.stats, keep=self._keep(request.filters), documents=self._documents
         )
-        results = (
-            self._found(
-                page, score, *(self._snippet(page, query) if request.snippets else ()),
-                pages=int(self._document_pages[self._documents[page]]),
-            )
+        results = [
+            self._found(page, score, pages=int(self._document_pages[self._documents[page]]))
             for page, score in zip(hits.pages, hits.scores, strict=True)
-        )  # fmt: skip
+        ]
+        if request.snippets:
+            of = dict(zip((one.url for one in results), hits.pages, strict=True))
+            results = [self._with_snippet(one, of[one.url], query) for one in merged(results, request.limit)]
         return self._answer(request.query, hits.total, results, started)
+
+    def _with_snippet(self, found: Found, page: int, query: Query) -> Found:
+        text, marks = self._snippet(page, query)
+        return msgspec.structs.replace(found, snippet=text[:2000], marks=marks)
 
     async def show(self, request: ShowRequest) -> Answer:
         """Some documents with the piece of their text that shows best what a query found."""
@@ -221,7 +230,8 @@ class OpenLeaf:
             found = LabelThesaurus({self.name: self.label}).suggest(pairs, request.count, plain=True)
         else:
             numbers = [self._thesaurus.find(word) for _attribute, word in pairs]
-            found = self._thesaurus.suggest([number for number in numbers if number >= 0], request.count)
+            known = [number for number in numbers if number >= 0]
+            found = self._thesaurus.suggest(known, request.count) if known else Suggestions(0, (), (), ())
         return Terms(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, seconds=time.perf_counter() - started,
