@@ -27,7 +27,7 @@ from pagekin.routers.serve import Place
 from pagekin.store import open_kin
 
 from .fakes import Behaviour, Call, Fake, reply, says, tells
-from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, needs_bags, post, urls_of, wait_for
+from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, post, urls_of, wait_for
 
 QUERY = "oxygen OR feathers OR bird"
 Parts = Mapping[str, ContentLabel]
@@ -378,7 +378,7 @@ def test_a_child_cannot_put_words_under_the_results_of_another(web: Web, parts: 
 # -- time -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operation", ["search", "expand", pytest.param("related", marks=needs_bags)])
+@pytest.mark.parametrize("operation", ["search", "expand", "related"])
 def test_deadlines_and_hops_shrink_on_the_way_down(web: Web, parts: Parts, operation: str) -> None:
     with Fake(tells({"results": []}), parts) as bottom, above(web, {"bad": bottom.url}, name="mid") as (mid, _router):
         (port,) = free_ports(1)
@@ -400,7 +400,7 @@ def _bag() -> dict[str, Any]:
     return {"strategy": "x", "hashes": [1], "weights": [1.0], "sketch": [1] * 64, "words": [], "url": ""}
 
 
-@pytest.mark.parametrize("operation", ["expand", "suggest", "show", pytest.param("related", marks=needs_bags)])
+@pytest.mark.parametrize("operation", ["expand", "suggest", "show", "related"])
 def test_no_service_waits_longer_than_its_deadline(web: Web, parts: Parts, operation: str) -> None:
     with Fake(hang, parts) as bad, above(web, {"bad": bad.url}) as (url, _router):
         item = {"kind": "document", "url": "http://x.example/", "path": ["root", "bad"]}
@@ -432,7 +432,6 @@ def test_requests_that_children_refuse_do_not_take_them_away(web: Web, living: s
         assert (answer["partial"], urls_of(answer)) == ([], living)
 
 
-@needs_bags
 def test_pages_that_a_child_does_not_know_do_not_take_it_away(web: Web, living: set[str]) -> None:
     with above(web, {}) as (url, _router):
         for _ in range(4):

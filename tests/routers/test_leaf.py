@@ -143,7 +143,7 @@ def test_a_bag_that_travelled_finds_what_the_page_itself_finds(elements: Leaf, i
     "wrong",
     [
         {"strategy": "another"}, {"weights": ()}, {"weights": (1.0,)}, {"sketch": (1, 2)}, {"hashes": ()},
-        {"weights": "huge"}, {"weights": "tiny"}, {"weights": "negative"}, {"hashes": "twice"},
+        {"weights": "huge"}, {"weights": "tiny"}, {"weights": "negative"}, {"hashes": "twice"}, {"hashes": "beyond"},
     ],
     ids=str,
 )  # fmt: skip
@@ -162,6 +162,8 @@ def test_what_is_no_bag_is_refused_at_once(elements: Leaf, wrong: dict[str, Any]
     }
     if wrong == {"hashes": "twice"}:
         changes = {"hashes": (bag.hashes[0], bag.hashes[0], *bag.hashes[2:])}
+    if wrong == {"hashes": "beyond"}:
+        changes = {"hashes": (2**63, *bag.hashes[1:])}
     with pytest.raises(RouterError) as refused:
         now(elements.related(RelatedRequest(bag=msgspec.structs.replace(bag, **changes))))
     assert refused.value.status == 400
@@ -269,7 +271,7 @@ def test_a_phrase_right_after_a_rebuild_is_answered_by_the_new_collection(tmp_pa
     assert now(leaf.search(SearchRequest(query="gull"))).total == 6
     build_leaf(path, sea("tern", 4), 2)
     leaf._looked = time.monotonic() + 60
-    assert now(leaf.search(SearchRequest(query='"tern sand"'))).total == 4
+    assert now(leaf.search(SearchRequest(query='"sand dune"'))).total == 4
     assert now(leaf.search(SearchRequest(query="gull"))).total == 0
 
 

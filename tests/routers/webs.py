@@ -13,16 +13,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import msgspec
-import pytest
-
 from pagekin.bags import Strategy
 from pagekin.clusters.make import ClusterPlan
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RelatedRequest
 from pagekin.routers.router import Router, RouterSettings
 from pagekin.routers.serve import Place, serve
 from pagekin.sources.demo import demo_pages
@@ -203,20 +199,6 @@ class Web:
             ),
             60,
         )
-
-
-def bags_can_travel() -> bool:
-    """Whether requests that carry a page's bag can be read at all."""
-    try:
-        msgspec.json.decode(b"{}", type=RelatedRequest)
-    except ValueError:
-        return False
-    return True
-
-
-needs_bags = pytest.mark.xfail(
-    not bags_can_travel(), reason="the bounds of Bag.hashes are none that msgspec takes", strict=True
-)
 
 
 def urls_of(answer: Any) -> set[str]:

@@ -7,6 +7,7 @@ labels: it keeps theirs side by side and asks for any of them, so its wrong answ
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -112,6 +113,7 @@ def attribute_keys(hashes: Keys, attributes: npt.NDArray[Any]) -> Keys:
     return np.where(attributes == ATTRIBUTES.index("text"), hashes, marked)
 
 
+@lru_cache(1 << 16)
 def term_key(word: str, attribute: str = "text") -> int:
     """The key of a (folded) word under an attribute."""
     hashes = np.array([word_hash(analyse([word])[0])], np.uint64)

@@ -134,6 +134,8 @@ class RoutingTable:
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
         """Which children have a word added to their label."""
+        if not any(self._added):
+            return np.zeros(len(self.names), np.bool_)
         form = analyse([word])[0]
         any_of = [attribute] if attribute not in (None, "text") else ATTRIBUTES
         return np.array([any((one, form) in added for one in any_of) for added in self._added], np.bool_)

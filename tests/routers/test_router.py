@@ -1,0 +1,232 @@
+"""A router's other services: select and expand step by step, suggest, related, refine, show, summary, health."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pagekin.hypertext import Corpus
+from pagekin.labels import from_json
+from pagekin.labels.keep import read_label
+from pagekin.labels.merge import router_label
+from pagekin.labels.parts import FUNCTIONS, joined
+from pagekin.routers.refinement import LabelThesaurus
+from pagekin.routers.routing import RoutingTable, parsed
+from pagekin.similarity import RelatedIndex
+from pagekin.text import TextIndex, parse
+
+from .webs import Web, ask, get, post, urls_of
+
+QUERY = "oxygen OR violin"
+
+
+def items_of(answer: Any) -> list[dict[str, Any]]:
+    return [{key: one[key] for key in ("kind", "url", "path", "cluster")} for one in answer["results"]]
+
+
+def table_of(web: Web, name: str) -> RoutingTable:
+    return RoutingTable({child: from_json(get(web.urls[child], "label").body) for child in web.children[name]})
+
+
+# -- select and expand ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [QUERY, "bird NOT page", '"atomic number"', "title:harbour", "nowherefound"])
+def test_select_judges_children_by_their_labels_and_asks_nobody(web: Web, query: str) -> None:
+    for name in web.children:
+        before = {child: get(web.urls[child], "health").json["requests"] for child in web.children[name]}
+        answer = ask(web.urls[name], "select", query=query)
+        verdict = table_of(web, name).judge(parsed(query))
+        assert {one["title"] for one in answer["results"]} == set(verdict.ask)
+        assert {one["path"][-1]: one["reason"] for one in answer["skipped"]} == verdict.skipped
+        scores = table_of(web, name).cori(parsed(query))
+        order = [(-scores[one["title"]], one["url"]) for one in answer["results"]]
+        assert order == sorted(order)
+        for one in answer["results"]:
+            assert one["kind"] == "cluster"
+            assert one["url"] == web.urls[one["title"]]
+            assert one["path"] == [name, one["title"]]
+            assert one["pages"] > 0 and one["snippet"]
+        assert answer["asked"] == []
+        assert before == {child: get(web.urls[child], "health").json["requests"] for child in web.children[name]}
+
+
+def test_select_of_results_so_far_keeps_children_that_match_and_documents_of_matching_sub_clusters(web: Web) -> None:
+    every = [{"kind": "cluster", "url": web.urls[child]} for child in web.children["root"]]
+    kept = ask(web.urls["root"], "select", query="violin", items=every)
+    assert {one["title"] for one in kept["results"]} == {
+        child for child in table_of(web, "root").judge(parsed("violin")).ask
+    }
+    none = ask(web.urls["root"], "select", query="violin", items=[])
+    assert none["results"] == []
+    documents = items_of(web.search("root", QUERY))
+    label = from_json(get(web.urls["root"], "label").body)
+    may = ask(web.urls["root"], "select", query="violin", items=documents)["results"]
+    kept_urls = {one["url"] for one in may}
+    assert kept_urls < {one["url"] for one in documents}
+    violins = {one["url"] for one in web.search("root", "violin")["results"]}
+    assert violins <= kept_urls, "no document that matches is taken out"
+    assert len(label.clusters) > 5
+
+
+def test_expanding_step_by_step_comes_to_what_search_finds(web: Web) -> None:
+    """Children, their children, and so on to documents: one hop a step. Copies are told at the step that folds them."""
+    answer, met = ask(web.urls["root"], "select", query=QUERY), set()
+    for _step in range(4):
+        if all(one["kind"] == "document" for one in answer["results"]):
+            break
+        depth = {len(one["path"]) for one in answer["results"] if one["kind"] == "cluster"}
+        answer = ask(web.urls["root"], "expand", query=QUERY, items=items_of(answer), limit=1000, deadline=30.0)
+        assert answer["partial"] == []
+        met |= {url for one in answer["results"] if one["kind"] == "document" for url in (one["url"], *one["copies"])}
+        for one in answer["results"]:
+            assert one["path"][0] == "root"
+            assert all(below in web.children[above] for above, below in pairwise(one["path"]))
+            assert one["kind"] == "document" or min(depth) < len(one["path"]) <= max(depth) + 1
+    assert all(one["kind"] == "document" for one in answer["results"])
+    assert met == urls_of(web.search("root", QUERY))
+
+
+def test_expand_asks_only_children_that_match_and_keeps_documents(web: Web) -> None:
+    answer = ask(web.urls["root"], "expand", query="violin")
+    may = set(table_of(web, "root").judge(parsed("violin")).ask)
+    assert {one["path"][1] for one in answer["asked"]} == may
+    for one in answer["results"]:
+        assert one["path"][1] in may
+    document = web.search("root", "violin", limit=1)["results"][0]
+    kept = ask(web.urls["root"], "expand", query="violin", items=items_of({"results": [document]}))
+    assert [one["url"] for one in kept["results"]] == [document["url"]]
+    assert kept["asked"] == []
+
+
+def test_items_that_nobody_knows_lead_nowhere(web: Web) -> None:
+    strange = [
+        {"kind": "cluster", "url": "http://127.0.0.1:1/", "path": ["root", "ghost", "x"]},
+        {"kind": "cluster", "url": "http://169.254.169.254/", "path": []},
+        {"kind": "document", "url": "http://ghost.example/", "path": ["other", "ghost"]},
+    ]
+    assert post(web.urls["root"], "select", query=QUERY, items=strange).status == 200
+    expanded = ask(web.urls["root"], "expand", query=QUERY, items=strange)
+    assert expanded["asked"] == [] and expanded["partial"] == []
+    assert ask(web.urls["root"], "suggest", items=strange)["results"] == []
+    assert ask(web.urls["root"], "show", query=QUERY, items=strange)["results"] == []
+
+
+# -- the others -----------------------------------------------------------------------------------------------------------
+
+
+def test_suggest_gives_likes_of_the_results_so_far_but_never_these(web: Web) -> None:
+    for query in ("oxygen", "violin", "bird", "everest"):
+        first = web.search("root", query, limit=5)
+        more = ask(web.urls["root"], "suggest", items=items_of(first), limit=30)
+        assert more["results"] and more["partial"] == []
+        assert not {one["url"] for one in more["results"]} & {one["url"] for one in first["results"]}
+        came_from = {one["path"][-1] for one in first["results"]}
+        assert {one["path"][-1] for one in more["results"]} <= came_from
+        urls = [one["url"] for one in more["results"]]
+        assert len(set(urls)) == len(urls)
+    assert ask(web.urls["root"], "suggest", items=[])["results"] == []
+
+
+def test_related_pages_come_from_everywhere_in_the_order_of_their_likeness(
+    web: Web, collections: dict[str, Path]
+) -> None:
+    url = "http://mountains.example/k2.html"
+    answer = ask(web.urls["root"], "related", url=url, limit=20, ask=1000)
+    assert answer["partial"] == []
+    urls = [one["url"] for one in answer["results"]]
+    assert url not in urls and len(set(urls)) == len(urls)
+    scores = [one["score"] for one in answer["results"]]
+    assert scores == sorted(scores, reverse=True)
+    own = RelatedIndex(Corpus.open(collections["mountains"])).related(url, 5, captured_only=True)
+    score = {one["url"]: one["score"] for one in answer["results"]}
+    for one in own:
+        assert score[one.url] == pytest.approx(one.similarity, abs=1e-6)
+    told = {one["path"][-1] for one in (*answer["asked"], *answer["skipped"])}
+    assert told >= set(web.children["root"])
+    by_path = ask(web.urls["root"], "related", url=url, path=["root", "nature", "mountains"], limit=20, ask=1000)
+    assert [one["url"] for one in by_path["results"]] == urls
+    assert get(web.urls["root"], "related", url=url, limit=5).json["results"]
+    few = ask(web.urls["root"], "related", url=url, ask=1)
+    assert sum(len(one["path"]) == 2 for one in few["asked"]) == 1
+
+
+def test_a_bag_comes_from_the_leaf_on_the_path_or_from_whoever_has_the_page(web: Web) -> None:
+    url = "http://elements.example/oxygen.html"
+    here = ask(web.urls["elements"], "bag", url=url)
+    assert ask(web.urls["root"], "bag", url=url) == here
+    assert ask(web.urls["root"], "bag", url=url, path=["root", "nature", "elements"]) == here
+    missing = post(web.urls["root"], "bag", url="http://nowhere.example/")
+    assert missing.status == 404 and "nowhere.example" in missing.json["detail"]
+
+
+@pytest.mark.parametrize("preset", ["default", "hypursuit1996"])
+def test_refine_is_the_thesaurus_of_the_childrens_labels(web: Web, preset: str) -> None:
+    for name in web.children:
+        labels = {child: from_json(get(web.urls[child], "label").body) for child in web.children[name]}
+        thesaurus = LabelThesaurus(labels)
+        for query, pairs in (("metal", [(None, "metal")]), ("title:bird NOT page", [("title", "bird")])):
+            found = ask(web.urls[name], "refine", query=query, count=6, preset=preset)
+            true = thesaurus.suggest(pairs, 6, preset == "hypursuit1996")
+            assert found["known"] == true.pages
+            for kind in ("collocated", "broader", "narrower"):
+                assert tuple(found[kind]) == getattr(true, kind)
+
+
+def test_show_gives_pieces_of_text_from_the_leaves_on_the_paths(web: Web, collections: dict[str, Path]) -> None:
+    first = web.search("root", QUERY, limit=8)
+    answer = ask(web.urls["root"], "show", query=QUERY, items=items_of(first))
+    assert answer["partial"] == []
+    assert {one["url"] for one in answer["results"]} == {one["url"] for one in first["results"]}
+    with_text = {one["url"]: one["snippet"] for one in web.search("root", QUERY, limit=8, snippets=True)["results"]}
+    for one in answer["results"]:
+        assert one["snippet"] and with_text.get(one["url"], one["snippet"]) == one["snippet"]
+
+
+def test_the_label_of_a_router_is_made_of_its_childrens_and_its_parts_join_to_it(web: Web) -> None:
+    for name, children in web.children.items():
+        label = from_json(get(web.urls[name], "label").body)
+        made = router_label(name, {child: from_json(get(web.urls[child], "label").body) for child in children}).label
+        assert label == made
+        parts = {part: from_json(get(web.urls[name], "label", part=part).body) for part in FUNCTIONS}
+        assert joined(parts) == label
+
+
+def test_a_leafs_label_is_what_its_collection_publishes(web: Web, collections: dict[str, Path]) -> None:
+    for name, path in collections.items():
+        assert from_json(get(web.urls[name], "label").body) == read_label(Corpus.open(path).kin)
+
+
+def test_summary_tells_people_what_is_there(web: Web) -> None:
+    for name in web.urls:
+        summary, label = get(web.urls[name], "summary").json, from_json(get(web.urls[name], "label").body)
+        assert (summary["name"], summary["leaf"]) == (name, name not in web.children)
+        assert summary["documents"] == label.num_docs
+        assert [one["name"] for one in summary["clusters"]] == [one.name for one in label.clusters]
+        assert tuple(summary["children"]) == web.children.get(name, ())
+        assert tuple(summary["words"]) == label.heaviest
+
+
+def test_health_tells_how_children_are(web: Web) -> None:
+    for name in web.urls:
+        health = get(web.urls[name], "health").json
+        assert (health["name"], health["leaf"], health["ready"]) == (name, name not in web.children, True)
+        assert set(health["etags"]) == set(FUNCTIONS)
+        assert [one["name"] for one in health["children"]] == list(web.children.get(name, ()))
+        for child in health["children"]:
+            assert child["up"] and child["error"] == "" and child["url"] == web.urls[child["name"]]
+            assert child["label_bytes"] > 0 and child["label_age"] >= 0
+
+
+def test_a_document_that_no_label_led_to_is_not_there(web: Web, collections: dict[str, Path]) -> None:
+    """The whole network holds what its leaves hold: count by the indexes themselves."""
+    for query in ("herring", "gold", "wing OR string"):
+        expected = set()
+        for path in collections.values():
+            index = TextIndex.at(path)
+            expected |= {index.corpus.page_url(page) for page in index.search(parse(query), 1000).pages}
+        found = urls_of(web.search("root", query))
+        assert found <= expected
+        trees = {url for url in expected if "trees.example" in url}  # one document of many pages
+        assert expected - trees == found - trees
