@@ -49,5 +49,5 @@ def labels(draw: st.DrawFn) -> ContentLabel:
     return ContentLabel(
         VERSION, draw(analysers), draw(lines), draw(many), draw(many), draw(many), draw(st.booleans()),
         Lost(draw(counts), draw(counts), draw(counts)), draw(heaviest), draw(added), table, packed[0], draw(filters), made,
-        draw(counts),
+        draw(counts), draw(counts),
     )  # fmt: skip

@@ -126,6 +126,8 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clusters: tuple[SubCluster, ...] = ()
     num_words: Count = 0
     """Words on all documents together, none left out; scores need to know how long documents are."""
+    waiting: Count = 0
+    """Children, here and below, that have not told yet what they hold: soon there will be another label."""
 
     def rows(self, terms: Terms) -> Iterator[Term]:
         """The terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""

@@ -84,7 +84,7 @@ def joined(parts: Mapping[str, ContentLabel]) -> ContentLabel:
     return ContentLabel(
         routing.version, routing.analyser, browsing.name, *counts, all(part.exact for part in parts.values()),
         routing.lost, browsing.heaviest, routing.added, words, packed[0], routing.filters, tuple(clusters),
-        routing.num_words,
+        routing.num_words, routing.waiting,
     )  # fmt: skip
 
 
@@ -134,7 +134,8 @@ def published(
     fresh = parts_of(new)
     if old is None or any(
         len(old[function].clusters) != len(new.clusters)
-        or (old[function].version, old[function].analyser) != (new.version, new.analyser)
+        or (old[function].version, old[function].analyser, old[function].waiting)
+        != (new.version, new.analyser, new.waiting)
         or _counts_moved(old[function], fresh[function], threshold)
         for function in FUNCTIONS
     ):

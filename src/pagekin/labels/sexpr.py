@@ -40,6 +40,8 @@ def to_sexpr(label: ContentLabel, filters: bool = True) -> str:
         lines.append(f"(analyser: {_quoted(label.analyser)})")
     lines.append(f"(size: {label.size}) (num-docs: {label.num_docs}) (num-terms: {label.num_terms})")
     lines.append(f"(num-words: {label.num_words})")
+    if label.waiting:
+        lines.append(f"(waiting: {label.waiting})")
     lines.append(f"(exact: {'yes' if label.exact else 'no'})")
     lost = label.lost
     lines.append(f"(lost: ((terms: {lost.terms}) (clusters: {lost.clusters}) (filters: {lost.filters})))")
@@ -118,6 +120,7 @@ def from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
         tuple(_as_text(value, "heavy") for value in _all(top, "heavy")),
         tuple(_added(value) for value in _all(top, "added")), words, packed[0],
         tuple(_filter(value) for value in _all(top, "filter")), clusters, _number(top, "num-words", 0),
+        _number(top, "waiting", 0),
     )  # fmt: skip
     check_label(label, limits)
     return label

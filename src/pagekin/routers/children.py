@@ -10,7 +10,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from pagekin.labels import ContentLabel, LabelError, LabelLimits
+from pagekin.labels import ContentLabel, LabelError, LabelLimits, to_json
 from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
 from pagekin.net import refusal
 from pagekin.routers.messages import Travel, encode
@@ -52,6 +52,7 @@ class Child:
     parts: dict[str, ContentLabel] = field(default_factory=dict)
     etags: dict[str, str] = field(default_factory=dict)
     label: ContentLabel | None = None
+    label_bytes: int = 0
     fresh_at: float | None = None
     """When its label was last known to be fresh, by the clock that only runs forwards."""
     error: str = ""
@@ -67,6 +68,11 @@ class Child:
     def up(self) -> bool:
         """Whether the last call was answered."""
         return self.calls > self.failures and not self.error
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is to be asked again soon: it has told nothing, or not all, or cannot be reached."""
+        return self.label is None or bool(self.error) or self.label.waiting > 0
 
     def pause(self) -> float:
         """Seconds for which it is left alone, after too many failures."""
@@ -170,6 +176,7 @@ class Child:
             self.parts, self.label, self.fresh_at = parts, label, time.monotonic()
             if changed:
                 self.etags = {function: etag(part) for function, part in parts.items()}
+                self.label_bytes = sum(len(to_json(part)) for part in parts.values())
             if not self._ill:
                 self.succeeded()
             return changed

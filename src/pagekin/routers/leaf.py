@@ -290,7 +290,8 @@ class OpenLeaf:
             strategy=index.strategy.digest()[:200],
             hashes=tuple(index.bags.hashes[query.terms].astype(np.int64).tolist()),
             weights=tuple(float(weight) for weight in query.weights),
-            sketch=tuple(int(value) for value in query.sketch),
+            sketch=tuple(query.sketch.tolist()),
+            signature=tuple(query.signature.tolist()),
             words=tuple(word[:200] for word in words[:_HEAVIEST_WORDS]),
             url=request.url,
         )
@@ -320,8 +321,11 @@ class OpenLeaf:
         mine = index.bags.document(own) if own >= 0 else -1
         results: list[Found] = []
         if known.any():
+            signature = np.array(bag.signature, np.uint32)
+            if len(signature) != index.strategy.signature.m:
+                signature = index.maker.sign(hashes, weights)
             query = RelatedQuery(
-                terms[known], weights[known], float(weights.sum(dtype=np.float64)), index.maker.sign(hashes, weights),
+                terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
                 (mine,) if mine >= 0 else (), sketch=np.array(bag.sketch, np.uint16), name=bag.url,
             )  # fmt: skip
             for one in index.answer(query, request.limit, captured_only=True).results:

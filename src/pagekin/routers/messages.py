@@ -117,6 +117,8 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """64-bit hashes of its terms, as signed numbers."""
     weights: Annotated[tuple[float, ...], Meta(max_length=20_000)]
     sketch: Annotated[tuple[Annotated[int, Meta(ge=0, le=65_535)], ...], Meta(max_length=64)]
+    signature: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**32 - 1)], ...], Meta(max_length=4_096)] = ()
+    """By the strategy's own signatures, so that nobody has to sign it again."""
     words: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
     """Its heaviest words: by these the children to ask are chosen."""
     url: Line = ""

@@ -19,27 +19,51 @@ def merged(results: Iterable[Found], limit: int, copies: bool = True, seen: int 
     """
     found: list[Found] = []
     place: dict[str, int] = {}
-    rows: list[npt.NDArray[np.uint16]] = []
-    sketched: list[int] = []
-    ordered = sorted(results, key=lambda one: (-one.score, one.url))
-    for one in ordered[: max(seen * limit, limit)]:
+    ordered = sorted(results, key=lambda one: (-one.score, one.url))[: max(seen * limit, limit)]
+    sketches = _Sketches()
+    for one in ordered:
         if one.url in place:
             found[place[one.url]] = _with_copies(found[place[one.url]], one)
             continue
         row = _row(one.sketch) if copies else None
-        if row is not None and rows:
-            alike = np.flatnonzero(are_copies(np.stack(rows), row))
-            if len(alike):
-                at = sketched[int(alike[0])]
+        if row is not None:
+            at = sketches.first_copy(row)
+            if at >= 0:
                 found[at] = _with_copies(found[at], one, one.url)
                 place[one.url] = at
                 continue
+            sketches.add(row, len(found))
         place[one.url] = len(found)
-        if row is not None:
-            rows.append(row)
-            sketched.append(len(found))
         found.append(one)
     return found[:limit]
+
+
+class _Sketches:
+    """Sketches in which copies are looked for. Copies differ in 6 of 64 places at most, so they share 2 of 8 bands."""
+
+    def __init__(self) -> None:
+        self._rows: list[npt.NDArray[np.uint16]] = []
+        self._at: list[int] = []
+        self._bands: dict[tuple[int, bytes], list[int]] = {}
+
+    def add(self, row: npt.NDArray[np.uint16], at: int) -> None:
+        """Add the sketch of the result at a place."""
+        for key in _bands(row):
+            self._bands.setdefault(key, []).append(len(self._rows))
+        self._rows.append(row)
+        self._at.append(at)
+
+    def first_copy(self, row: npt.NDArray[np.uint16]) -> int:
+        """The place of the first result whose copy this is, or -1."""
+        likely = sorted({number for key in _bands(row) for number in self._bands.get(key, ())})
+        if not likely:
+            return -1
+        alike = np.flatnonzero(are_copies(np.stack([self._rows[number] for number in likely]), row))
+        return self._at[likely[int(alike[0])]] if len(alike) else -1
+
+
+def _bands(row: npt.NDArray[np.uint16]) -> list[tuple[int, bytes]]:
+    return [(band, row[8 * band : 8 * band + 8].tobytes()) for band in range(PLACES // 8)]
 
 
 def _with_copies(kept: Found, other: Found, *more: str) -> Found:

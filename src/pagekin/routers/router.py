@@ -141,7 +141,7 @@ class Router:
         """Ask all children on schedule, and those that give no answer more often."""
         due = 0.0
         while True:
-            missing = [child for child in self.children.values() if child.label is None or child.error]
+            missing = [child for child in self.children.values() if child.missing]
             everyone = time.monotonic() >= due
             try:
                 await self.refresh(None if everyone else missing)
@@ -150,7 +150,7 @@ class Router:
             if everyone:
                 due = time.monotonic() + self.settings.refresh * random.uniform(0.9, 1.1)
             pause = due - time.monotonic()
-            if any(child.label is None or child.error for child in self.children.values()):
+            if any(child.missing for child in self.children.values()):
                 # Those above wait for us at first.
                 pause = min(pause, self.settings.patience if self._known else 0.2)
             self._wake.clear()
@@ -193,6 +193,8 @@ class Router:
             found = router_label(self.name, labels, self.settings.budget, self.settings.added)
         # A child that has not told what it holds may hold anything.
         label = found.label if whole else without_filters(found.label)
+        missing = len(self.children) - len(labels) + sum(one.waiting for one in labels.values())
+        label = msgspec.structs.replace(label, waiting=missing)
         parts = published(before.parts if before else None, label)
         own = {
             str(cluster.number): msgspec.structs.replace(
@@ -463,7 +465,7 @@ class Router:
         requests = {name: self._further(request, items=tuple(some)) for name, some in items.items()}
         found, asked, skipped, partial, total = await self._ask("suggest", requests, deadline)
         given = {item.url for item in request.items}
-        results = merged([one for one in found if one.url not in given], request.limit)
+        results = merged([one for one in found if one.url not in given], request.limit, not request.visited)
         return Answer(
             router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
             skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
@@ -510,7 +512,7 @@ class Router:
             for name in held
             if name not in chosen
         ]
-        results = merged([one for one in found if one.url != bag.url], request.limit)
+        results = merged([one for one in found if one.url != bag.url], request.limit, not request.visited)
         return Answer(
             router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
             skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
@@ -543,7 +545,7 @@ class Router:
         children = tuple(
             ChildHealth(
                 name=child.name, url=child.url, up=child.up, label_age=child.label_age(), error=child.error,
-                label_bytes=sum(len(to_json(part)) for part in child.parts.values()), calls=child.calls,
+                label_bytes=child.label_bytes, calls=child.calls,
                 failures=child.failures,
             )
             for child in self.children.values()

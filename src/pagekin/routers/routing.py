@@ -80,6 +80,9 @@ class RoutingTable:
             filters += mine
             owner += [place] * len(mine)
         self._bank = FilterBank(filters)
+        whole = [(place, one) for place, label in enumerate(self.labels.values()) for one in label.filters]
+        self._whole = FilterBank([one for _place, one in whole])
+        self._whole_owner = np.array([place for place, _one in whole], np.int64)
         self._owner = np.array(owner, np.int64)
         self._blind = np.bincount(self._owner, minlength=len(self.names)) == 0
         self._added = [
@@ -111,13 +114,20 @@ class RoutingTable:
         column = {pair: place for place, pair in enumerate(pairs)}
         added = {pair: self._has_added(*pair) for pair in pairs}
 
-        def holds(attribute: str | None, word: str) -> Mask:
-            place = column[attribute, word]
-            return np.asarray(held[:, place] | added[attribute, word][self._owner], np.bool_)
+        def children(held: Mask, owner: npt.NDArray[np.int64]) -> Mask:
+            """The children that have a filter which may hold a match."""
 
-        groups = matching(query, holds, np.ones(len(self._bank), np.bool_))
-        may = self._blind.copy()
-        may[self._owner[groups]] = True
+            def holds(attribute: str | None, word: str) -> Mask:
+                return np.asarray(held[:, column[attribute, word]] | added[attribute, word][owner], np.bool_)
+
+            found = np.zeros(len(self.names), np.bool_)
+            found[owner[matching(query, holds, np.ones(len(owner), np.bool_))]] = True
+            return found
+
+        may = self._blind | children(held, self._owner)
+        # A document's words are all in one filter of the whole, too, which errs about other words than sub-clusters' do.
+        has_whole = np.bincount(self._whole_owner, minlength=len(self.names)) > 0
+        may &= ~has_whole | children(self._whole.may_hold(keys), self._whole_owner)
         reasons = {}
         somewhere = np.zeros((len(self.names), len(pairs)), np.bool_)
         np.logical_or.at(somewhere, self._owner, held)
