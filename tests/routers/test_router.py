@@ -14,9 +14,9 @@ from pagekin.labels.parts import FUNCTIONS, joined
 from pagekin.routers.refinement import LabelThesaurus
 from pagekin.routers.routing import RoutingTable, parsed
 from pagekin.similarity import RelatedIndex
-from pagekin.text import TextIndex, parse
+from pagekin.text import TextIndex
 
-from .webs import Web, ask, get, post, urls_of
+from .webs import Web, ask, get, post, searched_in, urls_of
 
 QUERY = "oxygen OR violin"
 
@@ -222,11 +222,8 @@ def test_health_tells_how_children_are(web: Web) -> None:
 def test_a_document_that_no_label_led_to_is_not_there(web: Web, collections: dict[str, Path]) -> None:
     """The whole network holds what its leaves hold: count by the indexes themselves."""
     for query in ("herring", "gold", "wing OR string"):
-        expected = set()
-        for path in collections.values():
-            index = TextIndex.at(path)
-            expected |= {index.corpus.page_url(page) for page in index.search(parse(query), 1000).pages}
+        expected = set().union(*(searched_in(TextIndex.at(path), query) for path in collections.values()))
+        assert len(expected) > 3
         found = urls_of(web.search("root", query))
-        assert found <= expected
-        trees = {url for url in expected if "trees.example" in url}  # one document of many pages
+        trees = {url for url in expected | found if "trees.example" in url}  # its best page depends on statistics
         assert expected - trees == found - trees

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from pagekin.routers.routing import RoutingTable, parsed
 from pagekin.text import Stats, TextIndex, parse
 
 from .questions import drawn
-from .webs import Web, ask, get, post, served, urls_of
+from .webs import Web, ask, get, post, searched_in, served, urls_of
 
 QUESTIONS = 180
 
@@ -90,14 +89,11 @@ def test_scores_are_those_of_the_full_text_index_with_the_networks_statistics(
     for query, whole, _leaves in answers:
         stats = stats_of(table, query)
 
-        @cache
-        def scores(leaf: str, query: str = query, stats: Stats = stats) -> dict[str, float]:
-            index = indexes[leaf]
-            hits = index.search(parse(query), 1000, stats=stats)
-            return {index.corpus.page_url(page): score for page, score in zip(hits.pages, hits.scores, strict=True)}
-
+        scores = {
+            leaf: searched_in(indexes[leaf], query, stats) for leaf in {one["path"][-1] for one in whole["results"]}
+        }
         for one in whole["results"]:
-            assert one["score"] == scores(one["path"][-1]).get(one["url"]), (query, one["url"])
+            assert one["score"] == scores[one["path"][-1]].get(one["url"]), (query, one["url"])
         order = [(-one["score"], one["url"]) for one in whole["results"]]
         assert order == sorted(order)
 

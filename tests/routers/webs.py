@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from pagekin.bags import Strategy
+from pagekin.clusters import read_trees
+from pagekin.clusters.documents import document_of
 from pagekin.clusters.make import ClusterPlan
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
@@ -22,6 +24,7 @@ from pagekin.routers.leaf import Leaf
 from pagekin.routers.router import Router, RouterSettings
 from pagekin.routers.serve import Place, serve
 from pagekin.sources.demo import demo_pages
+from pagekin.text import Stats, TextIndex, parse
 from tests.bags.webs import record
 
 PAGES_A_HOST = 24
@@ -199,6 +202,14 @@ class Web:
             ),
             60,
         )
+
+
+def searched_in(index: TextIndex, query: str, stats: Stats | None = None) -> dict[str, float]:
+    """Address and score of all documents that a query finds in a collection, by the full-text index itself."""
+    trees = {tree.name: tree for tree in read_trees(index.corpus.kin)}
+    documents = document_of(trees.get("documents"), len(index))
+    hits = index.search(parse(query), len(index), stats=stats, documents=documents)
+    return {index.corpus.page_url(page): score for page, score in zip(hits.pages, hits.scores, strict=True)}
 
 
 def urls_of(answer: Any) -> set[str]:

@@ -79,7 +79,7 @@ def chosen_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
 def share(network: Network, processes: int, names: Sequence[str] | None = None) -> list[list[str]]:
     """The nodes that run here, or those named, divided among processes.
 
-    Asking children costs more than answering: the first process has the routers with most of them, up to two thirds of all
+    Asking children costs more than answering: the first process has the routers with most of them, up to 85 % of all
     children, and the others share the other routers and the leaves.
     """
     chosen = set(names) if names is not None else {node.name for node in network.nodes if node.here}
@@ -89,7 +89,7 @@ def share(network: Network, processes: int, names: Sequence[str] | None = None) 
         return [routers + leaves]
     routers.sort(key=lambda name: -len(network.children_of(name)))
     links, taken, first = sum(len(network.children_of(name)) for name in routers), 0, 0
-    while first < len(routers) and taken < links * 2 / 3:
+    while first < len(routers) and taken < links * 0.85:
         taken += len(network.children_of(routers[first]))
         first += 1
     others = routers[first:] + leaves
