@@ -139,3 +139,12 @@ def test_parts_that_do_not_belong_together_are_refused() -> None:
     one, two = parts_of(site("a", (5, RIVERS), (6, LOCKS))), parts_of(site("a", (5, RIVERS)))
     with pytest.raises(LabelError, match="do not belong together"):
         joined({**one, "routing": two["routing"]})
+
+
+def test_a_router_that_hears_from_another_child_says_so_at_once() -> None:
+    waiting = msgspec.structs.replace(site("a", (50, RIVERS), (60, LOCKS)), waiting=2)
+    first = published(None, waiting)
+    assert joined(first).waiting == 2
+    after = published(first, msgspec.structs.replace(waiting, waiting=0))
+    assert joined(after).waiting == 0
+    assert all(tags(after)[function] != tags(first)[function] for function in FUNCTIONS)

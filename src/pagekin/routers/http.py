@@ -4,6 +4,7 @@ import gzip
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -88,19 +89,12 @@ def served(scope: Any) -> Served:
     return found
 
 
-@post("/search", status_code=200)
-async def search(scope: Scope, data: SearchRequest) -> Answer:
-    """Documents that match a query, from all leaves below that may hold one."""
-    here = served(scope)
-    return await here.timed("search", here.service.search(data))
-
-
 @get("/search")
 async def search_by_address(
     scope: Scope, q: Query, limit: Limit = 10, ask: Limit = 0, site: Site = "", language: Site = "",
     since: Seconds = None, until: Seconds = None,
 ) -> Answer:  # fmt: skip
-    """The same by address."""
+    """Documents that match a query, by address."""
     here = served(scope)
     filters = Filters(site=site, since=since, until=until, language=language)
     return await here.timed(
@@ -108,81 +102,32 @@ async def search_by_address(
     )
 
 
-@post("/show", status_code=200)
-async def show(scope: Scope, data: ShowRequest) -> Answer:
-    """Documents with the pieces of their text that show best what a query found."""
-    here = served(scope)
-    return await here.timed("show", here.service.show(data))
-
-
-@post("/select", status_code=200)
-async def select(scope: Scope, data: SelectRequest) -> Answer:
-    """Those of the results so far, at first the children, that may match; nobody below is asked."""
-    here = served(scope)
-    return await here.timed("select", here.service.select(data))
-
-
 @get("/select")
 async def select_by_address(scope: Scope, q: Query, limit: Limit = 100) -> Answer:
-    """The same for the children."""
+    """The children that may match a query."""
     here = served(scope)
     return await here.timed("select", here.service.select(SelectRequest(query=q, limit=limit)))
 
 
-@post("/expand", status_code=200)
-async def expand(scope: Scope, data: SelectRequest) -> Answer:
-    """The matching children of those results so far that match: one step down."""
-    here = served(scope)
-    return await here.timed("expand", here.service.expand(data))
-
-
 @get("/expand")
 async def expand_by_address(scope: Scope, q: Query, limit: Limit = 100) -> Answer:
-    """The same from the children on."""
+    """The matching children of the children that match."""
     here = served(scope)
     return await here.timed("expand", here.service.expand(SelectRequest(query=q, limit=limit)))
 
 
-@post("/refine", status_code=200)
-async def refine(scope: Scope, data: RefineRequest) -> Terms:
-    """Collocated, broader and narrower terms."""
-    here = served(scope)
-    return await here.timed("refine", here.service.refine(data))
-
-
 @get("/refine")
 async def refine_by_address(scope: Scope, q: Query, count: Count = 8) -> Terms:
-    """The same by address."""
+    """Collocated, broader and narrower terms, by address."""
     here = served(scope)
     return await here.timed("refine", here.service.refine(RefineRequest(query=q, count=count)))
 
 
-@post("/suggest", status_code=200)
-async def suggest(scope: Scope, data: SuggestRequest) -> Answer:
-    """Documents like the results so far."""
-    here = served(scope)
-    return await here.timed("suggest", here.service.suggest(data))
-
-
-@post("/related", status_code=200)
-async def related(scope: Scope, data: RelatedRequest) -> Answer:
-    """Pages like a page."""
-    here = served(scope)
-    return await here.timed("related", here.service.related(data))
-
-
 @get("/related")
 async def related_by_address(scope: Scope, url: Page, limit: Count = 10) -> Answer:
-    """The same by the page's address."""
+    """Pages like a page of the network."""
     here = served(scope)
     return await here.timed("related", here.service.related(RelatedRequest(url=url, limit=limit)))
-
-
-@post("/bag", status_code=200)
-async def bag(scope: Scope, data: RelatedRequest) -> Bag:
-    """A page's weighted bag, to be compared elsewhere."""
-    here = served(scope)
-    return await here.timed("bag", here.service.bag(data))
 
 
 @get("/label")
@@ -235,25 +180,57 @@ async def refresh(scope: Scope) -> dict[str, str]:
     return {"detail": "children are being asked" if isinstance(service, Router) else "a leaf has no children"}
 
 
+@dataclass(frozen=True)
+class Posted:
+    """A service that is asked by POST."""
+
+    request: type[Travel]
+    answer: type[Any]
+    about: str
+
+    def route(self, path: str) -> Any:
+        """Its route in the application."""
+
+        async def handler(scope: Scope, data: Any) -> Any:
+            here = served(scope)
+            return await here.timed(path[1:], getattr(here.service, path[1:])(data))
+
+        handler.__name__, handler.__doc__ = path[1:], self.about
+        handler.__annotations__ |= {"data": self.request, "return": self.answer}
+        return post(path, status_code=200)(handler)
+
+
+POSTED = {
+    "/search": Posted(SearchRequest, Answer, "Documents that match a query, from all leaves below that may hold one."),
+    "/show": Posted(ShowRequest, Answer, "Documents with the pieces of their text that show best what a query found."),
+    "/select": Posted(
+        SelectRequest,
+        Answer,
+        "Those of the results so far, at first the children, that may match; nobody below is asked.",
+    ),
+    "/expand": Posted(
+        SelectRequest, Answer, "The matching children of those results so far that match: one step down."
+    ),
+    "/refine": Posted(RefineRequest, Terms, "Collocated, broader and narrower terms."),
+    "/suggest": Posted(SuggestRequest, Answer, "Documents like the results so far."),
+    "/related": Posted(RelatedRequest, Answer, "Pages like a page."),
+    "/bag": Posted(RelatedRequest, Bag, "A page's weighted bag, to be compared elsewhere."),
+}
+"""What routers ask one another, hundreds of times for one query: answered without the application's detours, which describes
+them."""
 HANDLERS: list[Any] = [
-    search, search_by_address, show, select, select_by_address, expand, expand_by_address, refine, refine_by_address, suggest,
-    related, related_by_address, bag, label, summary, health, prometheus, refresh,
+    *(posted.route(path) for path, posted in POSTED.items()),
+    search_by_address, select_by_address, expand_by_address, refine_by_address, related_by_address, label, summary, health,
+    prometheus, refresh,
 ]  # fmt: skip
 """The routes of a router."""
-
-
-POSTED: dict[str, type[Travel]] = {
-    "/search": SearchRequest, "/show": ShowRequest, "/select": SelectRequest, "/expand": SelectRequest,
-    "/refine": RefineRequest, "/suggest": SuggestRequest, "/related": RelatedRequest, "/bag": RelatedRequest,
-}  # fmt: skip
-"""What routers ask one another, hundreds of times for one query: answered without the application's detours."""
 
 
 async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> None:
     """Answer a request of `POSTED`, as the route of the same path would."""
     status, body = 200, b""
     try:
-        data = msgspec.json.decode(await _received(receive), type=POSTED[path])
+        data = msgspec.json.decode(await _received(receive), type=POSTED[path].request)
         operation = path[1:]
         body = encode(await here.timed(operation, getattr(here.service, operation)(data)))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

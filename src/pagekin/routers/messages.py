@@ -131,7 +131,7 @@ class RelatedRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     path: Path = ()
     bag: Bag | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
-    ask: Annotated[int, Meta(ge=1, le=1_000)] = 8
+    ask: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """Children to ask at each router, those that hold most of the page's heaviest words."""
 
 
