@@ -4,16 +4,16 @@ import gzip
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pagekin.engines.stages import Progress
 from pagekin.evaluation.directory import read_listings
 from pagekin.hypertext.urls import canonical
 from pagekin.routers.topology import host_of_url
 from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, read_unit
 
-Progress = Callable[[str, float], None]
 BUFFER = 64 << 20
 """Bytes of records that wait in memory until they are written."""
 

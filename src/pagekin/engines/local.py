@@ -1,6 +1,5 @@
 """The build on this machine: compiled kernels on as many threads as there are cores."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from pagekin.clusters.hierarchy import put_trees
 from pagekin.clusters.make import ClusterPlan, make_trees
 from pagekin.clusters.thesaurus import ARRAYS as ABOUT
 from pagekin.clusters.thesaurus import About
+from pagekin.engines.stages import Progress, Stages
 from pagekin.evaluation.directory import Directory
 from pagekin.hypertext import Corpus, check_corpus
 from pagekin.hypertext.read import ReadPlan, ReadReport, default_workers, read_into
@@ -31,8 +31,6 @@ from pagekin.text.index import ARRAYS as TEXT
 from pagekin.text.index import unfit
 from pagekin.text.make import make_text
 
-Progress = Callable[[str, float], None]
-
 
 @dataclass
 class BuildReport:
@@ -45,24 +43,6 @@ class BuildReport:
     bytes_on_disk: dict[str, int] = field(default_factory=dict)
     replaced: str | None = None
     """The name of the strategy of the index that was there before, if it had other settings."""
-
-
-class _Stages:
-    """A clock that notes how long each stage took, and passes progress on.
-
-    Stages report when a piece of work is done, so the time since the last report is theirs.
-    """
-
-    def __init__(self, progress: Progress) -> None:
-        self.seconds: dict[str, float] = {}
-        self._progress = progress
-        self._since = time.perf_counter()
-
-    def tell(self, stage: str, share: float) -> None:
-        now = time.perf_counter()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
-        self._since = now
-        self._progress(stage, share)
 
 
 def build_collection(
@@ -81,7 +61,7 @@ def build_collection(
         before = _former(plan.out)
         read = read_into(writer, plan, progress)
         corpus = Corpus(writer.view(read.facts))
-        stages = _Stages(progress)
+        stages = Stages(progress)
         facts = {**read.facts, **_index_facts(writer, corpus, strategy, stages, plan.workers, None)}
         if text:
             facts |= make_text(writer, corpus, stages.tell)
@@ -119,7 +99,7 @@ def index_collection(
     with KinWriter(path, "pagekin index") as writer:
         corpus = _sound(path)
         kin = corpus.kin
-        stages = _Stages(progress)
+        stages = Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
         facts = {**kin.facts, **_index_facts(writer, corpus, strategy, stages, threads, left_out)}
         anew: tuple[str, ...] = INDEX
@@ -167,7 +147,7 @@ def cluster_collection(
     open_kin(path)
     with KinWriter(path, "pagekin cluster") as writer:
         corpus = _sound(path)
-        stages = _Stages(progress)
+        stages = Stages(progress)
         trees = make_trees(corpus, plan, directory, stages.tell)
         facts = _tree_facts(writer, corpus, trees, corpus.kin, None, plan.threads, stages)
         writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, (TREES, LABEL, ABOUT)))
@@ -188,7 +168,7 @@ def label_collection(path: Path, added: Sequence[Added], threads: int = 1) -> No
 
 def _tree_facts(
     writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, added: Sequence[Added] | None, threads: int,
-    stages: _Stages,
+    stages: Stages,
 ) -> dict[str, Any]:  # fmt: skip
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("label", 0.0)
@@ -199,7 +179,7 @@ def _tree_facts(
 
 
 def _index_facts(
-    writer: KinWriter, corpus: Corpus, strategy: Strategy, stages: _Stages, threads: int,
+    writer: KinWriter, corpus: Corpus, strategy: Strategy, stages: Stages, threads: int,
     not_citing: npt.NDArray[np.int64] | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write all arrays of the index; give the facts to add to the manifest."""

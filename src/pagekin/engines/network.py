@@ -23,8 +23,9 @@ from typing import Any
 from pagekin import __version__
 from pagekin.bags import Strategy
 from pagekin.clusters.make import ClusterPlan
-from pagekin.engines.division import Census, Progress, count_pages, divide, whole_files
+from pagekin.engines.division import Census, count_pages, divide, whole_files
 from pagekin.engines.local import build_collection
+from pagekin.engines.stages import Progress, Stages
 from pagekin.hypertext.read import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import ContentLabel
 from pagekin.labels.keep import read_label
@@ -120,7 +121,7 @@ def init_network(
         )
     units = whole_files(plan_units(sources, dict(plan.base_urls), plan.base_url))
     with _locked(out):
-        clock = _Clock(progress)
+        clock = Stages(progress)
         key = _fingerprint(units, plan.limits)
         state = _State(out, _state_key(key, plan))
         if not state.divided:
@@ -159,7 +160,7 @@ def _groups(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
 
 def _pages(
     leaves: Sequence["_Leaf"], units: Sequence[Unit], state: "_State", plan: NetworkPlan, report: NetworkReport,
-    clock: "_Clock",
+    clock: "Stages",
 ) -> dict[str, int]:  # fmt: skip
     """The pages of all leaves, after those that are not whole were built; the report says how it went."""
     pages = {leaf.group.file: count for leaf in leaves if (count := leaf.whole()) is not None}
@@ -178,22 +179,6 @@ def _pages(
         reasons = "; ".join(f"{name}: {why}" for name, why in list(report.left_out.items())[:3])
         raise NetworkError(f"no leaf could be built. {reasons}")
     return pages
-
-
-class _Clock:
-    """Notes how long each stage took, and passes progress on."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.seconds: dict[str, float] = {}
-        self._progress = progress
-        self._since = time.perf_counter()
-
-    def tell(self, stage: str, share: float) -> None:
-        """A piece of a stage is done."""
-        now = time.perf_counter()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
-        self._since = now
-        self._progress(stage, share)
 
 
 @contextlib.contextmanager
