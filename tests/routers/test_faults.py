@@ -27,7 +27,7 @@ from pagekin.routers.serve import Place
 from pagekin.store import open_kin
 
 from .fakes import Behaviour, Call, Fake, reply, says, tells
-from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, post, urls_of, wait_for
+from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, post, request, urls_of, wait_for
 
 QUERY = "oxygen OR feathers OR bird"
 Parts = Mapping[str, ContentLabel]
@@ -164,6 +164,8 @@ def test_a_faulty_child_costs_its_own_documents_alone(web: Web, living: set[str]
         assert blamed(answer, reason=reason)
         assert "\x1b" not in answer["partial"][0]
         assert len(bad.asked("search")) == 1
+        if behave in (drip, drip_headers):  # as with one that hangs
+            return
         with_text = searched(url, snippets=True)
         assert urls_of(with_text) == living
         assert any(one.startswith("root/bad: ") for one in with_text["partial"])
@@ -196,7 +198,7 @@ def test_an_address_that_may_not_be_called_is_not_called(web: Web, parts: Parts,
             assert near.connections == 0
 
 
-@pytest.mark.parametrize("code", ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"])
+@pytest.mark.parametrize("code", ["302 Found", "308 Permanent Redirect"])
 def test_a_redirect_is_not_followed(web: Web, parts: Parts, living: set[str], code: str) -> None:
     with Fake(tells({"results": [found("http://stolen.example/")]}), parts) as target:
         for where in (target.url + "search", "http://169.254.169.254/"):
@@ -343,10 +345,10 @@ def test_lies_of_one_child_do_not_make_the_answer_of_its_parent_nonsense(
     """Whatever passes a router's checks must pass those of the router above, also when it is added up."""
     most = 2**53
     lies = {
-        "total": most, "partial": ["x" * 2000] * 10_000,
+        "total": most, "partial": ["x" * 100] * 10_000,
         "results": [found("http://lie.example/", title="t" * 2000, date=most, pages=most, copies=["http://c/"] * 100)],
-        "asked": [{"path": ["bad", *"n" * 31], "results": most, "bytes": most}] * 50_000,
-        "skipped": [{"path": ["bad", *"n" * 31], "reason": "r" * 20}] * 50_000,
+        "asked": [{"path": ["bad", *"n" * 31], "results": most, "bytes": most}] * 20_000,
+        "skipped": [{"path": ["bad", *"n" * 31], "reason": "r" * 20}] * 20_000,
     }  # fmt: skip
     with Fake(tells(lies), parts) as bad, above(web, {"bad": bad.url}, name="mid") as (mid, _router):
         (port,) = free_ports(1)
@@ -354,7 +356,7 @@ def test_lies_of_one_child_do_not_make_the_answer_of_its_parent_nonsense(
             top = f"http://127.0.0.1:{port}/"
             wait_for(lambda: get(top, "health").json["ready"])
             answer = ask(top, "search", query=QUERY, limit=1000, snippets=False, deadline=30.0)
-            assert urls_of(answer) >= living
+            assert urls_of(answer) == living | {"http://lie.example/", "http://c/"}
             assert answer["total"] <= most
             assert not any(reason.startswith("top/mid: it answered") for reason in answer["partial"])
 
@@ -414,13 +416,20 @@ def test_no_service_waits_longer_than_its_deadline(web: Web, parts: Parts, opera
         assert any(reason.startswith("root/bad: no answer within") for reason in answer["partial"])
 
 
-def test_hasty_callers_do_not_take_good_children_away(web: Web, living: set[str]) -> None:
-    """A millisecond is too little for anyone, and says nothing about a child."""
-    with above(web, {}) as (url, router):
-        for _ in range(6):
-            ask(url, "search", query=QUERY, deadline=0.001)
+def test_hasty_callers_do_not_take_good_children_away(web: Web, living: set[str], parts: Parts) -> None:
+    """A tenth of a second is too little for a slow child, and says nothing about it."""
+
+    async def slowly(_call: Call, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.3)
+        writer.write(reply(json.dumps({"results": [found("http://slow.example/")]}).encode()))
+
+    with Fake(slowly, parts) as slow, above(web, {"slow": slow.url}) as (url, router):
+        for seconds in (0.1, 0.001) * 4:
+            hasty = ask(url, "search", query=QUERY, deadline=seconds)
+            assert any(reason.startswith("root/slow: ") for reason in hasty["partial"])
+        assert len(slow.asked("search")) >= 4
         answer = searched(url, deadline=20.0)
-        assert (answer["partial"], urls_of(answer)) == ([], living)
+        assert (answer["partial"], urls_of(answer)) == ([], living | {"http://slow.example/"})
         assert all(child.failures == 0 for child in router.children.values())
 
 
@@ -453,7 +462,11 @@ def test_after_failures_in_a_row_a_child_is_left_alone_though_it_gives_its_label
         for number in range(1, 4):
             assert blamed(searched(url), reason="500")
             assert len(bad.asked("search")) == number
-            time.sleep(0.3)  # labels are asked for meanwhile
+            if number < 3:
+                labels = len(bad.asked("label"))
+                assert request(url + "refresh", "POST").status == 202
+                wait_for(lambda labels=labels: len(bad.asked("label")) >= labels + 3)
+        assert router.children["bad"].pause() > 0
         router.children["bad"]._closed_until += 60
         for _ in range(5):
             answer = searched(url)

@@ -15,7 +15,7 @@ from pagekin.labels.membership import Filter, term_key
 from pagekin.labels.merge import router_label
 from pagekin.routers.messages import Filters
 from pagekin.routers.routing import RoutingTable, asked_words, check_filters, matching, parsed
-from pagekin.text import QueryError, Stats, TextIndex, parse
+from pagekin.text import ANALYSER, QueryError, Stats, TextIndex, analyse, parse
 from pagekin.text.analysis import form_of
 from pagekin.text.index import asked_forms, form_key
 from tests.labels.invented import labels
@@ -188,6 +188,16 @@ def test_a_stop_word_is_no_rare_word_whatever_its_stem(table: RoutingTable) -> N
     for word in ("because", "was", "once", "always"):
         stats = table.stats(parsed(f"text:{word} oxygen"))
         assert stats.df[form_key("text", form_of(word))] == stats.pages, word
+
+
+def test_a_word_that_only_the_filters_know_is_not_taken_to_be_absent() -> None:
+    """Its key is made of the word: the stem of a stem may be another."""
+    (stem,) = analyse(["universities"])
+    assert analyse([stem]) != [stem]
+    held = (Filter.of(np.array([term_key("universities")], np.uint64)),)
+    label = ContentLabel(1, ANALYSER, "", 5, 0, 10, True, filters=held, num_words=50)
+    stats = RoutingTable({"campus": label}).stats(parsed("universities OR oxygen"))
+    assert stats.df == {stem: 1, form_of("oxygen"): 0}
 
 
 def test_words_held_counts_words_of_one_group(table: RoutingTable, leaf_labels: Labels) -> None:

@@ -18,7 +18,7 @@ from pagekin.text import Stats, TextIndex, parse
 from .questions import drawn
 from .webs import Web, ask, get, post, searched_in, served, urls_of
 
-QUESTIONS = 180
+QUESTIONS = 160
 
 
 @pytest.fixture(scope="module")
@@ -302,6 +302,6 @@ def test_the_same_question_gets_the_same_answer(web: Web, questions: list[str]) 
     def told(answer: Any) -> str:
         return json.dumps({key: answer[key] for key in ("results", "groups", "total")})
 
-    for query in questions[:20]:
+    for query in questions[:8]:
         assert told(web.search("root", query)) == told(web.search("root", query))
         assert told(ask(web.urls["root"], "search", query=query)) == told(get(web.urls["root"], "search", q=query).json)
