@@ -133,7 +133,9 @@ def main() -> None:
     parser.add_argument("--drops", type=int, default=3)
     parser.add_argument("--only", nargs="*", help="methods")
     args = parser.parse_args()
-    print("| collection | judged | classes | method | ARI | spread | V | purity | clusters | largest | stable | seconds |")
+    print(
+        "| collection | judged | classes | method | ARI | spread | V | purity | clusters | largest | stable | seconds |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     collections: dict[Path, list[Question]] = {}
     for question in args.questions:
@@ -162,7 +164,8 @@ def main() -> None:
                 levels = f"{question.first}-{question.last}"
                 print(
                     f"| {path.stem} {levels} | {judged.sum():,} | {len(np.unique(names[judged]))} | {name} "
-                    f"| {found.adjusted_rand:.3f} | {min(spread):.3f}-{max(spread):.3f} | {found.v_measure:.3f} | {found.purity:.3f} "
+                    f"| {found.adjusted_rand:.3f} | {min(spread):.3f}-{max(spread):.3f} "
+                    f"| {found.v_measure:.3f} | {found.purity:.3f} "
                     f"| {len(np.unique(labels))} | {np.bincount(labels).max() / len(labels):.0%} "
                     f"| {np.mean(stable) if stable else np.nan:.2f} | {seconds:.1f} |",
                     flush=True,

@@ -13,9 +13,9 @@ from pagekin.bags.words import bag_forms
 from pagekin.clusters import read_trees
 from pagekin.clusters.documents import document_of
 from pagekin.clusters.terms import WORDS
-from pagekin.routers.leaf import OpenLeaf
 from pagekin.routers.messages import Answer
 from pagekin.routers.network import Network
+from pagekin.routers.open_leaf import OpenLeaf
 from pagekin.routers.routing import asked_words, parsed
 from pagekin.store import KinError
 from pagekin.text import QueryError

@@ -43,7 +43,10 @@ def main() -> None:
     """Write the page for the collection named on the command line."""
     corpus = Corpus.open(sys.argv[1])
     parts = [INTRODUCTION]
-    ways = {"By pages": PageThesaurus.of(corpus), "By sub-clusters": ClusterThesaurus(corpus, read_trees(corpus.kin)[0])}
+    ways = {
+        "By pages": PageThesaurus.of(corpus),
+        "By sub-clusters": ClusterThesaurus(corpus, read_trees(corpus.kin)[0]),
+    }
     for title, made in ways.items():
         lines = [f"## {title}", "", "| word | | collocated | broader | narrower |", "|---|---:|---|---|---|"]
         for word in WORDS:

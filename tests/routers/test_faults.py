@@ -20,9 +20,10 @@ from pagekin.labels.membership import Filter
 from pagekin.labels.model import without_filters
 from pagekin.labels.parts import joined, parts_of
 from pagekin.net import Guard
+from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import MOST_HOPS
-from pagekin.routers.router import Router, RouterSettings
+from pagekin.routers.router import Router
 from pagekin.routers.serve import Place
 from pagekin.store import open_kin
 

@@ -212,7 +212,7 @@ def test_not_takes_no_leaf_out_but_its_pages(web: Web) -> None:
 
 
 def test_filters_hold_for_the_whole_network(web: Web) -> None:
-    every = web.search("root", "tidewrack")
+    every = web.search("root", "tidewrack", snippets=True)
     assert len(urls_of(every)) == 8
     assert {one["language"] for one in every["results"]} == {"en", "de"}
     german = web.search("root", "tidewrack", filters={"language": "de"})

@@ -20,8 +20,9 @@ from pagekin.clusters.make import ClusterPlan
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.net import Guard, parse_allowed
+from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.router import Router, RouterSettings
+from pagekin.routers.router import Router
 from pagekin.routers.serve import Place, serve
 from pagekin.sources.demo import demo_pages
 from pagekin.text import Stats, TextIndex, parse

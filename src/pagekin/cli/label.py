@@ -109,8 +109,8 @@ def summary(
     """Say what a collection or a router holds. Sub-clusters with their words and some of their pages."""
     from pagekin.labels.keep import read_label
     from pagekin.routers.ask import fetch
-    from pagekin.routers.leaf import summary_of
     from pagekin.routers.messages import RouterError, Summary
+    from pagekin.routers.open_leaf import summary_of
 
     if is_address(target):
         try:

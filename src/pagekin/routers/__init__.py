@@ -1,4 +1,7 @@
-"""Content routers: select, expand, search, refine, suggest (hypursuit-1996).
+"""Content routers (hypursuit-1996): many collections that search as one, over HTTP.
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+`network` is the file that says who there is, `topology` how routers are chosen, `up` runs them. `leaf` answers for one
+collection (`open_leaf`), `router` for its children by what `keeper` knows of their labels: `routing` chooses whom to ask,
+`children` asks, `results` merges, `refinement` suggests terms. `messages` is what travels, `http` and `serve` are how, `ask` asks
+from outside.
 """

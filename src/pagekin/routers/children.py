@@ -27,7 +27,7 @@ _FAIR = 0.5
 _REFUSALS = (400, 404, 413)
 """What a child answers that is well, but does not take the request or does not know the page."""
 _JSON = {"Content-Type": "application/json"}
-_MARGIN = 0.15
+_MARGIN = 0.25
 """The share of the time left that a router keeps for itself."""
 
 

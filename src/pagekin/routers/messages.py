@@ -63,7 +63,7 @@ class SearchRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     routing: Routing = "filters"
     """By what a child is judged: all its words, its heaviest terms as in 1996, or not at all."""
     snippets: bool = True
-    """Whether results come with a piece of their text; routers ask for it once they know which results remain."""
+    """Whether results come with title and text; routers ask for these once they know which results remain."""
     stats: Stats | None = None
     """Document frequencies over the whole network that was asked, so that scores can be compared."""
 

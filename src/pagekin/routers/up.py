@@ -14,10 +14,11 @@ from typing import Any
 
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.ask import fetch
+from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import Health, RouterError
 from pagekin.routers.network import Network, Node
-from pagekin.routers.router import Router, RouterSettings
+from pagekin.routers.router import Router
 from pagekin.routers.serve import Place, run
 from pagekin.store import KinError
 

@@ -1,0 +1,359 @@
+"""A collection, open for the questions that a leaf is asked."""
+
+import base64
+import time
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.copies import EMPTY, PLACES
+from pagekin.clusters import Tree, read_trees
+from pagekin.clusters.documents import document_of
+from pagekin.clusters.thesaurus import PageThesaurus, Suggestions
+from pagekin.hypertext import Corpus
+from pagekin.hypertext.titles import ShortTitles
+from pagekin.labels import ContentLabel, to_json
+from pagekin.labels.keep import read_parts
+from pagekin.labels.model import is_plain
+from pagekin.labels.parts import etag, joined
+from pagekin.routers.messages import (
+    Answer,
+    Bag,
+    Filters,
+    Found,
+    Item,
+    RefineRequest,
+    RelatedRequest,
+    RouterError,
+    SearchRequest,
+    SelectRequest,
+    ShowRequest,
+    SuggestRequest,
+    Summary,
+    SummaryCluster,
+    Terms,
+)
+from pagekin.routers.results import grouped, merged
+from pagekin.routers.routing import asked_words, parsed
+from pagekin.similarity import RelatedIndex
+from pagekin.similarity.related import Query as RelatedQuery
+from pagekin.similarity.related import RelatedError
+from pagekin.store import KinError
+from pagekin.text import Query, TextIndex, keep_pages, snippet
+
+Array = npt.NDArray[Any]
+Marks = tuple[tuple[int, int], ...]
+_LOOKED_AT = 4
+"""How many times as many results as are wanted are looked at, since some are copies."""
+_SUGGESTED_BY_LIKENESS = 5
+"""Results whose related pages are suggested besides those of their sub-clusters."""
+_ROUNDING = 1e-3
+"""How far from 1 the weights of a bag may sum to."""
+_HEAVIEST_WORDS = 24
+"""Words of a page that travel with its bag."""
+
+
+class OpenLeaf:
+    """A collection as it is now, open for questions. Not for several threads at once."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name, self.path = name, path
+        self.corpus = Corpus.open(path)
+        parts = read_parts(self.corpus.kin)
+        if parts is None:
+            raise KinError(f"{path} has no content label yet. Make it with: pagekin cluster {path}")
+        self.parts: Mapping[str, ContentLabel] = parts
+        self.etags = {function: etag(part) for function, part in parts.items()}
+        self.label_bytes = sum(len(to_json(part)) for part in parts.values())
+        self.label = joined(parts)
+        self.text = TextIndex.open(self.corpus, lazily=True)
+
+    @cached_property
+    def related_index(self) -> RelatedIndex:
+        """Opened when it is first needed."""
+        return RelatedIndex(self.corpus)
+
+    @cached_property
+    def _trees(self) -> dict[str, Tree]:
+        return {tree.name: tree for tree in read_trees(self.corpus.kin)}
+
+    @cached_property
+    def _cluster_of(self) -> npt.NDArray[np.int64]:
+        """The sub-cluster of each page, by its number in the label; 0 for none."""
+        found = np.zeros(len(self.corpus), np.int64)
+        tree = self._trees.get("clusters")
+        for cluster in self.label.clusters if tree else ():
+            for node in cluster.nodes:
+                if tree and node < len(tree):
+                    found[tree.pages_of(node)] = cluster.number
+        return found
+
+    @cached_property
+    def _documents(self) -> npt.NDArray[np.int64]:
+        """The composite document of each page."""
+        return document_of(self._trees.get("documents"), len(self.corpus))
+
+    @cached_property
+    def _document_pages(self) -> npt.NDArray[np.int64]:
+        """How many pages each document has."""
+        return np.bincount(self._documents)
+
+    @cached_property
+    def _titles(self) -> ShortTitles:
+        return ShortTitles(self.corpus)
+
+    @cached_property
+    def _thesaurus(self) -> PageThesaurus:
+        return PageThesaurus.of(self.corpus)
+
+    # -- results --------------------------------------------------------------------------------------------------------
+
+    def _found(self, page: int, score: float, text: str = "", marks: Marks = (), **more: Any) -> Found:
+        """A page as a result."""
+        cluster = int(self._cluster_of[page])
+        return Found(
+            kind="document", url=self.corpus.page_url(page), title=plain(self._titles.text(page))[:2000], snippet=text[:2000],
+            marks=marks, score=float(score), cluster=cluster, cluster_name=self._cluster_name(cluster), path=(self.name,),
+            date=int(self.corpus.kin["page.date"][page]), language=self.corpus.language(page), sketch=self._sketch(page), **more,
+        )  # fmt: skip
+
+    def _snippet(self, page: int, query: Query) -> tuple[str, Marks]:
+        """(the piece of a page that shows best what a query found, where the matches stand in it)."""
+        return _marked(snippet(self.corpus, page, query))
+
+    def _opening(self, page: int) -> str:
+        """How a page begins."""
+        return plain(self.corpus.snippets.text(page))
+
+    def _cluster_name(self, number: int) -> str:
+        return self.label.clusters[number - 1].name if number else ""
+
+    def _sketch(self, page: int) -> str:
+        if "copy.rows" not in self.corpus.kin:
+            return ""
+        row = np.asarray(self.corpus.kin["copy.rows"][page * PLACES : (page + 1) * PLACES], "<u2")
+        return base64.b64encode(row.tobytes()).decode() if bool((row != EMPTY).any()) else ""
+
+    def _answer(self, query: str, total: int, results: Iterable[Found], started: float) -> Answer:
+        found = tuple(results)
+        return Answer(
+            query=query, router=self.name, leaf=True, total=total, results=found, groups=grouped(found),
+            seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    def _keep(self, filters: Filters) -> npt.NDArray[np.bool_] | None:
+        if filters == Filters():
+            return None
+        return keep_pages(
+            self.corpus,
+            site=filters.site or None,
+            since=filters.since,
+            until=filters.until,
+            language=filters.language or None,
+        )
+
+    # -- services -------------------------------------------------------------------------------------------------------
+
+    async def search(self, request: SearchRequest) -> Answer:
+        """The documents that match."""
+        started = time.perf_counter()
+        query = parsed(request.query)
+        # Where the query begins copies are folded, so more have to be looked at.
+        most = _LOOKED_AT * request.limit if request.snippets else request.limit
+        hits = self.text.search(
+            query, most, stats=request.stats, keep=self._keep(request.filters), documents=self._documents
+        )
+        results = [self._hit(page, score) for page, score in zip(hits.pages, hits.scores, strict=True)]
+        if request.snippets:
+            of = dict(zip((one.url for one in results), hits.pages, strict=True))
+            results = [self._whole(one, of[one.url], query) for one in merged(results, request.limit)]
+        return self._answer(request.query, hits.total, results, started)
+
+    def _hit(self, page: int, score: float) -> Found:
+        """What is needed of a result to tell whether it remains among those of other leaves."""
+        return Found(
+            kind="document", url=self.corpus.page_url(page), score=float(score), cluster=int(self._cluster_of[page]),
+            path=(self.name,), pages=int(self._document_pages[self._documents[page]]), sketch=self._sketch(page),
+        )  # fmt: skip
+
+    def _whole(self, hit: Found, page: int, query: Query) -> Found:
+        """All of a result."""
+        return self._found(page, hit.score, *self._snippet(page, query), pages=hit.pages, copies=hit.copies)
+
+    async def show(self, request: ShowRequest) -> Answer:
+        """Some documents with the piece of their text that shows best what a query found."""
+        started = time.perf_counter()
+        query = parsed(request.query)
+        pages = self._pages(request.items)
+        results = (self._found(page, 0.0, *self._snippet(page, query)) for page in pages)
+        return self._answer(request.query, len(pages), results, started)
+
+    async def select(self, request: SelectRequest) -> Answer:
+        """Those of the results so far that match; without any, the documents that do: they are a leaf's children."""
+        if request.items is None:
+            return await self.search(
+                SearchRequest(query=request.query, limit=request.limit, deadline=request.deadline, hops=request.hops)
+            )
+        started = time.perf_counter()
+        query = parsed(request.query)
+        pages = self._pages(request.items)
+        keep = np.zeros(len(self.corpus), np.bool_)
+        keep[pages] = True
+        hits = self.text.search(query, request.limit, keep=keep)
+        results = (
+            self._found(page, score, *self._snippet(page, query))
+            for page, score in zip(hits.pages, hits.scores, strict=True)
+        )
+        return self._answer(request.query, hits.total, results, started)
+
+    def _pages(self, items: Iterable[Item]) -> list[int]:
+        """The pages of those items that are documents of this collection."""
+        numbers = (self.corpus.url_number(item.url) for item in items if item.kind == "document")
+        return list(
+            dict.fromkeys(page for number in numbers if number >= 0 for page in self.corpus.pages_of(number)[:1])
+        )
+
+    async def refine(self, request: RefineRequest) -> Terms:
+        """Terms that go with a query, from what pages are about; as in 1996, from sub-clusters."""
+        started = time.perf_counter()
+        pairs = asked_words(parsed(request.query))
+        if request.preset == "hypursuit1996":
+            from pagekin.routers.refinement import LabelThesaurus
+
+            found = LabelThesaurus({self.name: self.label}).suggest(pairs, request.count, plain=True)
+        else:
+            numbers = [self._thesaurus.find(word) for _attribute, word in pairs]
+            known = [number for number in numbers if number >= 0]
+            found = self._thesaurus.suggest(known, request.count) if known else Suggestions(0, (), (), ())
+        return Terms(
+            query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
+            narrower=found.narrower, seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    async def suggest(self, request: SuggestRequest) -> Answer:
+        """Documents like the results so far: of the same sub-clusters, nearest the middle first, and related pages."""
+        started = time.perf_counter()
+        given = self._pages(request.items)
+        scores: dict[int, float] = {}
+        for page in given[:_SUGGESTED_BY_LIKENESS]:
+            for other, similarity in self._related_pages(page, request.limit):
+                scores[other] = max(scores.get(other, 0.0), similarity)
+        counts = np.bincount(self._cluster_of[given], minlength=len(self.label.clusters) + 1) if given else np.zeros(1)
+        for cluster in self.label.clusters:
+            share = counts[cluster.number] / len(given) if given else 0.0
+            for place, url in enumerate(cluster.urls if share else ()):
+                number = self.corpus.url_number(url)
+                for page in self.corpus.pages_of(number)[:1] if number >= 0 else ():
+                    # Central pages come in their order, below what is like a result itself.
+                    scores[page] = scores.get(page, 0.0) + 0.1 * share / (1 + place)
+        order = sorted((page for page in scores if page not in set(given)), key=lambda page: (-scores[page], page))
+        results = (self._found(page, scores[page], self._opening(page)) for page in order[: request.limit])
+        return self._answer("", len(order), results, started)
+
+    def _related_pages(self, page: int, most: int) -> list[tuple[int, float]]:
+        """(page, similarity) of the pages that are most like a page."""
+        try:
+            results = self.related_index.related(self.corpus.page_url(page), most, captured_only=True)
+        except (KinError, RelatedError):
+            return []
+        numbers = [(self.corpus.url_number(one.url), one.similarity) for one in results]
+        return [(self.corpus.pages_of(number)[0], similarity) for number, similarity in numbers if number >= 0]
+
+    # -- related pages across the network ---------------------------------------------------------------------------------
+
+    @property
+    def _indexed(self) -> RelatedIndex:
+        """The index of related pages, or a RouterError if the collection has none."""
+        try:
+            return self.related_index
+        except KinError:
+            raise RouterError(f"{self.name} has no index of related pages", 404) from None
+
+    async def bag(self, request: RelatedRequest) -> Bag:
+        """A page's bag, to travel."""
+        index = self._indexed
+        try:
+            query = index.query_of([request.url])
+        except RelatedError as error:
+            # Those who ask from elsewhere need not know where the collection lies.
+            raise RouterError(str(error).replace(str(self.path), self.name), 404) from None
+        document = query.documents[0]
+        words = [word for word, _weight, _origins in index.heaviest(document, 2 * _HEAVIEST_WORDS) if "://" not in word]
+        return Bag(
+            strategy=index.strategy.digest()[:200],
+            hashes=tuple(index.bags.hashes[query.terms].astype(np.int64).tolist()),
+            weights=tuple(float(weight) for weight in query.weights),
+            sketch=tuple(query.sketch.tolist()),
+            signature=tuple(query.signature.tolist()),
+            words=tuple(word[:200] for word in words[:_HEAVIEST_WORDS]),
+            url=request.url,
+        )
+
+    async def related(self, request: RelatedRequest) -> Answer:
+        """The pages of this collection that are most like a page."""
+        started = time.perf_counter()
+        bag = request.bag or await self.bag(request)
+        index = self._indexed
+        if bag.strategy != index.strategy.digest()[:200]:
+            raise RouterError("its pages are represented by another strategy, so bags cannot be compared")
+        if len(bag.hashes) != len(bag.weights) or len(bag.sketch) != PLACES:
+            raise RouterError("the bag's columns have different lengths")
+        try:
+            hashes = np.array(bag.hashes, np.int64).view(np.uint64)
+        except OverflowError:
+            raise RouterError("the bag's hashes are no 64-bit numbers") from None
+        weights = np.array(bag.weights, np.float64).astype(np.float32)
+        # Signatures of anything else than a bag may take forever.
+        if not (len(weights) and (weights > 0).all() and abs(weights.sum(dtype=np.float64) - 1) < _ROUNDING):
+            raise RouterError("the bag's weights are no positive numbers that sum to 1")
+        if len(np.unique(hashes)) < len(hashes):
+            raise RouterError("a term stands twice in the bag")
+        terms = index.bags.find(hashes)
+        known = terms >= 0
+        own = self.corpus.url_number(bag.url) if bag.url else -1
+        mine = index.bags.document(own) if own >= 0 else -1
+        results: list[Found] = []
+        if known.any():
+            signature = np.array(bag.signature, np.uint32)
+            if len(signature) != index.strategy.signature.m:
+                signature = index.maker.sign(hashes, weights)
+            query = RelatedQuery(
+                terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
+                (mine,) if mine >= 0 else (), sketch=np.array(bag.sketch, np.uint16), name=bag.url,
+            )  # fmt: skip
+            for one in index.answer(query, request.limit, captured_only=True).results:
+                page = self.corpus.pages_of(self.corpus.url_number(one.url))[0]
+                results.append(self._found(page, one.similarity, self._opening(page), copies=one.copies[:100]))
+        return self._answer("", len(results), results, started)
+
+
+def summary_of(name: str, leaf: bool, label: ContentLabel, children: tuple[str, ...]) -> Summary:
+    """A label for people."""
+    clusters = tuple(
+        SummaryCluster(number=one.number, name=one.name, documents=one.num_docs, words=one.heaviest, urls=one.urls)
+        for one in label.clusters
+    )
+    return Summary(
+        name=name, leaf=leaf, documents=label.num_docs, exact=label.exact, bytes=label.size, words=label.heaviest,
+        clusters=clusters, children=children,
+    )  # fmt: skip
+
+
+def _marked(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:
+    """(a snippet's text, where its matches stand)."""
+    text, marks = "", []
+    for piece, match in pieces:
+        shown = plain(piece)
+        if match:
+            marks.append((len(text), len(text) + len(shown)))
+        text += shown
+    return text, tuple(marks[:100])
+
+
+def plain(text: str) -> str:
+    """A text without what could drive a terminal or turn lines around."""
+    return text if is_plain(text) else "".join(c if is_plain(c) else " " for c in text)
