@@ -103,21 +103,30 @@ class Child:
         self, session: aiohttp.ClientSession, operation: str, request: Travel, answer: type[T], deadline: float
     ) -> tuple[T, int]:
         """(what the child answers, its bytes), or a ChildError; `deadline` is when the router itself has to be done."""
-        if pause := self.pause():
-            raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
-        left = (deadline - time.monotonic()) * (1 - _MARGIN)
-        if left <= 0.001:
-            raise ChildError("no time was left to ask it")
-        body = encode(msgspec.structs.replace(request, deadline=min(max(left, 0.001), 120.0)))
-        self.calls += 1
+        left = time_for_children(deadline)
         try:
             async with asyncio.timeout(left):
-                raw = await self._posted(session, operation, body)
-            found = msgspec.json.decode(raw, type=answer)
+                return await self.answered(session, operation, body_of(request, left), answer)
         except TimeoutError:
-            if left < _FAIR:
-                raise ChildError(f"no answer within {left:.2g} s") from None
-            self.failed(f"no answer within {left:.1f} s", ill=True)
+            raise ChildError(self.late(left)) from None
+
+    def late(self, left: float) -> str:
+        """Note that no answer came in the time that was left; give the reason."""
+        if left < _FAIR:
+            return f"no answer within {left:.2g} s"
+        self.failed(f"no answer within {left:.1f} s", ill=True)
+        return self.error
+
+    async def answered(
+        self, session: aiohttp.ClientSession, operation: str, body: bytes, answer: type[T]
+    ) -> tuple[T, int]:
+        """(what the child answers to a request, its bytes), or a ChildError; the caller ends it when it takes too long."""
+        if pause := self.pause():
+            raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
+        self.calls += 1
+        try:
+            raw = await self._posted(session, operation, body)
+            found = msgspec.json.decode(raw, type=answer)
         except RefusedError:
             self.succeeded()
             raise
@@ -199,6 +208,19 @@ class Child:
     def label_age(self) -> float | None:
         """Seconds since its label was last known to be fresh."""
         return None if self.fresh_at is None else time.monotonic() - self.fresh_at
+
+
+def time_for_children(deadline: float) -> float:
+    """Seconds that children have to answer a router that has to be done by a deadline."""
+    left = (deadline - time.monotonic()) * (1 - _MARGIN)
+    if left <= 0.001:
+        raise ChildError("no time was left to ask it")
+    return left
+
+
+def body_of(request: Travel, left: float) -> bytes:
+    """A request on its way, with the time that is left for an answer."""
+    return encode(msgspec.structs.replace(request, deadline=min(max(left, 0.001), 120.0)))
 
 
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:

@@ -91,7 +91,9 @@ class Keeper:
         from pagekin.net import guarded_connector
 
         connector = guarded_connector(self.settings.guard, limit=0, keepalive_timeout=75)
-        self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False)
+        # Each call has its own deadline; a timer more for each would take a sixth of the time.
+        forever = aiohttp.ClientTimeout(total=None, sock_connect=None)
+        self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, timeout=forever)
         self._task = asyncio.create_task(self._stay_fresh(), name=f"labels of {self.name}")
 
     async def stop(self) -> None:
