@@ -13,7 +13,7 @@ from pagekin.clusters.terms import WORDS
 from pagekin.labels import ContentLabel, LabelError, SubCluster, from_json, to_json
 from pagekin.labels.fitting import Budget
 from pagekin.labels.membership import Filter, term_key
-from pagekin.labels.merge import router_label
+from pagekin.labels.merge import cut_label, router_label
 from pagekin.labels.model import VERSION, Added, Lost, Term, check_label, pack_terms
 from tests.labels.invented import labels
 
@@ -189,3 +189,21 @@ def test_bytes_are_kept(budget: int) -> None:
         assert budget < 400
         return
     assert len(to_json(made)) <= budget
+
+
+@generated
+@given(labels(), st.integers(400, 4000))
+def test_a_label_is_cut_to_a_size_and_tells_what_it_is_made_of(label, size) -> None:
+    try:
+        cut = cut_label(label, Budget(bytes=size))
+    except LabelError as error:
+        assert "is the least" in str(error)
+        return
+    assert from_json(to_json(cut)) == cut
+    assert len(to_json(cut)) <= size
+    inside = sorted(number for cluster in cut.clusters for number in cluster.nodes)
+    assert inside == [cluster.number for cluster in label.clusters] or inside == [0]
+    docs = {cluster.number: cluster.num_docs for cluster in label.clusters}
+    if inside != [0]:
+        assert all(one.num_docs == min(sum(docs[n] for n in one.nodes), 2**53 - 1) for one in cut.clusters)
+    assert (cut.name, cut.waiting, cut.num_words) == (label.name, label.waiting, label.num_words)

@@ -302,6 +302,7 @@ some_settings = st.builds(
     max_terms=st.none() | st.integers(0, 10**6),
     max_clusters=st.none() | st.integers(1, 500),
     max_bytes=st.none() | st.integers(1, 2**40),
+    child_bytes=st.none() | st.integers(1, 2**40),
     timeout=st.none() | st.floats(0.001, 3600),
     allow=st.none() | st.just(()) | st.just(("loopback", "10.0.0.0/8")),
 )

@@ -12,11 +12,13 @@ from pagekin.labels.keep import read_label
 from pagekin.labels.merge import router_label
 from pagekin.labels.parts import FUNCTIONS, joined
 from pagekin.routers.refinement import LabelThesaurus
+from pagekin.routers.router import Router
 from pagekin.routers.routing import RoutingTable, parsed
+from pagekin.routers.serve import Place
 from pagekin.similarity import RelatedIndex
 from pagekin.text import TextIndex
 
-from .webs import Web, ask, get, post, searched_in, urls_of
+from .webs import Running, Web, ask, eager, free_ports, get, post, searched_in, urls_of, wait_for
 
 QUERY = "oxygen OR violin"
 
@@ -227,3 +229,32 @@ def test_a_document_that_no_label_led_to_is_not_there(web: Web, collections: dic
         found = urls_of(web.search("root", query))
         trees = {url for url in expected | found if "trees.example" in url}  # its best page depends on statistics
         assert expected - trees == found - trees
+
+
+def test_a_parent_that_asks_for_less_of_labels_gets_less_and_groups_by_what_it_got(web: Web) -> None:
+    children = {child: web.urls[child] for child in web.children["nature"]}
+    place = Place("127.0.0.1", free_ports(1)[0])
+    narrow = Router("narrow", children, eager(child_bytes=12_000), 2)
+    at = f"http://127.0.0.1:{place.port}/"
+    with Running([(narrow, place)]):
+        wait_for(lambda: (health := get(at, "health").json)["ready"] and all(one["up"] for one in health["children"]))
+        got = {one["name"]: one["label_bytes"] for one in get(at, "health").json["children"]}
+        full = {one["name"]: one["label_bytes"] for one in get(web.urls["nature"], "health").json["children"]}
+        assert all(got[child] < full[child] for child in got)
+        asked = web.search("nature", "oxygen OR mountain OR bird")
+        answer = ask(at, "search", query="oxygen OR mountain OR bird", limit=10_000, snippets=False, deadline=60.0)
+        assert urls_of(answer) == urls_of(asked)
+        # A sub-cluster of a child stays together, whatever it was merged with.
+        homes: dict[tuple[str, int], set[int]] = {}
+        each = [web.search(child, "oxygen OR mountain OR bird") for child in children]
+        own = {one["url"]: one["cluster"] for found in each for one in found["results"]}
+        for one in answer["results"]:
+            homes.setdefault((one["path"][1], own.get(one["url"], -1)), set()).add(one["cluster"])
+        assert all(len(found) == 1 and found != {0} for found in homes.values()), homes
+        assert len({number for found in homes.values() for number in found}) > 1
+    whole, cut = (get(web.urls["elements"], "label", **more) for more in ({}, {"max_bytes": 12_000}))
+    assert len(cut.body) <= 12_000 < len(whole.body)
+    assert cut.headers["etag"] != whole.headers["etag"]
+    again = get(web.urls["elements"], "label", {"If-None-Match": cut.headers["etag"]}, max_bytes=12_000)
+    assert again.status == 304
+    assert get(web.urls["elements"], "label", max_bytes=10).status == 400

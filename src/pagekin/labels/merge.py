@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -282,3 +283,18 @@ def router_label(
         for one in part:
             homes[router.documents[one].child][router.documents[one].number] = number
     return Merged(label, homes)
+
+
+def cut_label(label: ContentLabel, budget: Budget) -> ContentLabel:
+    """A label within a smaller budget, made of the label alone: what one parent is given, and its siblings are not.
+
+    The `nodes` of a sub-cluster are the numbers of those sub-clusters of the label that are in it.
+    """
+    made = router_label(label.name, {label.name: label}, budget)
+    inside: dict[int, list[int]] = {}
+    for number, home in made.homes[label.name].items():
+        inside.setdefault(home, []).append(number)
+    clusters = tuple(
+        msgspec.structs.replace(cluster, nodes=tuple(sorted(inside[cluster.number]))) for cluster in made.label.clusters
+    )
+    return msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting)

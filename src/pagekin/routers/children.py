@@ -49,6 +49,8 @@ class Child:
 
     name: str
     url: str
+    max_bytes: int | None = None
+    """How much of its label is wanted; None: all of it."""
     parts: dict[str, ContentLabel] = field(default_factory=dict)
     etags: dict[str, str] = field(default_factory=dict)
     label: ContentLabel | None = None
@@ -68,6 +70,12 @@ class Child:
     def up(self) -> bool:
         """Whether the last call was answered."""
         return self.calls > self.failures and not self.error
+
+    def numbered(self, cluster: int) -> int:
+        """The number, in the label that is here, of one of its sub-clusters: in a label that was cut they have others."""
+        if self.max_bytes is None or self.label is None:
+            return cluster
+        return next((one.number for one in self.label.clusters if cluster in one.nodes), 0)
 
     @property
     def missing(self) -> bool:
@@ -194,7 +202,8 @@ class Child:
     async def _part(self, session: aiohttp.ClientSession, function: str, limits: LabelLimits) -> ContentLabel | None:
         """A part of the label, or None if the one that is here is fresh."""
         headers = {"If-None-Match": f'"{self.etags[function]}"'} if function in self.etags else {}
-        url = self._address(f"label?part={function}&form=wire")
+        within = f"&max_bytes={self.max_bytes}" if self.max_bytes else ""
+        url = self._address(f"label?part={function}&form=wire{within}")
         async with session.get(url, headers=headers, allow_redirects=False) as response:
             if response.status == 304:
                 return None

@@ -1,9 +1,10 @@
 """A router's services over HTTP: JSON by POST, and by GET where an address says it all; described at /schema/openapi.json."""
 
+import asyncio
 import gzip
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -16,8 +17,10 @@ from litestar.params import Parameter
 from litestar.types import Scope
 
 from pagekin import __version__
-from pagekin.labels import ContentLabel, to_json
-from pagekin.labels.parts import etag, to_wire
+from pagekin.labels import Budget, ContentLabel, LabelError, to_json
+from pagekin.labels.fitting import ROUTER_CLUSTERS
+from pagekin.labels.merge import cut_label
+from pagekin.labels.parts import etag, parts_of, to_wire
 from pagekin.labels.sexpr import to_sexpr
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import (
@@ -54,6 +57,8 @@ Seconds = Annotated[int | None, Parameter(ge=0, le=2**53, description="Seconds s
 Page = Annotated[str, Parameter(max_length=2000, description="The address of a page.")]
 LARGEST_REQUEST = 4 << 20
 SERVED = "pagekin.served"
+_MOST_CUT = 16
+"""Sizes in which a label is kept for parents that ask for less of it."""
 WIRE = "application/vnd.pagekin.label+zstd"
 _log = logging.getLogger("pagekin.routers")
 
@@ -64,7 +69,32 @@ class Served:
     def __init__(self, service: Leaf | Router) -> None:
         self.service = service
         self.metrics = Metrics()
-        self.packed: dict[str, tuple[str, bytes]] = {}
+        self._packed: dict[tuple[str, int | None], tuple[str, bytes]] = {}
+        self._cut: dict[int, tuple[ContentLabel, ContentLabel, dict[str, ContentLabel]]] = {}
+
+    async def label_within(self, max_bytes: int | None) -> tuple[ContentLabel, Mapping[str, ContentLabel]]:
+        """(the label, its parts), cut to a size if one is given."""
+        whole = self.service.label
+        if max_bytes is None:
+            return whole, self.service.parts
+        if max_bytes not in self._cut or self._cut[max_bytes][0] is not whole:
+            try:
+                cut = await asyncio.to_thread(cut_label, whole, Budget(clusters=ROUTER_CLUSTERS, bytes=max_bytes))
+            except LabelError as error:
+                raise RouterError(str(error)) from None
+            if len(self._cut) >= _MOST_CUT:
+                self._cut.clear()
+            self._cut[max_bytes] = whole, cut, parts_of(cut)
+        return self._cut[max_bytes][1:]
+
+    def wired(self, part: str, max_bytes: int | None, tag: str, made: ContentLabel) -> bytes:
+        """A part of the label as it travels; compressed once."""
+        key = part, max_bytes
+        if self._packed.get(key, ("",))[0] != tag:
+            if len(self._packed) > 4 * _MOST_CUT:
+                self._packed.clear()
+            self._packed[key] = tag, to_wire(made)
+        return self._packed[key][1]
 
     async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
         """What a service answers, counted."""
@@ -134,18 +164,21 @@ async def related_by_address(scope: Scope, url: Page, limit: Count = 10) -> Answ
 async def label(
     request: Asking, part: Annotated[str, Parameter(pattern="^(|refinement|routing|browsing)$")] = "",
     form: Annotated[str, Parameter(pattern="^(json|sexpr|wire)$")] = "json",
+    max_bytes: Annotated[int | None, Parameter(ge=1, le=32_000_000, description="Of the whole label as JSON.")] = None,
 ) -> Response[bytes]:  # fmt: skip
-    """The content label, whole or what one abstraction function needs; fresh by its ETag."""
+    """The content label, whole or what one abstraction function needs; fresh by its ETag.
+
+    With `max_bytes` it is cut to that size, from what the label tells; one parent may ask for less than another.
+    """
     here = served(request.scope)
-    made: ContentLabel = here.service.parts[part] if part else here.service.label
-    tag = here.service.etags[part] if part else etag(made)
+    whole, parts = await here.label_within(max_bytes)
+    made = parts[part] if part else whole
+    tag = etag(made) if max_bytes or not part else here.service.etags[part]
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
     if f'"{tag}"' in request.headers.get("if-none-match", ""):
         return Response(b"", status_code=304, headers=headers)
     if form == "wire":
-        if here.packed.get(part, ("",))[0] != tag:
-            here.packed[part] = tag, to_wire(made)
-        return Response(here.packed[part][1], media_type=WIRE, headers=headers)
+        return Response(here.wired(part, max_bytes, tag, made), media_type=WIRE, headers=headers)
     body = to_json(made) if form == "json" else to_sexpr(made).encode()
     if "gzip" in request.headers.get("accept-encoding", ""):
         body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"

@@ -42,6 +42,8 @@ class RouterSettings:
     """Seconds that fetching a label may take."""
     budget: Budget = field(default_factory=lambda: Budget(clusters=ROUTER_CLUSTERS))
     added: tuple[Added, ...] = ()
+    child_bytes: int | None = None
+    """How much it wants of each child's label, at most; None: all."""
     limits: LabelLimits = field(default_factory=LabelLimits)
     guard: Guard = field(default_factory=Guard)
     cached: float = 3.0
@@ -71,7 +73,8 @@ class Keeper:
     ) -> None:
         self.name, self.level = name, level
         self.settings = settings or RouterSettings()
-        self.children = {child: Child(child, url) for child, url in children.items()}
+        most = self.settings.child_bytes
+        self.children = {child: Child(child, url, most) for child, url in children.items()}
         self.error = ""
         self.requests = 0
         self._known: Known | None = None

@@ -25,7 +25,7 @@ TIMEOUT = 10.0
 _HEAD = """\
 # The network: routers, and the sites (leaves) below them. Read by `pagekin network`; edit it as you like.
 #
-# [network]   name; defaults for all nodes: timeout, allow, max_terms, max_clusters, max_bytes
+# [network]   name; defaults for all nodes: timeout, allow, max_terms, max_clusters, max_bytes, child_bytes
 # [[router]]  name, url, parents, hierarchy; a router without parents is the root of its hierarchy
 # [[site]]    name, url, parents, collection (a .kin folder, relative to this file)
 #
@@ -45,8 +45,10 @@ class Settings:
     max_clusters: int | None = None
     max_bytes: int | None = None
     """The budget of its label: terms of a sub-cluster, sub-clusters, bytes of the JSON form."""
+    child_bytes: int | None = None
+    """How much a router wants of each child's label, at most."""
     timeout: float | None = None
-    """Seconds that a call to it may take."""
+    """Seconds that a router waits for the label of a child."""
     allow: tuple[str, ...] | None = None
     """Addresses that are not public and yet may be called: for the address guard."""
 
@@ -173,8 +175,13 @@ class Network:
             self._setting(node, "max_bytes", MAX_BYTES),
         )  # fmt: skip
 
+    def child_bytes_of(self, node: Node) -> int | None:
+        """How much a router wants of each child's label; None: all of it."""
+        found: int | None = self._setting(node, "child_bytes", None)
+        return found
+
     def timeout_of(self, node: Node) -> float:
-        """Seconds that a call to a node may take."""
+        """Seconds that a router waits for the label of a child."""
         return float(self._setting(node, "timeout", TIMEOUT))
 
     def allow_of(self, node: Node) -> tuple[str, ...]:

@@ -330,7 +330,7 @@ class _Table:
         if timeout is not None and not 0 < timeout <= 3600:
             self.error("timeout", f"needs more than 0 and at most 3,600 seconds as timeout, not {timeout}")
         terms, clusters, size = self._count("max_terms", 0), self._count("max_clusters", 1), self._count("max_bytes", 1)
-        return Settings(terms, clusters, size, timeout, allow)
+        return Settings(terms, clusters, size, self._count("child_bytes", 1), timeout, allow)
 
     def _count(self, key: str, least: int) -> int | None:
         value: int | None = self.get(key, None, int, "a whole number")

@@ -151,7 +151,7 @@ class Router(Keeper):
     def _placed(self, child: str, found: Found) -> Found:
         """A child's result as one of this router's: its path, and the sub-cluster to which it belongs here."""
         known = self._known
-        number = known.merged.homes.get(child, {}).get(found.cluster, 0) if known else 0
+        number = known.merged.homes.get(child, {}).get(self.children[child].numbered(found.cluster), 0) if known else 0
         return msgspec.structs.replace(
             found,
             path=self._under(child, found.path),

@@ -55,8 +55,10 @@ def _opened(network: Network, node: Node, refresh: float) -> Leaf | Router:
         return Leaf(node.name, collection)
     settings = RouterSettings(
         refresh=refresh,
+        label_seconds=network.timeout_of(node),
         budget=network.budget_of(node),
         added=network.added_of(node),
+        child_bytes=network.child_bytes_of(node),
         guard=Guard(parse_allowed(network.allow_of(node))),
     )
     children = {child.name: child.url for child in network.children_of(node.name)}
