@@ -649,8 +649,12 @@ def test_damage_does_not_reach_compiled_code(mine: Path, tmp_path: Path) -> None
     refused(pagekin("index", mine), 3, "is damaged: stream", f"pagekin check {mine}")
 
 
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
 def test_an_index_that_cannot_be_written_leaves_the_collection_as_it_was(mine: Path) -> None:
-    before = {file.name: file.read_bytes() for file in mine.iterdir()}
+    before = files_in(mine)
     change = ["index", mine, "--set", "window.size=8"]
     refused(pagekin(*change, preexec_fn=files_of_at_most(300_000)), 3, "File too large", "It is as it was before")
     mine.chmod(0o555)
@@ -658,7 +662,7 @@ def test_an_index_that_cannot_be_written_leaves_the_collection_as_it_was(mine: P
     new = pagekin("build", "demo", "--out", mine / "new.kin", preexec_fn=without_privileges)
     refused(new, 3, "new.kin cannot be written: Permission denied")
     mine.chmod(0o755)
-    assert {file.name: file.read_bytes() for file in mine.iterdir()} == before
+    assert files_in(mine) == before
 
 
 def test_leftovers_of_a_stopped_build_are_named_but_no_damage(mine: Path) -> None:
