@@ -26,7 +26,7 @@ from tests.sources.robot_server import MISSING, QUICK, Asked, Server, Site, answ
 
 def run(server: Server, folder: Path, **options: object) -> CrawlReport:
     """Crawl a site of the server; nothing may be asked for twice unless it failed."""
-    report = crawl(server.plan(folder / "site.warc.gz", **options))  # type: ignore[arg-type]
+    report = crawl(server.plan(folder / "site.warc.gz", **options))  # type: ignore[arg-type]  # limits, by name
     again = {key: n for key, n in Counter((each.host, each.path) for each in server.log).items() if n > 1}
     assert again == {}
     return report
@@ -179,7 +179,7 @@ def test_while_robots_txt_fails_nothing_is_allowed_until_it_recovers(tmp_path: P
     def site(asked: Asked) -> bytes:
         if asked.path == "/robots.txt":
             return answer(b"", status=status) if broken else robots("User-agent: *\nDisallow: /b")
-        return pages({"/": page("/a", "/b"), "/a": page(), "/b": page()})(asked)  # type: ignore[return-value]
+        return pages({"/": page("/a", "/b"), "/a": page(), "/b": page()})(asked)  # type: ignore[return-value]  # a reply of one piece
 
     with serving({"site.test": site}) as server:
         report = crawl(server.plan(tmp_path / "site.warc.gz"))

@@ -21,7 +21,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
 def run(server: Server, folder: Path, **options: object) -> CrawlReport:
-    return crawl(server.plan(folder / "site.warc.gz", **options))  # type: ignore[arg-type]
+    return crawl(server.plan(folder / "site.warc.gz", **options))  # type: ignore[arg-type]  # limits, by name
 
 
 def kept(folder: Path) -> dict[str, bytes]:

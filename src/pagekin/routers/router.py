@@ -91,7 +91,7 @@ class Router(Keeper):
                 asked.append(Asked(path=(self.name, name), seconds=seconds))
                 continue
             limit = getattr(requests[name], "limit", 10_000)
-            mine = [self._placed(name, found) for found in answer.results[:limit] if _is_sound(found)]
+            mine = [self._placed(name, found) for found in answer.results[:limit] if _is_address(found.url)]
             if len(mine) < len(answer.results):
                 without = len(answer.results) - len(mine)
                 partial.append(f"{self.name}/{name}: {without:,} results are left out, as no web addresses or too many")
@@ -389,11 +389,6 @@ class Router(Keeper):
             router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
             skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
         )  # fmt: skip
-
-
-def _is_sound(found: Found) -> bool:
-    """Whether a child's result may be shown."""
-    return _is_address(found.url)
 
 
 def _is_address(url: str) -> bool:

@@ -11,14 +11,13 @@ import numpy.typing as npt
 from pagekin.bags import preset
 from pagekin.bags.words import bag_forms
 from pagekin.clusters.terms import ATTRIBUTES, WORDS
-from pagekin.hypertext import canonical
-from pagekin.hypertext.language import declared_language
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import FilterBank, term_key
 from pagekin.labels.model import LARGEST, Terms, without_filters
 from pagekin.routers.messages import Filters
-from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, QueryError, Stats, Word, analyse, parse
+from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, parse
 from pagekin.text.analysis import form_of
+from pagekin.text.filters import language_code, site_name
 from pagekin.text.index import form_key
 
 Mask = npt.NDArray[np.bool_]
@@ -264,11 +263,10 @@ def _numbers(terms: Terms) -> npt.NDArray[np.int64]:
 
 def check_filters(filters: Filters) -> None:
     """Refuse, with a QueryError, filters that every leaf would refuse."""
-    if filters.language and not declared_language(filters.language):
-        raise QueryError(f"'{filters.language}' is no code of a language; write two letters, such as en or de")
-    site = filters.site
-    if site and canonical(site if "://" in site else f"http://{site.strip().lstrip('.')}/") is None:
-        raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
+    if filters.language:
+        language_code(filters.language)
+    if filters.site:
+        site_name(filters.site)
 
 
 @lru_cache(4096)

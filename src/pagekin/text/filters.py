@@ -33,20 +33,31 @@ def keep_pages(
         if until is not None:
             keep &= dates <= until
     if language is not None:
-        code = declared_language(language)
-        if not code:
-            raise QueryError(f"'{language}' is no code of a language; write two letters, such as en or de")
+        code = language_code(language)
         codes = corpus.facts["language_codes"]
         keep &= (np.array(codes) == code)[np.asarray(kin["page.language"])] if len(corpus) else keep
     return keep
 
 
-def _hosts_of(corpus: Corpus, site: str) -> npt.NDArray[np.bool_]:
-    """Whether each host is of a site."""
+def language_code(language: str) -> str:
+    """The code of a language as pages have it; a QueryError if it is none."""
+    code = declared_language(language)
+    if not code:
+        raise QueryError(f"'{language}' is no code of a language; write two letters, such as en or de")
+    return code
+
+
+def site_name(site: str) -> str:
+    """The host, or the end of one, that a site names; a QueryError if it is none."""
     address = canonical(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
     if address is None:
         raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
-    name = host_of(address)
+    return host_of(address)
+
+
+def _hosts_of(corpus: Corpus, site: str) -> npt.NDArray[np.bool_]:
+    """Whether each host is of a site."""
+    name = site_name(site)
     return np.array([_is_of(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))], np.bool_)
 
 
