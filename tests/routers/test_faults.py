@@ -20,6 +20,7 @@ from pagekin.labels.membership import Filter
 from pagekin.labels.model import without_filters
 from pagekin.labels.parts import joined, parts_of
 from pagekin.net import Guard
+from pagekin.routers.children import Child
 from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import MOST_HOPS
@@ -589,3 +590,21 @@ def test_a_collection_that_is_not_there_says_so(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere.kin", tmp_path):
         with pytest.raises(KinError):
             Leaf("nowhere", path)
+
+
+def test_a_child_is_blamed_for_silence_only_if_it_had_the_time_that_it_usually_takes() -> None:
+    unknown = Child("a", "http://a.example/")
+    unknown.late(0.3)
+    assert unknown.failures == 0
+    unknown.late(0.5)
+    assert unknown.failures == 1
+    quick = Child("b", "http://b.example/", _usual=0.004)
+    quick.late(0.09)
+    assert quick.failures == 0
+    for _ in range(3):
+        quick.late(0.12)
+    assert quick.failures == 3
+    assert quick.pause() > 0
+    slow = Child("c", "http://c.example/", _usual=0.04)
+    slow.late(0.3)
+    assert slow.failures == 0

@@ -22,8 +22,8 @@ _FAILURES = 3
 """Failures in a row after which a child is left alone for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 _RETRY_AFTER = 0.05
-_FAIR = 0.5
-"""Seconds that a child must have had before it is blamed for giving no answer."""
+_FAIR, _LEAST_FAIR, _SLOWER = 0.5, 0.1, 10
+"""Seconds that a child must have had before it is blamed for giving no answer; less, if that is ten times its usual time."""
 _REFUSALS = (400, 404, 413)
 """What a child answers that is well, but does not take the request or does not know the page."""
 _JSON = {"Content-Type": "application/json"}
@@ -61,6 +61,8 @@ class Child:
     calls: int = 0
     failures: int = 0
     _in_a_row: int = 0
+    _usual: float | None = None
+    """Seconds that it takes to answer."""
     _ill: bool = False
     """Whether it was there when it failed to answer: a label from it does not mend that."""
     _closed_until: float = 0.0
@@ -120,10 +122,15 @@ class Child:
 
     def late(self, left: float) -> str:
         """Note that no answer came in the time that was left; give the reason."""
-        if left < _FAIR:
+        if not self._was_fair(left):
             return f"no answer within {left:.2g} s"
         self.failed(f"no answer within {left:.1f} s", ill=True)
         return self.error
+
+    def _was_fair(self, left: float) -> bool:
+        """Whether it had the time to answer: an impatient caller is not its fault."""
+        usual = self._usual if self._usual is not None else _FAIR
+        return left >= min(_FAIR, max(_LEAST_FAIR, _SLOWER * usual))
 
     async def answered(
         self, session: aiohttp.ClientSession, operation: str, body: bytes, answer: type[T]
@@ -132,6 +139,7 @@ class Child:
         if pause := self.pause():
             raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
         self.calls += 1
+        began = time.monotonic()
         try:
             raw = await self._posted(session, operation, body)
             found = msgspec.json.decode(raw, type=answer)
@@ -146,6 +154,8 @@ class Child:
             self.failed(_reason(error), ill=not isinstance(error, aiohttp.ClientConnectorError))
         else:
             self.succeeded()
+            took = time.monotonic() - began
+            self._usual = took if self._usual is None else 0.9 * self._usual + 0.1 * took
             return found, len(raw)
         raise ChildError(self.error)
 
