@@ -11,15 +11,23 @@ import numpy.typing as npt
 from pagekin.bags.copies import PLACES, are_copies
 from pagekin.routers.messages import Found, Group
 
+SEEN = 4
+"""Among how many times as many results as are wanted copies are looked for."""
 
-def merged(results: Iterable[Found], limit: int, copies: bool = True, seen: int = 4) -> list[Found]:
+
+def by_score(one: Found) -> tuple[float, str]:
+    """What results are sorted by: the best first, and always in one order."""
+    return -one.score, one.url
+
+
+def merged(results: Iterable[Found], limit: int, copies: bool = True, seen: int = SEEN) -> list[Found]:
     """The best results, at most `limit`; those with the same address, and near-copies, are folded into the best of them.
 
     Copies are looked for among the first `seen` times `limit`, and only if they are to be.
     """
     found: list[Found] = []
     place: dict[str, int] = {}
-    ordered = sorted(results, key=lambda one: (-one.score, one.url))[: max(seen * limit, limit)]
+    ordered = sorted(results, key=by_score)[: max(seen * limit, limit)]
     sketches = _Sketches()
     for one in ordered:
         if one.url in place:

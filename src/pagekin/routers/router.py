@@ -30,7 +30,7 @@ from pagekin.routers.messages import (
 )
 from pagekin.routers.open_leaf import plain
 from pagekin.routers.refinement import LabelThesaurus
-from pagekin.routers.results import grouped, merged
+from pagekin.routers.results import SEEN, by_score, grouped, merged
 from pagekin.routers.routing import asked_words, check_filters, parsed
 
 R = TypeVar("R", bound=Travel)
@@ -76,10 +76,13 @@ class Router(Keeper):
         )
 
     async def _ask(
-        self, operation: str, requests: Mapping[str, Travel], deadline: float
+        self, operation: str, requests: Mapping[str, Travel], deadline: float, most: int | None = None
     ) -> tuple[list[Found], list[Asked], list[Skipped], list[str], int]:
-        """(results, who was asked, who was skipped, what is missing, total) of several children at once."""
-        results: list[Found] = []
+        """(results, who was asked, who was skipped, what is missing, total) of several children at once.
+
+        With `most` only the best results are given, the best first.
+        """
+        results: list[tuple[str, Found]] = []
         asked: list[Asked] = []
         skipped: list[Skipped] = []
         partial: list[str] = []
@@ -91,7 +94,7 @@ class Router(Keeper):
                 asked.append(Asked(path=(self.name, name), seconds=seconds))
                 continue
             limit = getattr(requests[name], "limit", 10_000)
-            mine = [self._placed(name, found) for found in answer.results[:limit] if _is_address(found.url)]
+            mine = [(name, found) for found in answer.results[:limit] if _is_address(found.url)]
             if len(mine) < len(answer.results):
                 without = len(answer.results) - len(mine)
                 partial.append(f"{self.name}/{name}: {without:,} results are left out, as no web addresses or too many")
@@ -109,7 +112,9 @@ class Router(Keeper):
                 for below in answer.skipped[:_MOST_TOLD]
             )
             partial += (plain(reason) for reason in answer.partial[:_MOST_TOLD])
-        return results, asked, skipped, partial[: 2 * _MOST_TOLD], total
+        if most is not None:
+            results = sorted(results, key=lambda pair: by_score(pair[1]))[:most]
+        return [self._placed(*pair) for pair in results], asked, skipped, partial[: 2 * _MOST_TOLD], total
 
     async def _called(
         self, operation: str, requests: Mapping[str, Travel], deadline: float
@@ -190,7 +195,7 @@ class Router(Keeper):
         unknown = [name for name in self.children if name not in known.table.labels]
         onward = self._further(request, stats=request.stats or known.table.stats(query), snippets=False)
         requests = dict.fromkeys((*verdict.ask, *unknown), onward)
-        found, asked, skipped, partial, total = await self._ask("search", requests, deadline)
+        found, asked, skipped, partial, total = await self._ask("search", requests, deadline, SEEN * request.limit)
         skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
         # Copies are folded once, where the query began.
         results = merged(found, request.limit, copies=request.snippets)

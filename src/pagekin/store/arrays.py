@@ -102,7 +102,8 @@ class ArrayFile:
 
     def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
         self.path = path
-        self.dtype = np.dtype(dtype).newbyteorder("<")
+        # By name, as a type that was turned to "<" is not taken for the machine's own, even where it is.
+        self.dtype = np.dtype(np.dtype(dtype).newbyteorder("<").str)
         if self.dtype.kind not in _KINDS:
             raise ValueError(f"arrays of {self.dtype} cannot be stored: only numbers and fixed-length strings")
         self.length = 0
