@@ -294,4 +294,4 @@ def test_opening_takes_the_collection_as_it_is(collections: dict[str, Path]) -> 
     opened = OpenLeaf("elements", collections["elements"])
     assert set(opened.etags) == {"refinement", "routing", "browsing"}
     assert opened.label_bytes > 1000
-    assert np.all(opened._cluster_of > 0), "every page is in a sub-cluster"
+    assert np.all(opened.cluster_of > 0), "every page is in a sub-cluster"

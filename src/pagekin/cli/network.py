@@ -256,13 +256,14 @@ def up(
     from pagekin.hypertext.read import default_workers
     from pagekin.routers.messages import RouterError
     from pagekin.routers.up import chosen_nodes, run_network
+    from pagekin.web import web_app
 
     made = load_network(path)
     for warning in made.warnings:
         say(f"warning: {warning}", err=True)
     try:
         names = chosen_nodes(made, only or [], on)
-        run_network(made, names, processes or default_workers(), refresh, say)
+        run_network(made, names, processes or default_workers(), refresh, say, web_app)
     except RouterError as error:
         fail(str(error))
 

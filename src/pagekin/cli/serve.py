@@ -1,4 +1,4 @@
-"""`pagekin serve`: a collection as a leaf router over HTTP."""
+"""`pagekin serve`: a collection as a web site, and as a leaf router."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,18 +16,26 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8600,
     name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
+    processes: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
 ) -> None:
-    """Serve a collection over HTTP. A leaf router that others can ask, or a network can take in."""
+    """Serve a collection as a web site: browse, search, related pages. Also a leaf router that a network can take in."""
+    serve_collection(collection, host, port, name or collection.stem, processes)
+
+
+def serve_collection(collection: Path, host: str, port: int, name: str, processes: int = 1) -> None:
+    """Serve a collection until this process is stopped."""
     from pagekin.routers.leaf import Leaf
     from pagekin.routers.messages import RouterError
-    from pagekin.routers.serve import Place, free_port, run
+    from pagekin.routers.serve import Place, free_port
+    from pagekin.routers.up import run_leaf
     from pagekin.store import KinError
+    from pagekin.web import web_app
 
     try:
-        leaf = Leaf(name or collection.stem, collection)
+        leaf = Leaf(name, collection)
         place = Place(host, port or free_port(host))
         address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
-        run([(leaf, place)], lambda: _tell(address, leaf.label.num_docs))
+        run_leaf(leaf, place, processes, lambda: _tell(address, leaf.label.num_docs), web_app)
     except (KinError, RouterError) as error:
         fail(str(error))
 

@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -56,7 +56,8 @@ Site = Annotated[str, Parameter(max_length=200, description="Only pages of this 
 Seconds = Annotated[int | None, Parameter(ge=0, le=2**53, description="Seconds since 1970.")]
 Page = Annotated[str, Parameter(max_length=2000, description="The address of a page.")]
 LARGEST_REQUEST = 4 << 20
-SERVED = "pagekin.served"
+SERVED, PREFIX = "pagekin.served", "pagekin.prefix"
+"""Where a request's scope tells the router that it is for, and the path below which that is served."""
 _MOST_CUT = 16
 """Sizes in which a label is kept for parents that ask for less of it."""
 WIRE = "application/vnd.pagekin.label+zstd"
@@ -330,12 +331,17 @@ ERRORS: dict[Any, Any] = {
 """What is answered when something goes wrong: always JSON with a `detail`."""
 
 
-def router_app() -> Litestar:
-    """The application of any router: which one a request is for stands in its scope."""
+def router_app(handlers: Sequence[Any] = (), errors: Mapping[Any, Any] = ERRORS, **more: Any) -> Litestar:
+    """The application of any router, with more routes if there are: which one a request is for stands in its scope."""
     return Litestar(
-        route_handlers=HANDLERS,
-        openapi_config=OpenAPIConfig(title="Pagekin router", version=__version__, render_plugins=[JsonRenderPlugin()]),
-        exception_handlers=ERRORS,
+        route_handlers=[*HANDLERS, *handlers],
+        openapi_config=OpenAPIConfig(
+            title="Pagekin",
+            version=__version__,
+            render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])],
+        ),
+        exception_handlers=dict(errors),
         request_max_body_size=LARGEST_REQUEST,
         logging_config=None,
+        **more,
     )

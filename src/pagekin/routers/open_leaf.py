@@ -78,14 +78,15 @@ class OpenLeaf:
         return RelatedIndex(self.corpus)
 
     @cached_property
-    def _trees(self) -> dict[str, Tree]:
+    def trees(self) -> dict[str, Tree]:
+        """The hierarchies, by their names."""
         return {tree.name: tree for tree in read_trees(self.corpus.kin)}
 
     @cached_property
-    def _cluster_of(self) -> npt.NDArray[np.int64]:
+    def cluster_of(self) -> npt.NDArray[np.int64]:
         """The sub-cluster of each page, by its number in the label; 0 for none."""
         found = np.zeros(len(self.corpus), np.int64)
-        tree = self._trees.get("clusters")
+        tree = self.trees.get("clusters")
         for cluster in self.label.clusters if tree else ():
             for node in cluster.nodes:
                 if tree and node < len(tree):
@@ -93,43 +94,46 @@ class OpenLeaf:
         return found
 
     @cached_property
-    def _documents(self) -> npt.NDArray[np.int64]:
+    def documents(self) -> npt.NDArray[np.int64]:
         """The composite document of each page."""
-        return document_of(self._trees.get("documents"), len(self.corpus))
+        return document_of(self.trees.get("documents"), len(self.corpus))
 
     @cached_property
-    def _document_pages(self) -> npt.NDArray[np.int64]:
+    def document_pages(self) -> npt.NDArray[np.int64]:
         """How many pages each document has."""
-        return np.bincount(self._documents)
+        return np.bincount(self.documents)
 
     @cached_property
-    def _titles(self) -> ShortTitles:
+    def titles(self) -> ShortTitles:
+        """Titles without what all of them share."""
         return ShortTitles(self.corpus)
 
     @cached_property
-    def _thesaurus(self) -> PageThesaurus:
+    def thesaurus(self) -> PageThesaurus:
+        """What refines queries."""
         return PageThesaurus.of(self.corpus)
 
     # -- results --------------------------------------------------------------------------------------------------------
 
-    def _found(self, page: int, score: float, text: str = "", marks: Marks = (), **more: Any) -> Found:
+    def found(self, page: int, score: float, text: str = "", marks: Marks = (), **more: Any) -> Found:
         """A page as a result."""
-        cluster = int(self._cluster_of[page])
+        cluster = int(self.cluster_of[page])
         return Found(
-            kind="document", url=self.corpus.page_url(page), title=plain(self._titles.text(page))[:2000], snippet=text[:2000],
-            marks=marks, score=float(score), cluster=cluster, cluster_name=self._cluster_name(cluster), path=(self.name,),
+            kind="document", url=self.corpus.page_url(page), title=plain(self.titles.text(page))[:2000], snippet=text[:2000],
+            marks=marks, score=float(score), cluster=cluster, cluster_name=self.cluster_name(cluster), path=(self.name,),
             date=int(self.corpus.kin["page.date"][page]), language=self.corpus.language(page), sketch=self._sketch(page), **more,
         )  # fmt: skip
 
-    def _snippet(self, page: int, query: Query) -> tuple[str, Marks]:
+    def snippet(self, page: int, query: Query) -> tuple[str, Marks]:
         """(the piece of a page that shows best what a query found, where the matches stand in it)."""
         return _marked(snippet(self.corpus, page, query))
 
-    def _opening(self, page: int) -> str:
+    def opening(self, page: int) -> str:
         """How a page begins."""
         return plain(self.corpus.snippets.text(page))
 
-    def _cluster_name(self, number: int) -> str:
+    def cluster_name(self, number: int) -> str:
+        """The name of a sub-cluster of the label."""
         return self.label.clusters[number - 1].name if number else ""
 
     def _sketch(self, page: int) -> str:
@@ -165,7 +169,7 @@ class OpenLeaf:
         # Where the query begins copies are folded, so more have to be looked at.
         most = _LOOKED_AT * request.limit if request.snippets else request.limit
         hits = self.text.search(
-            query, most, stats=request.stats, keep=self._keep(request.filters), documents=self._documents
+            query, most, stats=request.stats, keep=self._keep(request.filters), documents=self.documents
         )
         results = [self._hit(page, score) for page, score in zip(hits.pages, hits.scores, strict=True)]
         if request.snippets:
@@ -176,20 +180,20 @@ class OpenLeaf:
     def _hit(self, page: int, score: float) -> Found:
         """What is needed of a result to tell whether it remains among those of other leaves."""
         return Found(
-            kind="document", url=self.corpus.page_url(page), score=float(score), cluster=int(self._cluster_of[page]),
-            path=(self.name,), pages=int(self._document_pages[self._documents[page]]), sketch=self._sketch(page),
+            kind="document", url=self.corpus.page_url(page), score=float(score), cluster=int(self.cluster_of[page]),
+            path=(self.name,), pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
         )  # fmt: skip
 
     def _whole(self, hit: Found, page: int, query: Query) -> Found:
         """All of a result."""
-        return self._found(page, hit.score, *self._snippet(page, query), pages=hit.pages, copies=hit.copies)
+        return self.found(page, hit.score, *self.snippet(page, query), pages=hit.pages, copies=hit.copies)
 
     async def show(self, request: ShowRequest) -> Answer:
         """Some documents with the piece of their text that shows best what a query found."""
         started = time.perf_counter()
         query = parsed(request.query)
         pages = self._pages(request.items)
-        results = (self._found(page, 0.0, *self._snippet(page, query)) for page in pages)
+        results = (self.found(page, 0.0, *self.snippet(page, query)) for page in pages)
         return self._answer(request.query, len(pages), results, started)
 
     async def select(self, request: SelectRequest) -> Answer:
@@ -205,7 +209,7 @@ class OpenLeaf:
         keep[pages] = True
         hits = self.text.search(query, request.limit, keep=keep)
         results = (
-            self._found(page, score, *self._snippet(page, query))
+            self.found(page, score, *self.snippet(page, query))
             for page, score in zip(hits.pages, hits.scores, strict=True)
         )
         return self._answer(request.query, hits.total, results, started)
@@ -226,9 +230,9 @@ class OpenLeaf:
 
             found = LabelThesaurus({self.name: self.label}).suggest(pairs, request.count, plain=True)
         else:
-            numbers = [self._thesaurus.find(word) for _attribute, word in pairs]
+            numbers = [self.thesaurus.find(word) for _attribute, word in pairs]
             known = [number for number in numbers if number >= 0]
-            found = self._thesaurus.suggest(known, request.count) if known else Suggestions(0, (), (), ())
+            found = self.thesaurus.suggest(known, request.count) if known else Suggestions(0, (), (), ())
         return Terms(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, seconds=time.perf_counter() - started,
@@ -242,7 +246,7 @@ class OpenLeaf:
         for page in given[:_SUGGESTED_BY_LIKENESS]:
             for other, similarity in self._related_pages(page, request.limit):
                 scores[other] = max(scores.get(other, 0.0), similarity)
-        counts = np.bincount(self._cluster_of[given], minlength=len(self.label.clusters) + 1) if given else np.zeros(1)
+        counts = np.bincount(self.cluster_of[given], minlength=len(self.label.clusters) + 1) if given else np.zeros(1)
         for cluster in self.label.clusters:
             share = counts[cluster.number] / len(given) if given else 0.0
             for place, url in enumerate(cluster.urls if share else ()):
@@ -251,7 +255,7 @@ class OpenLeaf:
                     # Central pages come in their order, below what is like a result itself.
                     scores[page] = scores.get(page, 0.0) + 0.1 * share / (1 + place)
         order = sorted((page for page in scores if page not in set(given)), key=lambda page: (-scores[page], page))
-        results = (self._found(page, scores[page], self._opening(page)) for page in order[: request.limit])
+        results = (self.found(page, scores[page], self.opening(page)) for page in order[: request.limit])
         return self._answer("", len(order), results, started)
 
     def _related_pages(self, page: int, most: int) -> list[tuple[int, float]]:
@@ -327,7 +331,7 @@ class OpenLeaf:
             )  # fmt: skip
             for one in index.answer(query, request.limit, captured_only=True).results:
                 page = self.corpus.pages_of(self.corpus.url_number(one.url))[0]
-                results.append(self._found(page, one.similarity, self._opening(page), copies=one.copies[:100]))
+                results.append(self.found(page, one.similarity, self.opening(page), copies=one.copies[:100]))
         return self._answer("", len(results), results, started)
 
 

@@ -11,13 +11,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from litestar import Litestar
 
-from pagekin.routers.http import POSTED, SERVED, Served, answer_posted, router_app
+from pagekin.routers.http import POSTED, PREFIX, SERVED, Served, answer_posted, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.router import Router
 
 BACKLOG = 512
+MakeApp = Callable[[], Litestar]
+"""Makes the application that answers what is not asked between routers: with or without pages for people."""
 _COLLECTED = 100_000, 50, 100
 """Objects made, and rounds, after which Python looks for circles among the young, the older and all."""
 
@@ -71,8 +74,8 @@ def listening(place: Place) -> socket.socket:
 class Mounted:
     """All routers of a process behind one application, told apart by the address at which they are asked, and by path."""
 
-    def __init__(self, services: Mapping[Place, Leaf | Router]) -> None:
-        self._app = router_app()
+    def __init__(self, services: Mapping[Place, Leaf | Router], app: Litestar) -> None:
+        self._app = app
         self._services = list(services.values())
         self._served: dict[tuple[str, int], dict[str, Served]] = {}
         # The longest path first, so that /edu/ does not take /edu/mit/.
@@ -91,7 +94,7 @@ class Mounted:
                 if rest in POSTED and scope.get("method") == "POST":
                     await answer_posted(served, rest, receive, send)
                     return
-                here: Any = {**scope, SERVED: served, "path": rest, "raw_path": rest.encode()}
+                here: Any = {**scope, SERVED: served, PREFIX: prefix, "path": rest, "raw_path": rest.encode()}
                 await self._app(here, receive, send)
                 return
         if scope["type"] == "http":
@@ -121,15 +124,21 @@ async def serve(
     services: Sequence[tuple[Leaf | Router, Place]],
     ready: Callable[[], None] = lambda: None,
     stop: asyncio.Event | None = None,
+    make_app: MakeApp = router_app,
+    shared: Sequence[socket.socket] = (),
 ) -> None:
-    """Serve routers until a signal comes or `stop` is set; `ready()` is called once all of them listen."""
-    sockets: list[socket.socket] = []
+    """Serve routers until a signal comes or `stop` is set; `ready()` is called once all of them listen.
+
+    At `shared` sockets, if they are given: then other processes listen at the same.
+    """
+    sockets = list(shared)
     try:
-        for host, port in dict.fromkeys((place.host, place.port) for _service, place in services):
-            sockets.append(listening(Place(host, port)))
+        if not shared:
+            for host, port in dict.fromkeys((place.host, place.port) for _service, place in services):
+                sockets.append(listening(Place(host, port)))
         mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
         config = uvicorn.Config(
-            Mounted(mounted), log_level="warning", lifespan="on", access_log=False, timeout_keep_alive=120,
+            Mounted(mounted, make_app()), log_level="warning", lifespan="on", access_log=False, timeout_keep_alive=120,
             timeout_graceful_shutdown=2, server_header=False, date_header=False, proxy_headers=False, ws="none",
         )  # fmt: skip
         server = _Server(config)
@@ -167,12 +176,17 @@ def _addresses(host: str) -> set[str]:
     return set()
 
 
-def run(services: Sequence[tuple[Leaf | Router, Place]], ready: Callable[[], None] = lambda: None) -> None:
+def run(
+    services: Sequence[tuple[Leaf | Router, Place]],
+    ready: Callable[[], None] = lambda: None,
+    make_app: MakeApp = router_app,
+    shared: Sequence[socket.socket] = (),
+) -> None:
     """Serve routers in this process until it is stopped."""
     # Labels are millions of objects that stay: looking through them for circles took a fifth of the time of a search.
     gc.set_threshold(*_COLLECTED)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(serve(services, ready))
+        runner.run(serve(services, ready, make_app=make_app, shared=shared))
 
 
 def _loop_factory() -> Any:

@@ -1,25 +1,29 @@
 """The routers of a network file, opened to be run in this process."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.ask import fetch
+from pagekin.routers.http import router_app
 from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import Health, RouterError
 from pagekin.routers.network import Network, Node
 from pagekin.routers.router import Router
-from pagekin.routers.serve import Place, run
+from pagekin.routers.serve import MakeApp, Place, listening, run
 from pagekin.store import KinError
 
 
@@ -101,17 +105,16 @@ def share(network: Network, processes: int, names: Sequence[str] | None = None) 
 
 
 def run_network(
-    network: Network, names: Sequence[str], processes: int, refresh: float, tell: Callable[[str], None]
+    network: Network,
+    names: Sequence[str],
+    processes: int,
+    refresh: float,
+    tell: Callable[[str], None],
+    make_app: MakeApp = router_app,
 ) -> None:
     """Run nodes of a network until this process is stopped; its other processes end with it."""
     parts = share(network, processes, names)
-    context = multiprocessing.get_context("spawn")
-    others = [
-        context.Process(target=_run_part, args=(network, part, refresh, os.getpid()), daemon=True) for part in parts[1:]
-    ]
-    for one in others:
-        one.start()
-    try:
+    with _others(_run_part, [(network, part, refresh, make_app) for part in parts[1:]]):
         opened = open_nodes(network, parts[0], refresh)
         for name, reason in opened.skipped.items():
             tell(f"not run: {name}: {reason}")
@@ -121,7 +124,43 @@ def run_network(
             lambda: tell(
                 f"{len(names) - len(opened.skipped):,} nodes listen{'; ' + roots if roots else ''}   (Ctrl-C ends)"
             ),
+            make_app,
         )
+
+
+def _run_part(parent: int, network: Network, names: list[str], refresh: float, make_app: MakeApp) -> None:
+    """Run some nodes in a process of their own, until the one that started it is gone."""
+    _run_under(parent)
+    opened = open_nodes(network, names, refresh)
+    for name, reason in opened.skipped.items():
+        print(f"not run: {name}: {reason}", file=sys.stderr)  # noqa: T201  # the only way to tell from here
+    run(opened.services, make_app=make_app)
+
+
+def run_leaf(
+    leaf: Leaf, place: Place, processes: int, ready: Callable[[], None], make_app: MakeApp = router_app
+) -> None:
+    """Run a leaf until this process is stopped, in several processes that listen at one address."""
+    at = listening(place)
+    with contextlib.closing(at), _others(_run_copy, [(leaf.name, leaf.path, place, at, make_app)] * (processes - 1)):
+        run([(leaf, place)], ready, make_app, [at])
+
+
+def _run_copy(parent: int, name: str, path: Path, place: Place, at: socket.socket, make_app: MakeApp) -> None:
+    """Run a leaf in one more process, until the one that started it is gone."""
+    _run_under(parent)
+    run([(Leaf(name, path), place)], make_app=make_app, shared=[at])
+
+
+@contextlib.contextmanager
+def _others(target: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> Iterator[None]:
+    """Processes beside this one, which end with it."""
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=target, args=(os.getpid(), *call), daemon=True) for call in calls]
+    for one in others:
+        one.start()
+    try:
+        yield
     finally:
         for one in others:
             one.terminate()
@@ -129,14 +168,10 @@ def run_network(
             one.join(5)
 
 
-def _run_part(network: Network, names: list[str], refresh: float, parent: int) -> None:
-    """Run some nodes in a process of their own, until the one that started it is gone."""
+def _run_under(parent: int) -> None:
+    """Leave signals from the keyboard to the process that started this one, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    opened = open_nodes(network, names, refresh)
-    for name, reason in opened.skipped.items():
-        print(f"not run: {name}: {reason}", file=sys.stderr)  # noqa: T201  # the only way to tell from here
-    run(opened.services)
 
 
 def _end_with(parent: int) -> None:

@@ -1,4 +1,9 @@
-"""JSON API and pages.
+"""The web interface: pages for people, the same as JSON for programs, pictures as SVG, and static exports.
 
-This room is empty so far; `docs/architecture.md` says what it will hold.
+A page is a view (a msgspec struct, made by a function in `pages/`) that is shown through a template, or as JSON at the same
+address with `.json` behind it or by the Accept header.
 """
+
+from pagekin.web.app import web_app
+
+__all__ = ["web_app"]

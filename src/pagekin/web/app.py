@@ -1,0 +1,73 @@
+"""The application that serves pages beside a router's services."""
+
+from typing import Any
+
+from litestar import Litestar, Request, Response, get
+from litestar.datastructures import MutableScopeHeaders
+from litestar.exceptions import NotFoundException
+from litestar.types import Message, Scope
+from msgspec import Struct
+
+from pagekin.routers.http import ERRORS, PREFIX, health, router_app
+from pagekin.web import addresses
+from pagekin.web.pages.about import about
+from pagekin.web.shown import HEADERS, rendered, static
+
+Asking = Request[Any, Any, Any]
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+STATIC = {"style.css", "script.js", "icon.svg"}
+PAGES: list[Any] = [about]
+"""The routes for people."""
+
+
+class Failure(Struct, frozen=True):
+    """What went wrong."""
+
+    status_code: int
+    detail: str
+
+
+@get("/static/{name:str}", include_in_schema=False)
+async def static_file(name: str) -> Response[bytes]:
+    """A file that goes with the pages. Its address changes with it."""
+    if name not in STATIC:
+        raise NotFoundException(f"there is no file {name[:100]}")
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(static(name), media_type=TYPES[name.rpartition(".")[2]], headers=headers)
+
+
+def _for_people(told: Any) -> Any:
+    """An error as a page where a browser asks, else as programs get it."""
+
+    def handler(request: Asking, error: Any) -> Response[Any]:
+        answer: Response[Any] = told(request, error)
+        if request.url.path.endswith(".json") or "text/html" not in request.headers.get("accept", ""):
+            return answer
+        failure = Failure(answer.status_code or 500, str(answer.content.get("detail", "")))
+        page = rendered(request, "error.html", failure)
+        return Response(page, media_type="text/html", status_code=failure.status_code)
+
+    return handler
+
+
+async def _guarded(message: Message, _scope: Scope) -> None:
+    """Every answer tells browsers what it may do."""
+    if message["type"] == "http.response.start":
+        headers = MutableScopeHeaders.from_message(message)
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+
+
+async def _placed(request: Asking) -> None:
+    """Our own addresses begin where the router is served."""
+    addresses.ROOT.set(request.scope.get(PREFIX, ""))  # type: ignore[arg-type]  # a key of our own
+
+
+def web_app() -> Litestar:
+    """The application of any router, with pages for people."""
+    return router_app(
+        [*PAGES, static_file, get("/healthz")(health.fn)],
+        {kind: _for_people(told) for kind, told in ERRORS.items()},
+        before_send=[_guarded],
+        before_request=_placed,
+    )

@@ -1,0 +1,182 @@
+"""How a view is shown: as a page through a template, or as JSON at the same address."""
+
+import hashlib
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+import jinja2
+import msgspec
+from litestar import Request, Response
+from markupsafe import Markup
+
+from pagekin import __version__
+from pagekin.routers.http import served
+from pagekin.routers.open_leaf import plain
+from pagekin.web import addresses
+
+Asking = Request[Any, Any, Any]
+STYLES = ("base", "parts", "home", "results", "page", "tree", "network")
+"""The parts of our stylesheet, in their order."""
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""On every answer: nothing from elsewhere, nothing inline."""
+
+
+def wants_json(request: Asking) -> bool:
+    """Whether a program asks: by `.json` behind the address, or by what it accepts."""
+    if request.url.path.endswith(addresses.JSON):
+        return True
+    return request.accept.best_match(["text/html", "application/json"]) == "application/json"
+
+
+def shown(request: Asking, template: str, view: msgspec.Struct, status: int = 200) -> Response[bytes]:
+    """A view as a page or as JSON."""
+    headers = {"Vary": "Accept", "Cache-Control": "no-cache"}
+    if wants_json(request):
+        return Response(msgspec.json.encode(view), media_type="application/json", headers=headers, status_code=status)
+    return Response(rendered(request, template, view), media_type="text/html", headers=headers, status_code=status)
+
+
+def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
+    """A view as a page."""
+    service = served(request.scope).service
+    return (
+        templates()
+        .get_template(template)
+        .render(
+            view=view,
+            name=plain(service.name),
+            leaf=service.leaf,
+            path=addresses.ROOT.get() + request.url.path,
+            as_json=json_address(request),
+            asked=str(request.query_params.get("q", ""))[:2000],
+        )
+        .encode()
+    )
+
+
+def json_address(request: Asking) -> str:
+    """Where the same is to be had as JSON."""
+    path = "/index" if request.url.path == "/" else request.url.path
+    return f"{addresses.ROOT.get()}{path}{addresses.JSON}" + (f"?{request.url.query}" if request.url.query else "")
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """Our templates; all that they show is escaped."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("pagekin.web", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "number": number,
+        "size": size,
+        "day": day,
+        "short": short,
+        "href": href,
+        "host": host,
+        "marked": marked,
+        "age": age,
+        "plural": plural,
+    }
+    made.globals |= {
+        "to": addresses,
+        "version": __version__,
+        "versions": {file: digest(file) for file in ("style.css", "script.js")},
+    }
+    return made
+
+
+@cache
+def static(name: str) -> bytes:
+    """A file that goes with the pages; the stylesheet is one file of several."""
+    folder = files("pagekin.web") / "static"
+    if name == "style.css":
+        return b"\n".join((folder / f"{part}.css").read_bytes() for part in STYLES)
+    return (folder / name).read_bytes()
+
+
+def digest(name: str) -> str:
+    """What changes with the file, so that browsers may keep it."""
+    return hashlib.sha256(static(name)).hexdigest()[:12]
+
+
+# -- filters ------------------------------------------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """1234567 as 1,234,567."""
+    return f"{value:,}"
+
+
+def size(value: float) -> str:
+    """Bytes for people."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:,.0f} {unit}" if unit == "bytes" or value >= 10 else f"{value:.1f} {unit}"
+
+
+def day(seconds: float) -> str:
+    """Seconds since 1970 as a date; nothing for 0."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d") if seconds else ""
+
+
+def age(seconds: float | None) -> str:
+    """Seconds for people."""
+    if seconds is None:
+        return "never"
+    for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def short(text: str, most: int = 120) -> str:
+    """A text on one line, cut where it is too long to be read."""
+    line = plain(" ".join(text[: 4 * most].split()))
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def href(url: str) -> str:
+    """An address that a page may lead to: of the web; anything else leads nowhere."""
+    return url if url.startswith(("http://", "https://")) else ""
+
+
+def host(url: str) -> str:
+    """The host of an address."""
+    try:
+        return plain(urlsplit(url).netloc)
+    except ValueError:
+        return ""
+
+
+def marked(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
+    """A text in which some places are marked."""
+    made, at = Markup(), 0
+    for first, last in sorted(marks):
+        if at <= first < last <= len(text):
+            made += Markup.escape(text[at:first]) + Markup("<mark>{}</mark>").format(text[first:last])
+            at = last
+    return made + Markup.escape(text[at:])
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """1 page, 2 pages."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
