@@ -120,7 +120,7 @@ def test_one_to_all_is_one_to_one_for_each_however_it_is_cut_into_blocks(
     block: int, many: list[Bag], query: Bag, seed: int
 ) -> None:
     stored = bags_of(many, TERMS)
-    similarity = ExactSimilarity(stored)
+    similarity, compiled = ExactSimilarity(stored), ExactSimilarity(stored, compiled=True)
     terms, its_weights = arrays(query)
     total = float(its_weights.sum(dtype=np.float64))
     everyone = np.arange(len(many))
@@ -131,6 +131,8 @@ def test_one_to_all_is_one_to_one_for_each_however_it_is_cut_into_blocks(
         for documents in (everyone, chosen, everyone[::-1], everyone[1:3], everyone[:0]):
             found = similarity.jaccard(terms, its_weights, total, documents)
             np.testing.assert_allclose(found, expected[documents], rtol=1e-12)
+            by_kernel = compiled.jaccard(terms, its_weights, total, documents)
+            np.testing.assert_allclose(by_kernel, expected[documents], rtol=1e-12)
 
 
 @generated
@@ -144,8 +146,9 @@ def test_terms_that_no_bag_of_the_collection_holds_count_by_the_total(a: Bag, b:
     assert found[0] == pytest.approx(jaccard(whole, arrays(b)), rel=1e-12)
 
 
-def test_one_query_leaves_nothing_behind_for_the_next_even_if_it_failed() -> None:
-    similarity = ExactSimilarity(bags_of([{0: 0.5, 1: 0.5}, {2: 1.0}], TERMS))
+@pytest.mark.parametrize("compiled", [False, True])
+def test_one_query_leaves_nothing_behind_for_the_next_even_if_it_failed(compiled: bool) -> None:
+    similarity = ExactSimilarity(bags_of([{0: 0.5, 1: 0.5}, {2: 1.0}], TERMS), compiled)
     terms, its_weights = arrays({0: 0.25, 1: 0.75})
     with pytest.raises(IndexError):
         similarity.jaccard(terms, its_weights, 1.0, np.array([7]))
@@ -167,3 +170,11 @@ def test_real_pages_compared_with_all_give_what_their_words_say(
         expected = [plain_jaccard(plain[document], other) for other in plain]
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
         assert found[document] == pytest.approx(1)
+
+
+def test_a_damaged_bag_is_refused_by_the_kernel_too() -> None:
+    stored = bags_of([{0: 0.5, TERMS - 1: 0.5}], TERMS)
+    similarity = ExactSimilarity(stored, compiled=True)
+    stored.terms = stored.terms + np.uint32(1)
+    with pytest.raises(IndexError):
+        similarity.jaccard(*arrays({0: 1.0}), 1.0, np.zeros(1, np.int64))

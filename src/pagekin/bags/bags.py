@@ -1,6 +1,7 @@
 """Reading bags: the weighted terms of every URL of a collection."""
 
 from enum import IntFlag
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,12 @@ class Origin(IntFlag):
 
     def names(self) -> list[str]:
         """The origins, named as in a strategy."""
-        return [str(flag.name).lower() for flag in Origin if flag & self]
+        return list(_names(int(self)))
+
+
+@cache
+def _names(flags: int) -> tuple[str, ...]:
+    return tuple(str(flag.name).lower() for flag in Origin if flag & flags)
 
 
 class Bags:

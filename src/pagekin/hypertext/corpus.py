@@ -1,9 +1,9 @@
 """The corpus: what the sources said, read once, as streams of words with anchors and boundaries."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,17 @@ class AnchorView:
     right: list[str]
     kind: str
     nofollow: bool
+
+
+@dataclass(frozen=True)
+class AnchorWindow:
+    """One anchor with the words around it, as term ids."""
+
+    anchor: int
+    page: int
+    text: npt.NDArray[np.uint32]
+    left: npt.NDArray[np.uint32]
+    right: npt.NDArray[np.uint32]
 
 
 class Corpus:
@@ -146,20 +157,20 @@ class Corpus:
         marks = self._slice("marks", page)
         at, kinds = decode_marks(np.asarray(self.kin["mark.gap"][marks]), np.asarray(self.kin["mark.kind"][marks]))
         change = kinds >= ATTRIBUTE_EVENT
-        attributes = np.zeros(len(words), dtype=np.uint8)
-        bounds = np.append(at[change], len(words))
-        for i, kind in enumerate(kinds[change].tolist()):
-            attributes[bounds[i] : bounds[i + 1]] = kind - ATTRIBUTE_EVENT
+        bounds = np.concatenate(([0], at[change], [len(words)]))
+        of = np.concatenate(([0], kinds[change] - ATTRIBUTE_EVENT)).astype(np.uint8)
+        attributes = np.repeat(of, np.diff(bounds))
         return Stream(words, attributes, at[~change], kinds[~change])
 
     def text(self, page: int) -> tuple[str, npt.NDArray[np.int64]]:
         """The page's plain text, and where in its UTF-8 form each word starts."""
-        data, at = self._text(page)
+        data, at = self.text_bytes(page)
         return data.decode("utf-8", "replace"), at
 
-    def _text(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
+    def text_bytes(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
+        """The page's plain text as UTF-8, and where in it each word starts."""
         frame = self.kin["text.frames"][self._slice("text", page)].tobytes()
-        raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=1 << 31)
+        raw = _decompressor().decompress(frame, max_output_size=1 << 31)
         size = int.from_bytes(raw[:4], "little")
         return raw[4 : 4 + size], decode_gaps(np.frombuffer(raw, dtype=np.uint8, offset=4 + size))
 
@@ -193,11 +204,28 @@ class Corpus:
             rare = self.kin["stream.rare"][place : place + count]
         return " ".join(self.word(int(word)) for word in decode_words(words, rare))
 
-    def view_anchors(self, anchors: Iterator[int] | range | list[int]) -> Iterator[AnchorView]:
+    def view_anchors(self, anchors: Iterable[int]) -> Iterator[AnchorView]:
         """Anchors with their words and the words around them, in reading order, boundaries ignored.
 
         Title and meta words are not part of the running text, so they are in no window.
         """
+        for window in self.anchor_windows(anchors):
+            flags = int(self.kin["anchor.flags"][window.anchor])
+            yield AnchorView(
+                self.page_url(window.page),
+                self.url(int(self.kin["anchor.target"][window.anchor])),
+                self._words_of(window.text),
+                self._words_of(window.left),
+                self._words_of(window.right),
+                AnchorKind(flags >> 1).name.lower(),
+                bool(flags & 1),
+            )
+
+    def _words_of(self, terms: Array) -> list[str]:
+        return [self.word(term) for term in terms.tolist()]
+
+    def anchor_windows(self, anchors: Iterable[int]) -> Iterator[AnchorWindow]:
+        """What `view_anchors` gives, as term ids."""
         last_page, words, running = -1, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
         for anchor in anchors:
             page = self.page_of_anchor(anchor)
@@ -207,18 +235,9 @@ class Corpus:
                 running = np.flatnonzero(stream.attributes & (Attribute.TEXT | Attribute.ALT))
             start = int(self.kin["anchor.start"][anchor])
             end = start + int(self.kin["anchor.length"][anchor])
-            left = running[: np.searchsorted(running, start)][-WINDOW:]
-            right = running[np.searchsorted(running, end) :][:WINDOW]
-            flags = int(self.kin["anchor.flags"][anchor])
-            yield AnchorView(
-                self.page_url(page),
-                self.url(int(self.kin["anchor.target"][anchor])),
-                [self.word(int(w)) for w in words[start:end]],
-                [self.word(int(w)) for w in words[left]],
-                [self.word(int(w)) for w in words[right]],
-                AnchorKind(flags >> 1).name.lower(),
-                bool(flags & 1),
-            )
+            left = running[: running.searchsorted(start)][-WINDOW:]
+            right = running[running.searchsorted(end) :][:WINDOW]
+            yield AnchorWindow(anchor, page, words[start:end], words[left], words[right])
 
     # -- a page for people ------------------------------------------------------------------------------------------
 
@@ -271,6 +290,12 @@ class Corpus:
             ],
         }
         return about
+
+
+@cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """Made once: it takes longer to make than a page to decompress."""
+    return zstandard.ZstdDecompressor()
 
 
 def _anchor(view: AnchorView) -> dict[str, Any]:

@@ -297,7 +297,7 @@ def _check_urls(cluster: SubCluster, where: str) -> None:
 
 def is_plain(text: str) -> bool:
     """Whether a text is free of what could drive a terminal, turn lines around, or not be printed: Cc, Cf, Cs, Zl, Zp."""
-    return (text.isascii() and text.isprintable()) or not any(map(_unsafe, text))
+    return text.isprintable() or not any(map(_unsafe, text))
 
 
 def is_word(text: str) -> bool:

@@ -75,7 +75,7 @@ class OpenLeaf:
     @cached_property
     def related_index(self) -> RelatedIndex:
         """Opened when it is first needed."""
-        return RelatedIndex(self.corpus)
+        return RelatedIndex(self.corpus, compiled=True)
 
     @cached_property
     def trees(self) -> dict[str, Tree]:
@@ -279,12 +279,7 @@ class OpenLeaf:
 
     async def bag(self, request: RelatedRequest) -> Bag:
         """A page's bag, to travel."""
-        index = self._indexed
-        try:
-            query = index.query_of([request.url])
-        except RelatedError as error:
-            # Those who ask from elsewhere need not know where the collection lies.
-            raise RouterError(str(error).replace(str(self.path), self.name), 404) from None
+        index, query = self._indexed, self._query_of(request.url)
         document = query.documents[0]
         words = [word for word, _weight, _origins in index.heaviest(document, 2 * _HEAVIEST_WORDS) if "://" not in word]
         return Bag(
@@ -297,10 +292,27 @@ class OpenLeaf:
             url=request.url,
         )
 
+    def _query_of(self, url: str) -> RelatedQuery:
+        """The bag of a page of this collection, as a query."""
+        try:
+            return self._indexed.query_of([url])
+        except RelatedError as error:
+            # Those who ask from elsewhere need not know where the collection lies.
+            raise RouterError(str(error).replace(str(self.path), self.name), 404) from None
+
     async def related(self, request: RelatedRequest) -> Answer:
         """The pages of this collection that are most like a page."""
         started = time.perf_counter()
-        bag = request.bag or await self.bag(request)
+        query = self._query_of(request.url) if request.bag is None else self._query_of_bag(request.bag)
+        results = []
+        if query is not None:
+            for one in self._indexed.answer(query, request.limit, captured_only=True).results:
+                page = self.corpus.pages_of(self.corpus.url_number(one.url))[0]
+                results.append(self.found(page, one.similarity, self.opening(page), copies=one.copies[:100]))
+        return self._answer("", len(results), results, started)
+
+    def _query_of_bag(self, bag: Bag) -> RelatedQuery | None:
+        """A bag from elsewhere as a query, or None if it shares no term with this collection."""
         index = self._indexed
         if bag.strategy != index.strategy.digest()[:200]:
             raise RouterError("its pages are represented by another strategy, so bags cannot be compared")
@@ -320,19 +332,15 @@ class OpenLeaf:
         known = terms >= 0
         own = self.corpus.url_number(bag.url) if bag.url else -1
         mine = index.bags.document(own) if own >= 0 else -1
-        results: list[Found] = []
-        if known.any():
-            signature = np.array(bag.signature, np.uint32)
-            if len(signature) != index.strategy.signature.m:
-                signature = index.maker.sign(hashes, weights)
-            query = RelatedQuery(
-                terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
-                (mine,) if mine >= 0 else (), sketch=np.array(bag.sketch, np.uint16), name=bag.url,
-            )  # fmt: skip
-            for one in index.answer(query, request.limit, captured_only=True).results:
-                page = self.corpus.pages_of(self.corpus.url_number(one.url))[0]
-                results.append(self.found(page, one.similarity, self.opening(page), copies=one.copies[:100]))
-        return self._answer("", len(results), results, started)
+        if not known.any():
+            return None
+        signature = np.array(bag.signature, np.uint32)
+        if len(signature) != index.strategy.signature.m:
+            signature = index.maker.sign(hashes, weights)
+        return RelatedQuery(
+            terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
+            (mine,) if mine >= 0 else (), sketch=np.array(bag.sketch, np.uint16), name=bag.url,
+        )  # fmt: skip
 
 
 def summary_of(name: str, leaf: bool, label: ContentLabel, children: tuple[str, ...]) -> Summary:

@@ -31,11 +31,13 @@ class ExactSimilarity:
     """The similarity of one bag to many, by a table of the bag's weights over all terms.
 
     The table is made once and cleaned after each use: it is as long as the vocabulary, a bag is not. So one object
-    serves one query at a time.
+    serves one query at a time. Those that are asked often do it `compiled`: that is several times as fast, but to load
+    the compiler takes longer than one answer.
     """
 
-    def __init__(self, bags: Bags) -> None:
+    def __init__(self, bags: Bags, compiled: bool = False) -> None:
         self._bags = bags
+        self._compiled = compiled
         self._table = np.zeros(len(bags.hashes), dtype=np.float32)
 
     def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
@@ -43,6 +45,8 @@ class ExactSimilarity:
         found = np.zeros(len(documents))
         self._table[terms] = weights
         try:
+            if self._compiled:
+                return self._overlaps(documents, total)
             starts = self._bags.offsets[documents].astype(np.int64)
             ends = self._bags.offsets[documents + 1].astype(np.int64)
             read = np.cumsum(ends - starts)
@@ -55,6 +59,14 @@ class ExactSimilarity:
         finally:
             self._table[terms] = 0
         return found
+
+    def _overlaps(self, documents: Array, total: float) -> npt.NDArray[np.float64]:
+        from pagekin.similarity._kernels.exact import overlaps
+
+        shared, sums = np.empty(len(documents)), np.empty(len(documents))
+        bags = self._bags
+        overlaps(self._table, bags.terms, bags.weights, bags.offsets, documents.astype(np.int64), shared, sums)
+        return shared / (total + sums - shared)
 
     def _block(self, starts: Array, ends: Array, total: float) -> npt.NDArray[np.float64]:
         if len(starts) > 1 and bool(np.all(starts[1:] == ends[:-1])):

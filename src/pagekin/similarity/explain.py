@@ -8,11 +8,12 @@ import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
 from pagekin.hypertext import Corpus
+from pagekin.hypertext.corpus import AnchorWindow
 
 Array = npt.NDArray[Any]
 TERMS = 10
 CITATIONS = 3
-_LOOKED_AT = 64
+_LOOKED_AT = 24
 _AROUND = 8
 
 
@@ -76,20 +77,35 @@ def citations(
     """
     citing_others = np.concatenate([np.zeros(0, np.int64), *(_citing(corpus, other)[1] for other in also)])
     anchors, pages = _citing(corpus, url)
-    both = anchors[np.isin(pages, citing_others)].tolist()
-    cite_both = set(both)
-    best: dict[tuple[str, str], tuple[tuple[int, int], Citation]] = {}
-    chosen = sorted({*both[:_LOOKED_AT], *_some(anchors)})
-    for anchor, view in zip(chosen, corpus.view_anchors(chosen), strict=True):
-        words = [*view.left, *view.text, *view.right]
-        also_cites = anchor in cite_both
-        rank = (int(also_cites), len(shared.intersection(words)))
-        key = (view.source, " ".join(view.text))
+    citing_both = np.isin(pages, citing_others)
+    both = anchors[citing_both].tolist()
+    cite_both, looked_at = set(both), both[:_LOOKED_AT]
+    if len(np.unique(pages[citing_both][:_LOOKED_AT])) < count:  # others would come behind them
+        looked_at = sorted({*looked_at, *_some(anchors)})
+    wanted = {corpus.term_number(word) for word in shared}
+    best: dict[tuple[int, bytes], tuple[tuple[int, int], AnchorWindow]] = {}
+    # Words are told apart by their numbers: only those of the chosen few are read.
+    for window in corpus.anchor_windows(looked_at):
+        words = {*window.left.tolist(), *window.text.tolist(), *window.right.tolist()}
+        rank = (int(window.anchor in cite_both), len(wanted & words))
+        key = (window.page, window.text.tobytes())
         if key not in best or rank > best[key][0]:
-            best[key] = (rank, Citation(view.source, " ".join(view.text), " ".join(view.left[-_AROUND:]),
-                                        " ".join(view.right[:_AROUND]), also_cites))  # fmt: skip
-    ranked = sorted(best.values(), key=lambda pair: (-pair[0][0], -pair[0][1], pair[1].source))
-    return tuple(citation for _rank, citation in ranked[:count])
+            best[key] = (rank, window)
+    ranked = sorted(best.values(), key=lambda pair: (-pair[0][0], -pair[0][1], pair[1].page))[:count]
+
+    def read(terms: Array) -> str:
+        return " ".join(corpus.word(term) for term in terms.tolist())
+
+    return tuple(
+        Citation(
+            corpus.page_url(one.page),
+            read(one.text),
+            read(one.left[-_AROUND:]),
+            read(one.right[:_AROUND]),
+            one.anchor in cite_both,
+        )
+        for _rank, one in ranked
+    )
 
 
 def _some(anchors: Array) -> list[int]:

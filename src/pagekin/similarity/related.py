@@ -128,10 +128,14 @@ class UrlList(Sequence[str]):
 
 
 class RelatedIndex:
-    """A collection with an index, open for questions. Not for several threads at once."""
+    """A collection with an index, open for questions. Not for several threads at once.
 
-    def __init__(self, corpus: Corpus) -> None:
+    `compiled` is for those who will ask many: see `ExactSimilarity`.
+    """
+
+    def __init__(self, corpus: Corpus, compiled: bool = False) -> None:
         self.corpus = corpus
+        self._compiled = compiled
         facts = corpus.facts.get("index")
         path = corpus.kin.path
         if not facts:
@@ -340,7 +344,7 @@ class RelatedIndex:
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Documents above α with their exact similarity, the best first, ties by document."""
         if self._exact is None:
-            self._exact = ExactSimilarity(self.bags)
+            self._exact = ExactSimilarity(self.bags, self._compiled)
         similarity = self._exact.jaccard(query.terms, query.weights, query.total, documents)
         # To seven places, so that sums in another order make no other ranking.
         similarity = np.round(similarity, 7)

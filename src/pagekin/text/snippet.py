@@ -1,8 +1,9 @@
 """The piece of a page's text that shows best what a query found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from pagekin.text.query import Query, Word, wanted
 Array = npt.NDArray[Any]
 ELLIPSIS = "…"
 _SIGNS = (CharClass.STOP, CharClass.CLOSER, CharClass.FULL_STOP)
+_KEPT = 10_000
+"""Forms whose numbers are kept."""
 _LONGEST_WORD = 60
 """Characters that are shown of one word."""
 
@@ -34,11 +37,13 @@ class _Page:
     @cached_property
     def _read(self) -> tuple[str, Array]:
         """The text, and the character at which each word starts."""
-        text, at = self.corpus.text(self.number)
+        data, at = self.corpus.text_bytes(self.number)
+        text = data.decode("utf-8", "replace")
         if not text.isascii():
-            raw = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
-            characters = np.cumsum((raw & 0xC0) != 0x80) - 1
-            at = np.where(at < len(raw), characters[np.minimum(at, len(raw) - 1)], len(text))
+            # A character is as far on as its first byte, less the bytes before it that begin none.
+            raw = np.frombuffer(data, np.uint8)
+            inside = np.flatnonzero((raw & 0xC0) == 0x80)
+            at = np.minimum(at - np.searchsorted(inside, at), len(text))
         return text, at
 
     @cached_property
@@ -64,7 +69,7 @@ class _Page:
         """(numbers of forms, the form of each word)."""
         kin, words = self.corpus.kin, self._stream.words
         if "form.of_term" in kin:
-            return _Numbers(RaggedBytes.of(kin, "form")), kin["form.of_term"][words].astype(np.int64)
+            return _stored(self.corpus), kin["form.of_term"][words].astype(np.int64)
         terms, place = np.unique(words, return_inverse=True)
         forms = analyse([self.corpus.word(int(term)) for term in terms])
         table = {form: number for number, form in enumerate(dict.fromkeys(forms))}
@@ -81,13 +86,25 @@ class _Numbers:
     """Forms by name: from the collection's table, or from one that was made for the page."""
 
     stored: RaggedBytes | None
-    made: dict[str, int] | None = None
+    made: dict[str, int] = field(default_factory=dict)
 
     def get(self, form: str, otherwise: int) -> int:
         """The number of a form."""
-        if self.stored is None:
-            return (self.made or {}).get(form, otherwise)
-        return self.stored.find(form.encode())
+        if self.stored is not None and form not in self.made:
+            if len(self.made) > _KEPT:
+                self.made.clear()
+            self.made[form] = self.stored.find(form.encode())
+        return self.made.get(form, otherwise)
+
+
+_tables: WeakKeyDictionary[Corpus, _Numbers] = WeakKeyDictionary()
+
+
+def _stored(corpus: Corpus) -> _Numbers:
+    """The forms of a collection; ten results of one query ask for the same few."""
+    if corpus not in _tables:
+        _tables[corpus] = _Numbers(RaggedBytes.of(corpus.kin, "form"))
+    return _tables[corpus]
 
 
 def snippet(corpus: Corpus, page: int, query: Query, width: int = 200) -> list[tuple[str, bool]]:
