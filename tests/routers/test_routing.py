@@ -15,7 +15,7 @@ from pagekin.labels.membership import Filter, term_key
 from pagekin.labels.merge import router_label
 from pagekin.routers.messages import Filters
 from pagekin.routers.routing import RoutingTable, asked_words, check_filters, matching, parsed
-from pagekin.text import ANALYSER, QueryError, Stats, TextIndex, analyse, parse
+from pagekin.text import ANALYSER, And, Not, Or, Query, QueryError, Stats, TextIndex, Word, analyse, parse
 from pagekin.text.analysis import form_of
 from pagekin.text.index import asked_forms, form_key
 from tests.labels.invented import labels
@@ -229,6 +229,72 @@ def test_words_of_one_query_must_stand_in_one_group() -> None:
     assert table.judge(parsed("lock")).ask == table.judge(parsed("lock OR queue")).ask == ("apart",)
     assert table.judge(parsed("lock queue")).skipped == {"apart": "no group of its pages holds all words"}
     assert table.judge(parsed("lock NOT queue")).ask == ("apart",)
+
+
+def told_slowly(label: ContentLabel, query: Query) -> str:
+    """Why a child is not asked, worked out filter by filter; '' if it is."""
+
+    def holds(one: Filter, attribute: str | None, word: str) -> bool:
+        key = np.array([term_key(word, attribute or "text")], np.uint64)
+        return bool(one.may_hold(key)[0]) or added(attribute, word)
+
+    def added(attribute: str | None, word: str) -> bool:
+        any_of = {attribute} if attribute not in (None, "text") else {row.attribute for row in label.added}
+        return any(row.attribute in any_of and analyse([row.word]) == analyse([word]) for row in label.added)
+
+    def may_match(part: Query, one: Filter) -> bool:
+        if isinstance(part, And | Or):
+            return (all if isinstance(part, And) else any)(may_match(each, one) for each in part.parts)
+        if isinstance(part, Not):
+            return True
+        words = (part.word,) if isinstance(part, Word) else part.words
+        return all(holds(one, part.attribute, word) for word in words)
+
+    groups = [one for cluster in label.clusters for one in cluster.filters]
+    if not label.clusters or not all(cluster.filters for cluster in label.clusters):
+        groups = list(label.filters)
+    found = not groups or any(may_match(query, one) for one in groups)
+    if found and (not label.filters or any(may_match(query, one) for one in label.filters)):
+        return ""
+    missing = [
+        form_key(*pair) for pair in asked_words(query)
+        if not added(*pair) and not any(holds(one, *pair) for one in groups)
+    ]  # fmt: skip
+    return f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
+
+
+def test_the_table_judges_as_its_labels_do_one_by_one(leaf_labels: Labels, questions: list[str]) -> None:
+    """With children of all kinds: some without sub-clusters, some without filters, some with words added, routers."""
+    replace = msgspec.structs.replace
+    added = (Added("keyword", "oxygen", "operator"), Added("title", "violins", "operator"))
+    strange: Labels = {
+        "added": replace(leaf_labels["mirror"], added=added),
+        "blind": replace(leaf_labels["people"], filters=(), clusters=()),
+        "half": replace(
+            leaf_labels["trees"],
+            clusters=(replace(leaf_labels["trees"].clusters[0], filters=()), *leaf_labels["trees"].clusters[1:]),
+        ),
+        "empty": replace(leaf_labels["trees"], filters=(Filter.of(np.zeros(0, np.uint64)),), clusters=()),
+        "no whole": replace(leaf_labels["planets"], filters=()),
+        "router": router_label("router", {name: leaf_labels[name] for name in ("birds", "elements")}).label,
+    }
+    names = list(leaf_labels)
+    some = {**{name: leaf_labels[name] for name in names[:4]}, **strange, **{n: leaf_labels[n] for n in names[4:]}}
+    table = RoutingTable(some)
+    asked = skipped = 0
+    for text in [
+        *questions[:120],
+        "oxygen violin",
+        "title:violin NOT oxygen",
+        "nowherefound OR keyword:oxygen",
+        '"a b"',
+    ]:
+        verdict = table.judge(parsed(text))
+        expected = {name: told_slowly(label, parsed(text)) for name, label in some.items()}
+        assert verdict.skipped == {name: reason for name, reason in expected.items() if reason}, text
+        assert verdict.ask == tuple(name for name in some if not expected[name]), text
+        asked, skipped = asked + len(verdict.ask), skipped + len(verdict.skipped)
+    assert min(asked, skipped) > 300
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), labels(), min_size=1, max_size=2), st.sampled_from(

@@ -66,23 +66,31 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FilterBank:
-    """Many filters that are asked together: one gather instead of one for each."""
+    """Many filters that are asked together, by a compiled kernel: a search at a router has to ask hundreds."""
 
     def __init__(self, filters: Sequence[Filter]) -> None:
-        sizes = np.array([len(one.bits) for one in filters], np.int64)
-        self._bits = 8 * sizes
-        self._starts = np.append(0, np.cumsum(sizes))[:-1]
-        self._data = np.frombuffer(b"".join(one.bits for one in filters) + b"\0", np.uint8)
+        from pagekin.labels._kernels.probe import probe_filters
+
+        sizes = np.array([len(one.bits) for one in filters], np.uint64)
+        self._bits = np.uint64(8) * sizes
+        self._starts = np.cumsum(sizes, dtype=np.uint64) - sizes
+        self._data = np.frombuffer(b"".join(one.bits for one in filters), np.uint8)
+        self._probe = probe_filters
+        # So that it is compiled now, and not when the first query waits.
+        self.may_hold(np.zeros(0, np.uint64))
 
     def __len__(self) -> int:
         return len(self._bits)
 
     def may_hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """(filters, keys): whether each filter may hold each key."""
-        mixed = _mixed(keys)
-        places = (mixed[None] % np.maximum(self._bits, 1).astype(np.uint64)[:, None, None]).astype(np.int64)
-        held = self._data[self._starts[:, None, None] + (places >> 3)] >> (places & 7).astype(np.uint8) & 1
-        return np.asarray(held.all(axis=2) & (self._bits > 0)[:, None], np.bool_)
+        return self.may_hold_probed(probes_of(keys))
+
+    def may_hold_probed(self, probes: Keys) -> npt.NDArray[np.bool_]:
+        """The same by the keys' `probes_of`, which are the same for all banks."""
+        held = np.empty((len(self._bits), len(probes)), np.bool_)
+        self._probe(self._data, self._starts, self._bits, probes, held)
+        return held
 
 
 def filter_bytes(keys: int) -> int:
@@ -92,10 +100,10 @@ def filter_bytes(keys: int) -> int:
 
 def _places(keys: Keys, bits: int) -> npt.NDArray[np.int64]:
     """(keys, PROBES): which bits stand for each key."""
-    return (_mixed(keys) % np.uint64(bits)).astype(np.int64)
+    return (probes_of(keys) % np.uint64(bits)).astype(np.int64)
 
 
-def _mixed(keys: Keys) -> Keys:
+def probes_of(keys: Keys) -> Keys:
     """(keys, PROBES): a number for each probe of each key."""
     with np.errstate(over="ignore"):
         steps = np.arange(1, PROBES + 1, dtype=np.uint64) * _STEP

@@ -7,9 +7,10 @@ The robot uses it, and so does a router that calls its children. In short:
     guard.check_url("http://0x7f.1/")                           # the same for a URL whose host is an address
     async with aiohttp.ClientSession(connector=guarded_connector(guard)) as session:
         ...                                                     # whatever it asks for, redirects too, is checked
-    refusal(error)                                              # the guard's reason inside an aiohttp error, or ''
+    await guarded_socket(guard, "www.example", 80)              # a socket, connected to an address that was checked
+    refusal(error)                                              # the guard's reason inside an error of these, or ''
 
-`Guard` is a value that can be compared and pickled. `GuardedResolver` and `guarded_connector` need aiohttp, which is
+`Guard` is a value that can be compared and pickled. `GuardedResolver` and what is built on it need aiohttp, which is
 loaded when they are asked for.
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         AddressRefusedError,
         GuardedResolver,
         guarded_connector,
+        guarded_socket,
         parse_names,
         refusal,
     )
@@ -32,6 +34,7 @@ __all__ = [
     "GuardedResolver",
     "Network",
     "guarded_connector",
+    "guarded_socket",
     "parse_allowed",
     "parse_names",
     "refusal",

@@ -1,4 +1,4 @@
-"""Names to addresses under the guard, for aiohttp: what was checked is what gets connected to.
+"""Names to addresses under the guard, for aiohttp and for sockets: what was checked is what gets connected to.
 
 A name is resolved once for a connection, every answer is checked, and the connection goes to a checked address, so a
 name that means another address a moment later (DNS rebinding) gains nothing. Addresses that are written as such
@@ -9,6 +9,7 @@ import asyncio
 import errno
 import socket
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import TCPConnector
@@ -18,6 +19,9 @@ from pagekin.net.guard import Guard
 
 Names = Mapping[tuple[str, int], str]
 """Addresses by (host, port), as `parse_names` reads them; the host `*` stands for all."""
+
+_NEXT_ADDRESS = 0.25
+"""Seconds after which the next address of a name is tried, as browsers do (RFC 8305)."""
 
 
 class AddressRefusedError(OSError):
@@ -87,6 +91,67 @@ def guarded_connector(guard: Guard, names: Names | None = None, **options: Any) 
     return TCPConnector(
         resolver=GuardedResolver(guard, names), use_dns_cache=False, socket_factory=checked_socket, **options
     )
+
+
+async def guarded_socket(guard: Guard, host: str, port: int, names: Names | None = None) -> socket.socket:
+    """A socket that is connected to an address of `host`, the first that takes it of those that `guard` lets through.
+
+    OSError if there is none. Addresses are tried one after another, the next when the last has not answered for a while.
+    """
+    if _is_address(host):
+        if refused := guard.check(host):
+            raise AddressRefusedError(refused)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return await _connected(family, host, port)
+    found = await GuardedResolver(guard, names).resolve(host, port)
+    tries: set[asyncio.Task[socket.socket]] = set()
+    error: OSError = AddressRefusedError(f"{host} has no address")
+    try:
+        for place, one in enumerate(found, 1):
+            tries.add(asyncio.create_task(_connected(one["family"], one["host"], port)))
+            while tries:
+                patience = _NEXT_ADDRESS if place < len(found) else None
+                done, tries = await asyncio.wait(tries, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    if (failed := each.exception()) is None:
+                        for other in done - {each}:
+                            _close(other)
+                        return each.result()
+                    error = failed if isinstance(failed, OSError) else OSError(str(failed))
+                if place < len(found):
+                    break
+        raise error
+    finally:
+        for each in tries:
+            each.add_done_callback(_close)
+            each.cancel()
+
+
+async def _connected(family: int, address: str, port: int) -> socket.socket:
+    """A socket that is connected to an address."""
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await asyncio.get_running_loop().sock_connect(made, (address, port))
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _close(late: "asyncio.Task[socket.socket]") -> None:
+    """Close a connection that nobody waits for any more."""
+    if not late.cancelled() and late.exception() is None:
+        late.result().close()
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 def refusal(error: BaseException | None) -> str:

@@ -13,11 +13,10 @@ from yarl import URL
 from pagekin.labels import ContentLabel, LabelError, LabelLimits, to_json
 from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
 from pagekin.net import refusal
+from pagekin.routers.client import BrokenError, Client, ConnectError
 from pagekin.routers.messages import Travel, encode
 
 T = TypeVar("T")
-LARGEST_ANSWER = 32 << 20
-"""Bytes of an answer, at most."""
 _FAILURES = 3
 """Failures in a row after which a child is left alone for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
@@ -26,7 +25,7 @@ _FAIR, _LEAST_FAIR, _SLOWER = 0.5, 0.1, 10
 """Seconds that a child must have had before it is blamed for giving no answer; less, if that is ten times its usual time."""
 _REFUSALS = (400, 404, 413)
 """What a child answers that is well, but does not take the request or does not know the page."""
-_JSON = {"Content-Type": "application/json"}
+_DECODERS: dict[type[Any], msgspec.json.Decoder[Any]] = {}
 _MARGIN = 0.25
 """The share of the time left that a router keeps for itself."""
 
@@ -110,13 +109,13 @@ class Child:
     # -- calls ----------------------------------------------------------------------------------------------------------
 
     async def call(
-        self, session: aiohttp.ClientSession, operation: str, request: Travel, answer: type[T], deadline: float
+        self, client: Client, operation: str, request: Travel, answer: type[T], deadline: float
     ) -> tuple[T, int]:
         """(what the child answers, its bytes), or a ChildError; `deadline` is when the router itself has to be done."""
         left = time_for_children(deadline)
         try:
             async with asyncio.timeout(left):
-                return await self.answered(session, operation, body_of(request, left), answer)
+                return await self.answered(client, operation, body_of(request, left), answer)
         except TimeoutError:
             raise ChildError(self.late(left)) from None
 
@@ -132,26 +131,24 @@ class Child:
         usual = self._usual if self._usual is not None else _FAIR
         return left >= min(_FAIR, max(_LEAST_FAIR, _SLOWER * usual))
 
-    async def answered(
-        self, session: aiohttp.ClientSession, operation: str, body: bytes, answer: type[T]
-    ) -> tuple[T, int]:
+    async def answered(self, client: Client, operation: str, body: bytes, answer: type[T]) -> tuple[T, int]:
         """(what the child answers to a request, its bytes), or a ChildError; the caller ends it when it takes too long."""
         if pause := self.pause():
             raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
         self.calls += 1
         began = time.monotonic()
         try:
-            raw = await self._posted(session, operation, body)
-            found = msgspec.json.decode(raw, type=answer)
+            raw = await self._posted(client, operation, body)
+            found: T = _decoder(answer).decode(raw)
         except RefusedError:
             self.succeeded()
             raise
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             self.failed(f"it answered nonsense: {str(error)[:200]}", ill=True)
-        except ChildError as error:
+        except (ChildError, BrokenError) as error:
             self.failed(str(error), ill=True)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            self.failed(_reason(error), ill=not isinstance(error, aiohttp.ClientConnectorError))
+        except (ConnectError, OSError, ValueError) as error:
+            self.failed(_reason(error), ill=not isinstance(error, ConnectError))
         else:
             self.succeeded()
             took = time.monotonic() - began
@@ -159,24 +156,17 @@ class Child:
             return found, len(raw)
         raise ChildError(self.error)
 
-    async def _posted(self, session: aiohttp.ClientSession, operation: str, body: bytes) -> bytes:
+    async def _posted(self, client: Client, operation: str, body: bytes) -> bytes:
         """The body of the answer; a connection that cannot be made is tried once more."""
-        for attempt in (1, 2):
-            try:
-                return await self._once(session, operation, body)
-            except aiohttp.ClientConnectorError:
-                if attempt == 2:
-                    raise
-                await asyncio.sleep(_RETRY_AFTER * random.uniform(0.5, 1.5))
-        raise ChildError("it cannot be reached")
-
-    async def _once(self, session: aiohttp.ClientSession, operation: str, body: bytes) -> bytes:
-        async with session.post(self._address(operation), data=body, headers=_JSON, allow_redirects=False) as response:
-            raw = await _body(response, LARGEST_ANSWER)
-            if response.status != 200:
-                kind = RefusedError if response.status in _REFUSALS else ChildError
-                raise kind(f"it answered {response.status}: {_said(raw)}")
+        try:
+            status, raw = await client.post(self.url, operation, body)
+        except ConnectError:
+            await asyncio.sleep(_RETRY_AFTER * random.uniform(0.5, 1.5))
+            status, raw = await client.post(self.url, operation, body)
+        if status == 200:
             return raw
+        kind = RefusedError if status in _REFUSALS else ChildError
+        raise kind(f"it answered {status}: {_said(raw)}")
 
     # -- its label ------------------------------------------------------------------------------------------------------
 
@@ -242,6 +232,13 @@ def body_of(request: Travel, left: float) -> bytes:
     return encode(msgspec.structs.replace(request, deadline=min(max(left, 0.001), 120.0)))
 
 
+def _decoder(answer: type[T]) -> msgspec.json.Decoder[T]:
+    """The decoder of a kind of answers; made once."""
+    if answer not in _DECODERS:
+        _DECODERS[answer] = msgspec.json.Decoder(answer)
+    return _DECODERS[answer]
+
+
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
     """The body of an answer that is not too large."""
     if (response.content_length or 0) > most:
@@ -269,7 +266,7 @@ def _reason(error: BaseException) -> str:
     """An error of the connection in a few words."""
     if refused := refusal(error):
         return f"it may not be called: {refused}"
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, aiohttp.ClientConnectorError | ConnectError):
         return f"it cannot be reached ({error.os_error.strerror or error.os_error})"
     if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
         return "the connection was closed"

@@ -8,6 +8,7 @@ import asyncio
 import ssl
 import time
 from functools import cache
+from typing import cast
 
 import httptools
 from yarl import URL
@@ -124,7 +125,7 @@ class _Peer:
         """Keep a connection for the next call, and close those that were kept for too long."""
         now = time.monotonic()
         self._idle.append((now, connection))
-        while self._idle[0][0] < now - _KEPT or len(self._idle) > _MOST_KEPT:
+        while self._idle and (self._idle[0][0] < now - _KEPT or len(self._idle) > _MOST_KEPT):
             self._idle.pop(0)[1].abort()
 
     def forget(self, connection: "_Connection") -> None:
@@ -140,11 +141,10 @@ class _Peer:
 class _Connection(asyncio.Protocol):
     """One connection: a request, its answer, the next request."""
 
-    _transport: asyncio.Transport
-
     def __init__(self, peer: _Peer) -> None:
         self._peer = peer
         self._parser = httptools.HttpResponseParser(self)
+        self._transport: asyncio.Transport
         self._waiting: asyncio.Future[Reply] | None = None
         self._used = False
         self._begin()
@@ -152,8 +152,8 @@ class _Connection(asyncio.Protocol):
     def _begin(self) -> None:
         """Nothing is known of the answer yet."""
         self._body: list[bytes] = []
-        self._size = self._head_size = 0
-        self._headed = self._bounded = self._whole = self._after = False
+        self._size = self._told = self._head_size = self._status = 0
+        self._headed = self._bounded = self._whole = self._lasting = self._after = False
 
     async def exchange(self, request: bytes) -> Reply:
         """The answer to a request."""
@@ -175,8 +175,7 @@ class _Connection(asyncio.Protocol):
     # -- what the event loop tells ----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
         self._peer.open.add(self)
 
     def data_received(self, data: bytes) -> None:
@@ -191,10 +190,10 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             fault = f"it answered no HTTP: {str(error)[:200]}"
-        if self._whole:
-            self._answer(waiting, keep=not fault and not self._after)
-        elif self._size > self._peer.most:
+        if self._size > self._peer.most:
             self._fail(waiting, TooLargeError(f"its answer is larger than {self._peer.most:,} bytes"))
+        elif self._whole:
+            self._answer(waiting, keep=self._lasting and not self._after and not fault)
         elif fault:
             self._fail(waiting, BrokenError(fault))
         elif not self._headed and self._head_size > _LARGEST_HEAD:
@@ -215,10 +214,10 @@ class _Connection(asyncio.Protocol):
 
     def _answer(self, waiting: "asyncio.Future[Reply]", keep: bool) -> None:
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        waiting.set_result((self._parser.get_status_code(), body))
-        self._used = True
+        waiting.set_result((self._status, body))
+        self._body, self._used = [], True
         # A server that answers before it has read all may take the rest for the next request.
-        if keep and self._parser.should_keep_alive() and not self._transport.get_write_buffer_size():
+        if keep and not self._transport.get_write_buffer_size():
             self._peer.keep(self)
         else:
             self.abort()
@@ -230,27 +229,37 @@ class _Connection(asyncio.Protocol):
     # -- what the parser tells --------------------------------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
-        self._after = self._whole
+        self._after = self._after or self._whole
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self._headed:  # what follows chunks tells nothing
+            return
         lowered = name.lower()
         if lowered == b"content-length":
-            self._bounded = True
-            self._size = int(value) if int(value) > self._peer.most else 0
+            self._bounded, self._told = True, int(value)
         elif lowered == b"transfer-encoding":
             self._bounded = value.lower().endswith(b"chunked")
 
     def on_headers_complete(self) -> None:
-        self._headed = self._parser.get_status_code() >= 200
+        if self._headed:
+            return
+        self._status = self._parser.get_status_code()
+        # 100 Continue and its like come before the answer.
+        self._headed = self._status >= 200
+        self._size = self._told if self._headed and self._told > self._peer.most else 0
+        if not self._headed:
+            self._bounded, self._told = False, 0
 
     def on_body(self, data: bytes) -> None:
+        if self._whole:
+            return
         self._size += len(data)
         if self._size <= self._peer.most:
             self._body.append(data)
 
     def on_message_complete(self) -> None:
-        # 100 Continue and its like come before the answer.
-        self._whole = self._whole or self._headed
+        if self._headed and not self._whole:
+            self._whole, self._lasting = True, self._parser.should_keep_alive()
 
 
 @cache

@@ -42,6 +42,7 @@ from pagekin.routers.messages import (
 )
 from pagekin.routers.metrics import Metrics
 from pagekin.routers.router import Router
+from pagekin.routers.tree import TreeNode, TreeRequest
 from pagekin.store import KinError
 from pagekin.text import QueryError
 
@@ -249,6 +250,7 @@ POSTED = {
     "/suggest": Posted(SuggestRequest, Answer, "Documents like the results so far."),
     "/related": Posted(RelatedRequest, Answer, "Pages like a page."),
     "/bag": Posted(RelatedRequest, Bag, "A page's weighted bag, to be compared elsewhere."),
+    "/tree": Posted(TreeRequest, TreeNode, "The routers below this one, and how they are."),
 }
 """What routers ask one another, hundreds of times for one query: answered without the application's detours, which describes
 them."""

@@ -19,6 +19,7 @@ from pagekin.labels.model import without_filters
 from pagekin.labels.parts import etag, published
 from pagekin.net import Guard
 from pagekin.routers.children import Child, ChildError
+from pagekin.routers.client import Client
 from pagekin.routers.messages import ChildHealth, Health, RouterError, Summary
 from pagekin.routers.open_leaf import summary_of
 from pagekin.routers.refinement import LabelThesaurus
@@ -80,6 +81,9 @@ class Keeper:
         self._known: Known | None = None
         self._thesaurus: LabelThesaurus | None = None
         self._session: aiohttp.ClientSession | None = None
+        """For labels."""
+        self._client: Client | None = None
+        """For all other calls."""
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._started = time.monotonic()
@@ -94,9 +98,10 @@ class Keeper:
         from pagekin.net import guarded_connector
 
         connector = guarded_connector(self.settings.guard, limit=0, keepalive_timeout=75)
-        # Each call has its own deadline; a timer more for each would take a sixth of the time.
+        # Each call has its own deadline.
         forever = aiohttp.ClientTimeout(total=None, sock_connect=None)
         self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, timeout=forever)
+        self._client = Client(self.settings.guard)
         self._task = asyncio.create_task(self._stay_fresh(), name=f"labels of {self.name}")
 
     async def stop(self) -> None:
@@ -106,6 +111,8 @@ class Keeper:
             await asyncio.gather(self._task, return_exceptions=True)
         if self._session:
             await self._session.close()
+        if self._client:
+            self._client.close()
 
     async def _stay_fresh(self) -> None:
         """Ask all children on schedule, and those that give no answer more often."""
@@ -152,8 +159,10 @@ class Keeper:
     async def _refreshed(self, child: Child) -> bool:
         if child.pause():
             return False
+        if self._session is None:
+            raise RouterError("the router has not been started", 503)
         try:
-            return await child.refresh(self._connected(), self.settings.label_seconds, self.settings.limits)
+            return await child.refresh(self._session, self.settings.label_seconds, self.settings.limits)
         except ChildError:
             return False
 
@@ -177,10 +186,10 @@ class Keeper:
             sum(len(to_json(part)) for part in parts.values()), RoutingTable(own),
         )  # fmt: skip
 
-    def _connected(self) -> aiohttp.ClientSession:
-        if self._session is None:
+    def _connected(self) -> Client:
+        if self._client is None:
             raise RouterError("the router has not been started", 503)
-        return self._session
+        return self._client
 
     @property
     def _ready(self) -> Known:

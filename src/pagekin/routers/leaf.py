@@ -21,6 +21,7 @@ from pagekin.routers.messages import (
     Terms,
 )
 from pagekin.routers.open_leaf import OpenLeaf, summary_of
+from pagekin.routers.tree import TreeNode, TreeRequest, node_of
 from pagekin.store import KinError
 from pagekin.store.folder import MANIFEST
 
@@ -138,6 +139,10 @@ class Leaf:
             label_bytes=now.label_bytes, label_age=0.0, etags=now.etags, uptime=time.monotonic() - self._started,
             requests=self.requests, error=self.error,
         )  # fmt: skip
+
+    async def tree(self, _request: TreeRequest) -> TreeNode:
+        """How it is; nobody is below it."""
+        return node_of(await self.health())
 
     async def start(self) -> None:
         """Nothing has to be fetched."""

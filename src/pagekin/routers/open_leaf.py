@@ -242,10 +242,7 @@ class OpenLeaf:
         """Documents like the results so far: of the same sub-clusters, nearest the middle first, and related pages."""
         started = time.perf_counter()
         given = self._pages(request.items)
-        scores: dict[int, float] = {}
-        for page in given[:_SUGGESTED_BY_LIKENESS]:
-            for other, similarity in self._related_pages(page, request.limit):
-                scores[other] = max(scores.get(other, 0.0), similarity)
+        scores = dict(self._related_pages(given[:_SUGGESTED_BY_LIKENESS], request.limit))
         counts = np.bincount(self.cluster_of[given], minlength=len(self.label.clusters) + 1) if given else np.zeros(1)
         for cluster in self.label.clusters:
             share = counts[cluster.number] / len(given) if given else 0.0
@@ -258,10 +255,13 @@ class OpenLeaf:
         results = (self.found(page, scores[page], self.opening(page)) for page in order[: request.limit])
         return self._answer("", len(order), results, started)
 
-    def _related_pages(self, page: int, most: int) -> list[tuple[int, float]]:
-        """(page, similarity) of the pages that are most like a page."""
+    def _related_pages(self, pages: list[int], most: int) -> list[tuple[int, float]]:
+        """(page, similarity) of the pages that are most like some pages together."""
         try:
-            results = self.related_index.related(self.corpus.page_url(page), most, captured_only=True)
+            index = self.related_index
+            of = self.corpus.kin["page.url"]
+            with_bags = [self.corpus.page_url(page) for page in pages if index.bags.document(int(of[page])) >= 0]
+            results = index.related(with_bags, most, captured_only=True)
         except (KinError, RelatedError):
             return []
         numbers = [(self.corpus.url_number(one.url), one.similarity) for one in results]

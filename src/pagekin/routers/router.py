@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -32,6 +33,7 @@ from pagekin.routers.open_leaf import plain
 from pagekin.routers.refinement import LabelThesaurus
 from pagekin.routers.results import SEEN, by_score, grouped, merged
 from pagekin.routers.routing import asked_words, check_filters, parsed
+from pagekin.routers.tree import TreeNode, TreeRequest, node_of, tree_below
 
 R = TypeVar("R", bound=Travel)
 _MOST = 2**53
@@ -103,14 +105,17 @@ class Router(Keeper):
             asked.append(
                 Asked(path=(self.name, name), leaf=answer.leaf, seconds=seconds, results=len(mine), bytes=size)
             )
-            asked += (
-                msgspec.structs.replace(below, path=self._under(name, below.path))
+            asked += [
+                Asked(
+                    path=self._under(name, below.path), leaf=below.leaf, seconds=below.seconds, results=below.results,
+                    bytes=below.bytes,
+                )
                 for below in answer.asked[:_MOST_TOLD]
-            )
-            skipped += (
-                Skipped(path=self._under(name, below.path), reason=plain(below.reason))
+            ]  # fmt: skip
+            skipped += [
+                Skipped(path=self._under(name, below.path), reason=_plain_reason(below.reason))
                 for below in answer.skipped[:_MOST_TOLD]
-            )
+            ]
             partial += (plain(reason) for reason in answer.partial[:_MOST_TOLD])
         if most is not None:
             results = sorted(results, key=lambda pair: by_score(pair[1]))[:most]
@@ -150,8 +155,8 @@ class Router(Keeper):
             for task, name in tasks.items()
         ]
 
-    def _under(self, child: str, path: Sequence[str]) -> tuple[str, ...]:
-        return (self.name, child, *map(plain, path[1:]))[:32]
+    def _under(self, child: str, path: tuple[str, ...]) -> tuple[str, ...]:
+        return (self.name, child, *_plain_path(path)[1:])[:32]
 
     def _placed(self, child: str, found: Found) -> Found:
         """A child's result as one of this router's: its path, and the sub-cluster to which it belongs here."""
@@ -394,6 +399,26 @@ class Router(Keeper):
             router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
             skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
         )  # fmt: skip
+
+    async def tree(self, request: TreeRequest) -> TreeNode:
+        """All routers and leaves below, and how they are."""
+        self.requests += 1
+        deadline = time.monotonic() + request.deadline
+        own = node_of(await self.health())
+        if stopped := self._check_way(request):
+            return msgspec.structs.replace(own, error=stopped[:2000])
+        return await tree_below(own, self.children, self._connected(), self._further(request), deadline)
+
+
+@lru_cache(4096)
+def _plain_path(path: tuple[str, ...]) -> tuple[str, ...]:
+    """A path whose names are plain; each query meets the same again."""
+    return tuple(map(plain, path))
+
+
+@lru_cache(4096)
+def _plain_reason(reason: str) -> str:
+    return plain(reason)
 
 
 def _is_address(url: str) -> bool:

@@ -1,6 +1,7 @@
 """Which children may hold what is asked for, judged by their labels alone."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from pagekin.bags import preset
 from pagekin.bags.words import bag_forms
 from pagekin.clusters.terms import ATTRIBUTES, WORDS
 from pagekin.labels import ContentLabel
-from pagekin.labels.membership import FilterBank, term_key
+from pagekin.labels.membership import FilterBank, Keys, probes_of, term_key
 from pagekin.labels.model import LARGEST, Terms, without_filters
 from pagekin.routers.messages import Filters
 from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, parse
@@ -29,6 +30,8 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
 
     NOT takes no group out: a group that holds a word holds documents without it, too.
     """
+    if isinstance(query, Word):
+        return holds(query.attribute, query.word)
     if isinstance(query, And | Or):
         found = matching(query.parts[0], holds, everything)
         for part in query.parts[1:]:
@@ -36,11 +39,10 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
             found = found & other if isinstance(query, And) else found | other
         return found
     if isinstance(query, Not):
-        return everything.copy()
-    words = (query.word,) if isinstance(query, Word) else query.words
-    found = everything.copy()
-    for word in words:
-        found &= holds(query.attribute, word)
+        return everything
+    found = everything
+    for word in query.words:
+        found = found & holds(query.attribute, word)
     return found
 
 
@@ -52,6 +54,14 @@ def asked_words(query: Query) -> list[tuple[str | None, str]]:
         return []
     words = query.words if isinstance(query, Phrase) else (query.word,)
     return list(dict.fromkeys((query.attribute, word) for word in words))
+
+
+@lru_cache(4096)
+def _asked(query: Query) -> tuple[tuple[tuple[str | None, str], ...], Keys]:
+    """(the words that a query asks for, what they are looked up by in filters); the same query is asked at many routers."""
+    pairs = tuple(asked_words(query))
+    # By the word: the stem of a stem is another.
+    return pairs, probes_of(np.array([term_key(word, attribute or "text") for attribute, word in pairs], np.uint64))
 
 
 @dataclass(frozen=True)
@@ -78,12 +88,17 @@ class RoutingTable:
             mine = [one for part in parts for one in part] if parts and all(parts) else list(label.filters)
             filters += mine
             owner += [place] * len(mine)
-        self._bank = FilterBank(filters)
         whole = [(place, one) for place, label in enumerate(self.labels.values()) for one in label.filters]
-        self._whole = FilterBank([one for _place, one in whole])
-        self._whole_owner = np.array([place for place, _one in whole], np.int64)
-        self._owner = np.array(owner, np.int64)
-        self._blind = np.bincount(self._owner, minlength=len(self.names)) == 0
+        children, self._groups = len(self.names), len(filters)
+        self._bank = FilterBank(filters + [one for _place, one in whole])
+        """The filters of groups of pages, and after them those of wholes."""
+        self._owner = np.array(owner + [children + place for place, _one in whole], np.int64)
+        """The child of each; of those of wholes, as many more as there are children."""
+        told = np.bincount(self._owner, minlength=2 * children) > 0
+        self._blind, self._without_whole = ~told[:children], ~told[children:]
+        self._told_of = np.flatnonzero(told[:children])
+        self._first = np.searchsorted(self._owner, self._told_of)
+        """Where the filters of each child that has some begin."""
         self._added = [
             {(one.attribute, analyse([one.word])[0]) for one in label.added} for label in self.labels.values()
         ]
@@ -107,39 +122,42 @@ class RoutingTable:
         return Verdict(tuple(chosen), reasons)
 
     def _by_filters(self, query: Query) -> tuple[Mask, dict[str, str]]:
-        pairs = asked_words(query)
-        keys = np.array([term_key(word, attribute or "text") for attribute, word in pairs], np.uint64)
-        held = self._bank.may_hold(keys)
-        column = {pair: place for place, pair in enumerate(pairs)}
-        added = {pair: self._has_added(*pair) for pair in pairs}
-
-        def children(held: Mask, owner: npt.NDArray[np.int64]) -> Mask:
-            """The children that have a filter which may hold a match."""
-
-            def holds(attribute: str | None, word: str) -> Mask:
-                return np.asarray(held[:, column[attribute, word]] | added[attribute, word][owner], np.bool_)
-
-            found = np.zeros(len(self.names), np.bool_)
-            found[owner[matching(query, holds, np.ones(len(owner), np.bool_))]] = True
-            return found
-
-        may = self._blind | children(held, self._owner)
+        pairs, probes = _asked(query)
+        held = self._bank.may_hold_probed(probes)
+        column = {pair: held[:, place] for place, pair in enumerate(pairs)}
+        added = {pair: self._has_added(*pair) for pair in pairs} if any(self._added) else {}
+        for pair, here in added.items():
+            column[pair] = column[pair] | here[self._owner % len(here)]
+        children = len(self.names)
+        found = np.zeros(2 * children, np.bool_)
+        everything = np.ones(len(self._owner), np.bool_)
+        found[self._owner[matching(query, lambda attribute, word: column[attribute, word], everything)]] = True
         # A document's words are all in one filter of the whole, too, which errs about other words than sub-clusters' do.
-        has_whole = np.bincount(self._whole_owner, minlength=len(self.names)) > 0
-        may &= ~has_whole | children(self._whole.may_hold(keys), self._whole_owner)
-        reasons = {}
-        somewhere = np.zeros((len(self.names), len(pairs)), np.bool_)
-        np.logical_or.at(somewhere, self._owner, held)
-        for place in np.flatnonzero(~may).tolist():
-            missing = [
-                form_key(*pair)
-                for pair, there in zip(pairs, somewhere[place].tolist(), strict=True)
-                if not there and not added[pair][place]
-            ]
-            reasons[self.names[place]] = (
-                f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
-            )
-        return may, reasons
+        may = (self._blind | found[:children]) & (self._without_whole | found[children:])
+        out = np.flatnonzero(~may)
+        if not len(out):
+            return may, {}
+        somewhere = self._somewhere(held)
+        for place, pair in enumerate(pairs if added else ()):
+            somewhere[:, place] |= added[pair]
+        reasons: dict[tuple[bool, ...], str] = {}
+        skipped = {}
+        for place, row in zip(out.tolist(), somewhere[out].tolist(), strict=True):
+            there = tuple(row)
+            if there not in reasons:
+                missing = [form_key(*pair) for pair, held_here in zip(pairs, there, strict=True) if not held_here]
+                reasons[there] = (
+                    f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
+                )
+            skipped[self.names[place]] = reasons[there]
+        return may, skipped
+
+    def _somewhere(self, held: Mask) -> Mask:
+        """(children, words): which child may hold which word in some group of its pages, as far as it tells."""
+        found = np.zeros((len(self.names), held.shape[1]), np.bool_)
+        if len(self._first):
+            found[self._told_of] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
+        return found
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
         """Which children have a word added to their label."""
@@ -163,11 +181,8 @@ class RoutingTable:
 
     def cori(self, query: Query) -> dict[str, float]:
         """How promising each child is, by CORI: terms that are frequent in it and that few others have."""
-        pairs = asked_words(query)
-        keys = np.array([term_key(word, attribute or "text") for attribute, word in pairs], np.uint64)
-        may = np.zeros((len(self.names), len(pairs)), np.bool_)
-        np.logical_or.at(may, self._owner, self._bank.may_hold(keys))
-        may |= self._blind[:, None]
+        pairs, probes = _asked(query)
+        may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
         df = np.zeros(may.shape)
         forms = analyse([word for _attribute, word in pairs])
         for place, told in enumerate(self._told):
@@ -186,9 +201,9 @@ class RoutingTable:
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
         """How many of some words each child may hold together, in one group of its pages."""
         keys = np.array([term_key(word) for word in words], np.uint64)
-        counts = self._bank.may_hold(keys).sum(axis=1)
+        counts = self._bank.may_hold(keys)[: self._groups].sum(axis=1)
         most = np.zeros(len(self.names), np.int64)
-        np.maximum.at(most, self._owner, counts)
+        np.maximum.at(most, self._owner[: self._groups], counts)
         most[self._blind] = len(words)
         return dict(zip(self.names, most.tolist(), strict=True))
 
@@ -200,21 +215,18 @@ class RoutingTable:
         """
         pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST)
         df = {}
-        for attribute, word in asked_words(query):
+        pairs, probes = _asked(query)
+        may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
+        for (attribute, word), maybe in zip(pairs, may.T.tolist(), strict=True):
             form = form_of(word)
             key = form_key(attribute, form)
-            if not bag_forms([word], preset(WORDS))[0] and word.isalpha():
+            if _is_stopped(word):
                 df[key] = pages
                 continue
-            # By the word: the stem of a stem is another.
-            bits = np.array([term_key(word, attribute or "text")], np.uint64)
-            may = np.zeros(len(self.names), np.bool_)
-            np.logical_or.at(may, self._owner, self._bank.may_hold(bits)[:, 0])
-            may |= self._blind
             known = [told.df(attribute, form) for told in self._told]
             df[key] = sum(
-                (told.least if maybe else 0) if sure is None else sure
-                for told, sure, maybe in zip(self._told, known, may.tolist(), strict=True)
+                (told.least if there else 0) if sure is None else sure
+                for told, sure, there in zip(self._told, known, maybe, strict=True)
             )
         words = min(sum(label.num_words for label in self.labels.values()), LARGEST)
         return Stats(analyser=ANALYSER, pages=pages, words=words, df={key: min(n, pages) for key, n in df.items()})
@@ -239,6 +251,8 @@ class _Told:
         self._df[np.searchsorted(self._terms, summed)] = parts.astype(np.int64)
         places = np.searchsorted(self._terms, whole)
         self._df[places] = np.maximum(self._df[places], df)
+        # Numbers without a NumPy scalar around each.
+        self._numbers, self._counts = self._terms.data, self._df.data
         self.least = int(df.min(initial=2**53)) if len(df) else 1
 
     def df(self, attribute: str | None, form: str) -> int | None:
@@ -246,15 +260,20 @@ class _Told:
 
         Under any attribute it is at least the largest of those under one.
         """
-        kinds = range(len(ATTRIBUTES)) if attribute is None else (ATTRIBUTES.index(attribute),)
-        numbers = np.array(
-            [word * len(ATTRIBUTES) + kind for word in self._words.get(form, ()) for kind in kinds], np.int64
-        )
-        if not len(numbers) or not len(self._terms):
-            return None
-        places = np.minimum(np.searchsorted(self._terms, numbers), len(self._terms) - 1)
-        found = self._df[places][self._terms[places] == numbers]
-        return int(found.max()) if len(found) else None
+        found = -1
+        kinds = len(ATTRIBUTES)
+        for word in self._words.get(form, ()):
+            first = word * kinds + (0 if attribute is None else ATTRIBUTES.index(attribute))
+            start = bisect_left(self._numbers, first)
+            end = bisect_left(self._numbers, first + (kinds if attribute is None else 1), start)
+            found = max(found, max(self._counts[start:end], default=-1))
+        return found if found >= 0 else None
+
+
+@lru_cache(4096)
+def _is_stopped(word: str) -> bool:
+    """Whether labels know nothing of a word."""
+    return word.isalpha() and not bag_forms([word], preset(WORDS))[0]
 
 
 def _numbers(terms: Terms) -> npt.NDArray[np.int64]:

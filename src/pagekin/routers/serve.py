@@ -16,6 +16,7 @@ from litestar import Litestar
 from pagekin.routers.http import POSTED, PREFIX, SERVED, Served, answer_posted, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
+from pagekin.routers.protocol import RouterProtocol
 from pagekin.routers.router import Router
 
 BACKLOG = 512
@@ -138,8 +139,8 @@ async def serve(
                 sockets.append(listening(Place(host, port)))
         mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
         config = uvicorn.Config(
-            Mounted(mounted, make_app()), log_level="warning", lifespan="on", access_log=False, timeout_keep_alive=120,
-            timeout_graceful_shutdown=2, server_header=False, date_header=False, proxy_headers=False, ws="none",
+            Mounted(mounted, make_app()), http=RouterProtocol, log_level="warning", lifespan="on", access_log=False,
+            timeout_keep_alive=120, timeout_graceful_shutdown=2, server_header=False, date_header=False, proxy_headers=False, ws="none",
         )  # fmt: skip
         server = _Server(config)
         stopped = stop or asyncio.Event()

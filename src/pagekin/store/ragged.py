@@ -39,10 +39,12 @@ class RaggedBytes:
 
     def find(self, key: bytes, order: Array | None = None) -> int:
         """The id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
+        data, at = self._bytes, self._at
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self[middle if order is None else int(order[middle])] < key:
+            place = middle if order is None else int(order[middle])
+            if bytes(data[at[place] : at[place + 1]]) < key:
                 low = middle + 1
             else:
                 high = middle

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from pagekin.hypertext import Attribute, Corpus
 from pagekin.store import Kin, KinError, RaggedBytes
 from pagekin.text.analysis import ANALYSER, form_of
-from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, QueryError, Word, wanted
+from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word, wanted
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -76,12 +77,34 @@ class Hits:
     scores: list[float]
 
 
-@dataclass(frozen=True)
 class _Posting:
-    """The pages of one word, rising, and how much it counts on each."""
+    """The pages of one word, and how much it counts on each."""
 
-    pages: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.int64]
+    def __init__(self, rows: Array, attributes: Array, counts: Array) -> None:
+        self.rows, self._attributes, self._counts = rows, attributes, counts
+        """The pages, rising, a row for each kind of place where the word stands on one."""
+        self._summed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
+
+    def summed(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """(the pages, each once, how much the word counts there)."""
+        if self._summed is None:
+            counts = _WEIGHTS[self._attributes] * self._counts
+            new = np.ones(len(self.rows), np.bool_)
+            np.not_equal(self.rows[1:], self.rows[:-1], out=new[1:])
+            starts = new.nonzero()[0]
+            weights = np.add.reduceat(counts, starts) if len(starts) else counts
+            self._summed = self.rows[starts].astype(np.int64), weights
+        return self._summed
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Pages that are searched as one: of a document, or a page for itself."""
+
+    documents: Array
+    of: npt.NDArray[np.int64]
+    """The group of each page."""
+    count: int
 
 
 class TextIndex:
@@ -95,6 +118,9 @@ class TextIndex:
         self._offsets = kin["posting.offsets"]
         self._pages, self._attributes, self._counts = (kin[f"posting.{n}"] for n in ("page", "attributes", "count"))
         self._tokens = kin["page.tokens"]
+        self._number = len(corpus)
+        self._grouped: _Groups | None = None
+        """The groups of the documents that were asked for last: a leaf asks for the same always."""
 
     @classmethod
     def open(cls, corpus: Corpus, lazily: bool = False) -> "TextIndex":
@@ -120,7 +146,7 @@ class TextIndex:
         return cls.open(Corpus.open(path))
 
     def __len__(self) -> int:
-        return len(self.corpus)
+        return self._number
 
     @property
     def documents(self) -> int:
@@ -138,18 +164,12 @@ class TextIndex:
 
     def _posting(self, attribute: str | None, form: str) -> _Posting:
         number = self._forms.find(form.encode())
-        if number < 0:
-            return _Posting(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        here = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
-        pages, attributes = np.asarray(self._pages[here]), np.asarray(self._attributes[here])
-        counts = _WEIGHTS[attributes] * self._counts[here]
+        here = slice(int(self._offsets[number]), int(self._offsets[number + 1])) if number >= 0 else slice(0)
+        rows, attributes, counts = self._pages[here], self._attributes[here], self._counts[here]
         if attribute:
             under = (attributes & _BITS[attribute]) != 0
-            pages, counts = pages[under], counts[under]
-        if not len(pages):
-            return _Posting(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        starts = np.flatnonzero(np.concatenate(([True], pages[1:] != pages[:-1])))
-        return _Posting(pages[starts].astype(np.int64), np.add.reduceat(counts, starts))
+            rows, attributes, counts = rows[under], attributes[under], counts[under]
+        return _Posting(rows, attributes, counts)
 
     def _phrase(self, attribute: str | None, forms: Sequence[str]) -> Mask:
         """The pages with forms in a row under an attribute, or in the title or the text."""
@@ -165,28 +185,36 @@ class TextIndex:
                 found[[page for page, _address in hits]] = True
         return found
 
-    def _matches(self, query: Query, known: dict[str, _Posting], documents: Array | None) -> Mask:
-        """The pages that a query finds; with `documents`, all pages of those that it finds."""
+    def _matches(self, query: Query, known: dict[str, _Posting], groups: _Groups | None) -> Mask:
+        """The pages that a query finds; with `groups`, the groups that it finds."""
         if isinstance(query, And | Or):
             join = np.logical_and if isinstance(query, And) else np.logical_or
-            found = self._matches(query.parts[0], known, documents)
+            found = self._matches(query.parts[0], known, groups)
             for part in query.parts[1:]:
-                join(found, self._matches(part, known, documents), out=found)
+                join(found, self._matches(part, known, groups), out=found)
             return found
         if isinstance(query, Not):
-            return ~self._matches(query.part, known, documents)
-        found = np.zeros(len(self), np.bool_)
-        if isinstance(query, Phrase):
-            forms = [form_of(word) for word in query.words]
-            if all(self._forms.find(form.encode()) >= 0 for form in forms):
-                found = self._phrase(query.attribute, forms)
+            return ~self._matches(query.part, known, groups)
+        if isinstance(query, Word):
+            rows = self._known(query.attribute, form_of(query.word), known).rows
         else:
-            found[self._known(query.attribute, form_of(query.word), known).pages] = True
-        if documents is None:
-            return found
-        held = np.zeros(int(documents.max(initial=-1)) + 1, np.bool_)
-        held[documents[found & (documents >= 0)]] = True
-        return np.where(documents >= 0, held[documents] if len(held) else False, found)
+            forms = [form_of(word) for word in query.words]
+            there = all(self._forms.find(form.encode()) >= 0 for form in forms)
+            rows = np.flatnonzero(self._phrase(query.attribute, forms)) if there else np.zeros(0, np.int64)
+        found = np.zeros(len(self) if groups is None else groups.count, np.bool_)
+        found[rows if groups is None else groups.of[rows]] = True
+        return found
+
+    def _groups(self, documents: Array) -> _Groups:
+        """The groups that documents make; a page with -1 is one for itself."""
+        kept = self._grouped
+        if kept is None or kept.documents is not documents:
+            of = np.asarray(documents).astype(np.int64)
+            alone = np.flatnonzero(of < 0)
+            most = int(of.max(initial=-1)) + 1
+            of[alone] = np.arange(most, most + len(alone))
+            kept = self._grouped = _Groups(documents, of, most + len(alone))
+        return kept
 
     def _known(self, attribute: str | None, form: str, known: dict[str, _Posting]) -> _Posting:
         key = form_key(attribute, form)
@@ -198,10 +226,11 @@ class TextIndex:
         """How many pages a query finds."""
         return int(np.count_nonzero(self._kept(query, keep, {})))
 
-    def _kept(
-        self, query: Query, keep: Mask | None, known: dict[str, _Posting], documents: Array | None = None
-    ) -> Mask:
-        found = self._matches(query, known, documents)
+    def _kept(self, query: Query, keep: Mask | None, known: dict[str, _Posting], groups: _Groups | None = None) -> Mask:
+        """The pages that a query finds, of those that may be found; with `groups`, all pages of those that it finds."""
+        found = self._matches(query, known, groups)
+        if groups is not None:
+            found = found[groups.of]
         if keep is not None:
             if keep.shape != found.shape:
                 raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(found):,}")
@@ -216,7 +245,7 @@ class TextIndex:
 
     def _stats(self, query: Query, known: dict[str, _Posting]) -> Stats:
         df = {
-            form_key(attribute, form): len(self._known(attribute, form, known).pages)
+            form_key(attribute, form): len(self._known(attribute, form, known).summed()[0])
             for attribute, form in asked_forms(query)
         }
         return Stats(analyser=ANALYSER, pages=len(self), words=int(self._tokens[-1]), df=df)
@@ -242,32 +271,38 @@ class TextIndex:
         if documents is not None and len(documents) != len(self):
             raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
         known: dict[str, _Posting] = {}
-        of = np.asarray(documents).astype(np.int64) if documents is not None else None
-        pages = np.flatnonzero(self._kept(query, keep, known, of))
-        scores = self._scores(query, stats or self._stats(query, known), known)[pages]
-        if documents is not None:
-            pages, scores = _best_of_documents(pages, scores, documents)
+        groups = self._groups(documents) if documents is not None else None
+        pages = self._kept(query, keep, known, groups).nonzero()[0]
+        asked = _checked_stats(query, stats) if stats else self._stats(query, known)
+        if not len(pages):
+            return Hits(0, [], [])
+        scores = self._scores(query, asked, known)[pages]
+        if groups is not None:
+            pages, scores = _best_of_groups(pages, scores, groups.of[pages])
         order = _first_places(scores, offset + limit)[offset:]
         return Hits(len(pages), pages[order].tolist(), scores[order].tolist())
 
     def _scores(self, query: Query, stats: Stats, known: dict[str, _Posting]) -> npt.NDArray[np.float64]:
         """BM25 of every page: a sum over the distinct words that are looked for, always in one order."""
-        if stats.analyser != ANALYSER:
-            raise QueryError(
-                f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'"
-            )
         total = np.zeros(len(self))
         mean = stats.words / max(stats.pages, 1) or 1.0
         for attribute, form in asked_forms(query):
-            key = form_key(attribute, form)
-            if key not in stats.df:
-                raise QueryError(f"the statistics say nothing of '{key}'; ask for them with the same query")
-            found = self._known(attribute, form, known)
-            tf = found.weights.astype(np.float64)
-            words = (self._tokens[found.pages + 1] - self._tokens[found.pages]).astype(np.float64)
+            pages, weights = self._known(attribute, form, known).summed()
+            tf = weights.astype(np.float64)
+            words = (self._tokens[pages + 1] - self._tokens[pages]).astype(np.float64)
             length = K1 * (1.0 - B + B * (words / mean))
-            total[found.pages] += inverse_frequency(stats, key) * (tf * (K1 + 1.0) / (tf + length))
+            total[pages] += inverse_frequency(stats, form_key(attribute, form)) * (tf * (K1 + 1.0) / (tf + length))
         return total
+
+
+def _checked_stats(query: Query, stats: Stats) -> Stats:
+    """The statistics, if they tell what scores of the query need; else a QueryError."""
+    if stats.analyser != ANALYSER:
+        raise QueryError(f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'")
+    for pair in asked_forms(query):
+        if form_key(*pair) not in stats.df:
+            raise QueryError(f"the statistics say nothing of '{form_key(*pair)}'; ask for them with the same query")
+    return stats
 
 
 def inverse_frequency(stats: Stats, key: str) -> float:
@@ -281,13 +316,14 @@ def form_key(attribute: str | None, form: str) -> str:
     return f"{attribute}:{form}" if attribute else form
 
 
-def asked_forms(query: Query) -> list[tuple[str | None, str]]:
+@lru_cache(4096)
+def asked_forms(query: Query) -> tuple[tuple[str | None, str], ...]:
     """The distinct (attribute, form) pairs that a query looks for, in the order of their keys."""
     found = set()
     for part in wanted(query):
         words = (part.word,) if isinstance(part, Word) else part.words
         found |= {(part.attribute, form_of(word)) for word in words}
-    return sorted(found, key=lambda pair: form_key(*pair))
+    return tuple(sorted(found, key=lambda pair: form_key(*pair)))
 
 
 def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
@@ -301,14 +337,10 @@ def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
     return among[np.argsort(-scores[among], kind="stable")][:count]
 
 
-def _best_of_documents(pages: Array, scores: Array, documents: Array) -> tuple[Array, Array]:
-    """(the best page of each document, its score), in the order of pages."""
-    document = np.asarray(documents)[pages].astype(np.int64)
-    document = np.where(document < 0, -1 - pages, document)
-    order = np.lexsort((pages, -scores, document))
-    first = (
-        np.flatnonzero(np.concatenate(([True], document[order][1:] != document[order][:-1]))) if len(order) else order
-    )
+def _best_of_groups(pages: Array, scores: Array, groups: Array) -> tuple[Array, Array]:
+    """(the best page of each group, its score), in the order of pages; the first of equal ones."""
+    order = np.lexsort((pages, -scores, groups))
+    first = np.concatenate(([True], groups[order][1:] != groups[order][:-1]))
     best = np.sort(order[first])
     return pages[best], scores[best]
 

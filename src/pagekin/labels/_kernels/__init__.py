@@ -1,0 +1,7 @@
+"""Compiled kernels that ask labels: plain arrays in and out."""
+
+from pathlib import Path
+
+from pagekin.store.kernel_cache import use_kernel_cache
+
+use_kernel_cache(Path(__file__).parent)

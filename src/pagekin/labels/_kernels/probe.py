@@ -1,0 +1,21 @@
+"""Many membership filters asked for a few keys."""
+
+from numba import njit, uint64
+
+
+@njit(cache=True, nogil=True)
+def probe_filters(data, starts, bits, mixed, held):
+    """Write to `held` (filters, keys) whether each filter, of `bits` bits from byte `starts` of `data`, may hold each key.
+
+    `mixed` has a number for each probe of each key. A key that is not there takes two probes in the mean.
+    """
+    for number in range(len(starts)):
+        size = bits[number]
+        for key in range(mixed.shape[0]):
+            found = size > uint64(0)
+            probe = 0
+            while found and probe < mixed.shape[1]:
+                place = mixed[key, probe] % size
+                found = data[starts[number] + (place >> uint64(3))] >> (place & uint64(7)) & uint64(1) != uint64(0)
+                probe += 1
+            held[number, key] = found

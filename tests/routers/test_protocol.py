@@ -1,0 +1,118 @@
+"""Answers of a router's server leave in one piece, and are what uvicorn would send."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+import uvicorn
+
+from pagekin.routers.protocol import RouterProtocol, _Joining
+
+
+class Wire(asyncio.Transport):
+    """A transport that notes what is written."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("192.0.2.1", 5)})
+        self.written: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: Any) -> None:
+        assert not self.closed
+        self.written.append(bytes(data))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_what_is_written_in_one_turn_leaves_as_one_piece() -> None:
+    async def run() -> None:
+        wire = Wire()
+        joining = cast(asyncio.Transport, _Joining(wire, asyncio.get_running_loop()))
+        joining.write(b"head")
+        joining.write(b"body")
+        assert wire.written == []
+        await asyncio.sleep(0)
+        assert wire.written == [b"headbody"]
+        joining.write(b"more")
+        joining.close()
+        assert (wire.written, wire.closed) == ([b"headbody", b"more"], True)
+        await asyncio.sleep(0)
+        assert wire.written == [b"headbody", b"more"]
+        assert joining.get_extra_info("peername") == ("192.0.2.1", 5)
+
+    asyncio.run(run())
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Gives back what is posted; in chunks, if it is asked to."""
+    if scope["type"] != "http":
+        return
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    length = [] if scope["path"] == "/chunks" else [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": length})
+    for start in range(0, len(body), 70_000):
+        last = start + 70_000 >= len(body)
+        await send({"type": "http.response.body", "body": body[start : start + 70_000], "more_body": not last})
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, http=RouterProtocol, ws="none", lifespan="off", log_level="error")
+    )
+    made = socket.socket()
+    made.bind(("127.0.0.1", 0))
+    made.listen(5)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([made])), daemon=True)
+    thread.start()
+    yield int(made.getsockname()[1])
+    server.should_exit = True
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def request(body: bytes, path: str = "/", more: str = "") -> bytes:
+    return f"POST {path} HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize("path", ["/", "/chunks"])
+def test_large_answers_and_many_on_one_connection_come_whole(port: int, path: str) -> None:
+    import http.client
+
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        for size in (1, 1000, 3_000_000, 7):
+            body = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+            connection.request("POST", path, body)
+            assert connection.getresponse().read() == body
+
+
+def test_requests_in_a_row_are_answered_in_a_row_and_the_last_before_the_end(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), 20) as made:
+        made.sendall(request(b"one") + request(b"two") + request(b"three", more="Connection: close\r\n"))
+        raw = b""
+        while piece := made.recv(65536):
+            raw += piece
+    assert [part[-5:] for part in raw.split(b"HTTP/1.1 200 OK")[1:]] == [b"\r\none", b"\r\ntwo", b"three"]
+
+
+def test_callers_that_go_away_leave_the_server_well(port: int) -> None:
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", port), 20) as made:
+            made.sendall(request(b"x" * 2_000_000)[:1_000_000])
+    with socket.create_connection(("127.0.0.1", port), 20) as made:
+        made.sendall(request(b"still", more="Connection: close\r\n"))
+        raw = b""
+        while piece := made.recv(65536):
+            raw += piece
+    assert raw.endswith(b"\r\n\r\nstill")
