@@ -39,6 +39,7 @@ VERBS = {
     "bag": "pagekin.cli.bag",
     "duplicates": "pagekin.cli.duplicates",
     "neighbours": "pagekin.cli.neighbours",
+    "export": "pagekin.cli.export",
     "index": "pagekin.cli.index",
     "evaluate": "pagekin.cli.evaluate",
     "explain-gamma": "pagekin.cli.explain_gamma",

@@ -58,26 +58,23 @@ class Shown:
     """How pages are shown: those of one document once, as the document."""
 
     def __init__(self, corpus: Any, documents: Any) -> None:
+        from pagekin.clusters.shown import Covers
+
         self.corpus = corpus
-        self._cover: dict[int, int] = {}
-        self._pages: dict[int, int] = {}
-        for node in documents.children[0] if documents else ():
-            cover, pages = documents.described[node].central[0], documents.pages_of(node).tolist()
-            self._cover |= dict.fromkeys(pages, cover)
-            self._pages[cover] = len(pages)
+        self._covers = Covers(documents)
 
     def once(self, pages: Iterable[int]) -> list[int]:
         """Pages that are alone and covers of documents, in the order of their first pages."""
-        return list(dict.fromkeys(self._cover.get(page, page) for page in pages))
+        return self._covers.once(pages)
 
     def title(self, page: int, titles: Any) -> str:
         """A title for people, with the number of pages if it is a document's."""
-        pages = self._pages.get(page, 1)
+        pages = self._covers.pages(page)
         return title_line(titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
 
     def as_dict(self, page: int) -> dict[str, Any]:
         """A page or a document for programs."""
-        return {**_page(self.corpus, page), "pages": self._pages.get(page, 1)}
+        return {**_page(self.corpus, page), "pages": self._covers.pages(page)}
 
 
 def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> None:

@@ -1,24 +1,84 @@
-"""`pagekin demo`: the built-in demo web, indexed and asked."""
+"""`pagekin demo`: the built-in demo web, indexed and served."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pagekin import __version__
 from pagekin.cli.app import BAD_INPUT, app, fail, open_index, progress_bar, say
-from pagekin.cli.build import print_index
-from pagekin.cli.read import print_summary
-from pagekin.cli.related import print_answer
 
 _SAMPLES = ("http://elements.example/carbon.html", "http://mountains.example/mauna-kea.html")
+_HOST, _FIRST_PORT, _PORTS = "127.0.0.1", 8600, 50
+_STAGES = {"index", "text", "trees", "label"}
+"""What a whole collection has, as the manifest's facts name it."""
 
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="Where to write it.")] = Path("demo.kin"),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="The collection; built if it is not there.")
+    ] = Path("demo.kin"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes the first free one from 8600 on.")] = 0,
+    no_serve: Annotated[bool, typer.Option("--no-serve", help="Only show some related pages here, and end.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Index the built-in demo web and show related pages."""
+    """Index the built-in demo web and serve it as a web site, here, without a network."""
+    if no_serve and open_browser:
+        fail("--no-serve and --open exclude each other; give one of them", 2)
+    if not _is_fresh(out):
+        _build(out, told=no_serve)
+    if no_serve:
+        _show(out)
+        return
+    from pagekin.cli.serve import serve_collection
+
+    def tell(address: str, pages: int) -> None:
+        say(f"{pages:,} pages of the demo web. Look at them in a browser (Ctrl-C ends it):")
+        say(address)
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve_collection(out, _HOST, port or _free_port(), "The demo web", tell=tell)
+
+
+def _is_fresh(out: Path) -> bool:
+    """Whether the demo web is at `out`, whole, as this version builds it. Ends if something else is there."""
+    from pagekin.store import KinError
+    from pagekin.store.folder import read_manifest
+
+    if not out.exists():
+        return False
+    try:
+        facts = read_manifest(out)["facts"]
+    except KinError:
+        # Not a collection, or a damaged one: the build says what it may replace.
+        return False
+    if facts.get("sources") != ["demo"]:
+        fail(
+            f"{out} is a collection of something else. Name another place for the demo web: pagekin demo --out DEMO.kin"
+        )
+    return (
+        facts.get("pagekin") == __version__ and facts.keys() >= _STAGES and _code_age() <= _age(out / "manifest.json")
+    )
+
+
+def _code_age() -> float:
+    """When our code last changed."""
+    return max(map(_age, Path(__file__).resolve().parents[1].rglob("*.py")))
+
+
+def _age(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def _build(out: Path, told: bool) -> None:
+    """Build the demo web."""
     from pagekin.bags import Strategy
+    from pagekin.cli.build import print_index
+    from pagekin.cli.read import print_summary
     from pagekin.clusters.make import ClusterPlan
     from pagekin.engines import build_collection
     from pagekin.hypertext.read import ReadPlan, default_workers
@@ -32,9 +92,28 @@ def demo(
             report = build_collection(ReadPlan(["demo"], out), Strategy(), tell, clusters, text=True)
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
-    if report.read is not None:
+    if told and report.read is not None:
         print_summary(report.read, out)
-    print_index(report, out)
+        print_index(report, out)
+
+
+def _free_port() -> int:
+    """The first port from 8600 on that nobody listens at, or any."""
+    import contextlib
+
+    from pagekin.routers.messages import RouterError
+    from pagekin.routers.serve import Place, listening
+
+    for port in range(_FIRST_PORT, _FIRST_PORT + _PORTS):
+        with contextlib.suppress(RouterError), contextlib.closing(listening(Place(_HOST, port))):
+            return port
+    return 0
+
+
+def _show(out: Path) -> None:
+    """Show related pages of two pages, and how to look further."""
+    from pagekin.cli.related import print_answer
+
     index = open_index(str(out))
     for sample in _SAMPLES:
         say()

@@ -88,12 +88,35 @@ def evaluate(
             page = done.write(out, f"{Path(collection).name} against {Path(directory).name}", figures)
         except OSError as error:
             fail(f"{out} cannot be written: {error.strerror}.", BAD_INPUT)
+    from pagekin.evaluation.keep import command_line, of_evaluation
+
+    given = {"--figures": figures, "--linked": linked, "--baselines": baselines, "--loose": loose}
+    valued = {
+        "--strategies": (Path(strategies).name, ""), "--sample": (sample, 0), "--depth": (depth, 3),
+        "--mode": (mode, "lenient"), "--classes": (classes, "primary"), "--seed": (seed, 1),
+    }  # fmt: skip
+    options = [name for name, on in given.items() if on]
+    options += [f"{name} {value}" for name, (value, usual) in valued.items() if value != usual]
+    options += [f"--directory-pages {prefix}" for prefix in directory_pages or ()]
+    command = command_line("evaluate", collection, directory, *options)
+    keep_report(corpus, "evaluate", of_evaluation(done, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return
     print_judgements(done)
     if page is not None:
         say(f"\nReport: {page}")
+
+
+def keep_report(corpus: Any, kind: str, kept: Any) -> None:
+    """Keep results in the collection that they are about; where that cannot be, say so and go on."""
+    from pagekin.evaluation.keep import keep
+    from pagekin.store import KinError
+
+    try:
+        keep(corpus.kin, kind, kept)
+    except (KinError, OSError) as error:
+        say(f"pagekin: the results are not kept in the collection: {error}", err=True)
 
 
 def read_named(read: Any, file: str) -> Any:

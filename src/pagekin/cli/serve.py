@@ -1,5 +1,7 @@
 """`pagekin serve`: a collection as a web site, and as a leaf router."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -22,25 +24,33 @@ def serve(
     serve_collection(collection, host, port, name or collection.stem, processes)
 
 
-def serve_collection(collection: Path, host: str, port: int, name: str, processes: int = 1) -> None:
-    """Serve a collection until this process is stopped."""
+def _tell(address: str, pages: int) -> None:
+    say(f"{pages:,} pages at {address}   (Ctrl-C ends it)")
+    say(f"Ask it:       pagekin search {address} WORDS")
+    say(f"Its services: {address}schema/openapi.json")
+
+
+def serve_collection(
+    collection: Path, host: str, port: int, name: str, processes: int = 1, tell: Callable[[str, int], None] = _tell
+) -> None:
+    """Serve a collection until this process is stopped; `tell` is called with its address and pages once it listens."""
     from pagekin.routers.leaf import Leaf
     from pagekin.routers.messages import RouterError
     from pagekin.routers.serve import Place, free_port
     from pagekin.routers.up import run_leaf
     from pagekin.store import KinError
-    from pagekin.web import web_app
+    from pagekin.web import warm, web_app
 
     try:
         leaf = Leaf(name, collection)
+        warm(leaf)
         place = Place(host, port or free_port(host))
         address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
-        run_leaf(leaf, place, processes, lambda: _tell(address, leaf.label.num_docs), web_app)
+
+        def ready() -> None:
+            tell(address, leaf.label.num_docs)
+            sys.stdout.flush()  # who reads it through a pipe is waiting
+
+        run_leaf(leaf, place, processes, ready, web_app)
     except (KinError, RouterError) as error:
         fail(str(error))
-
-
-def _tell(address: str, pages: int) -> None:
-    say(f"{pages:,} pages at {address}   (Ctrl-C ends it)")
-    say(f"Ask it:       pagekin search {address} WORDS")
-    say(f"Its services: {address}schema/openapi.json")

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from pagekin.cli.app import BAD_INPUT, app, fail, open_corpus, print_json, progress_bar, say, table
-from pagekin.cli.evaluate import Classes, Depth, DirectoryOption, Loose, Mode, OwnPages, number_cell, open_directory
+from pagekin.cli.evaluate import (
+    Classes,
+    Depth,
+    DirectoryOption,
+    Loose,
+    Mode,
+    OwnPages,
+    keep_report,
+    number_cell,
+    open_directory,
+)
 
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -68,6 +78,12 @@ def tune(
             save.write_text(done.as_toml(f"{Path(collection).name} and {Path(directory).name}"), encoding="utf-8")
         except OSError as error:
             fail(f"{save} cannot be written: {error.strerror}.", BAD_INPUT)
+    from pagekin.evaluation.keep import command_line, of_tuning
+
+    options = [f"--tries {tries}"] if tries else [f"--budget {budget:g}s"]
+    options += [f"--seed {seed}"] if seed != 1 else []
+    command = command_line("tune", collection, directory, *options)
+    keep_report(corpus, "tune", of_tuning(done, tree, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return

@@ -49,7 +49,7 @@ def shared_terms(
 ) -> tuple[SharedTerm, ...]:
     """The terms that a query, (terms, weights, origins), shares with a document, those that count most first."""
     terms, weights = bags.bag(document)
-    common, mine, theirs = np.intersect1d(query[0], terms, return_indices=True)
+    common, mine, theirs = np.intersect1d(query[0], terms, assume_unique=True, return_indices=True)
     least = np.minimum(query[1][mine], weights[theirs]).astype(np.float64)
     shared = float(np.sum(least))
     union = total + float(np.sum(weights, dtype=np.float64)) - shared

@@ -5,5 +5,6 @@ address with `.json` behind it or by the Accept header.
 """
 
 from pagekin.web.app import web_app
+from pagekin.web.collection import warm
 
-__all__ = ["web_app"]
+__all__ = ["warm", "web_app"]

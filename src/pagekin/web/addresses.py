@@ -37,10 +37,16 @@ def service(name: str) -> str:
 
 
 def find(
-    q: str, *, mode: str = "", site: str = "", since: str = "", until: str = "", language: str = "", page: int = 0
-) -> str:
+    q: str, *, mode: str = "", site: str = "", since: str = "", until: str = "", language: str = "", page: int = 0,
+    ask: int = 0,
+) -> str:  # fmt: skip
     """Results of a query."""
-    return _at("/find", q=q, mode=mode, site=site, since=since, until=until, language=language, page=page)
+    return _at("/find", q=q, mode=mode, site=site, since=since, until=until, language=language, page=page, ask=ask)
+
+
+def complete(q: str = "") -> str:
+    """How a query that is being typed may go on."""
+    return _at("/complete", q=q)
 
 
 def page(url: str, *, other: bool = False, path: Iterable[str] = ()) -> str:
@@ -53,14 +59,24 @@ def compare(urls: Iterable[str]) -> str:
     return _at("/compare", url=list(urls))
 
 
-def tree(name: str, node: int = 0) -> str:
+def tree(name: str, node: int = 0, page: int = 0) -> str:
     """A hierarchy, or a cluster in it."""
-    return _at(f"/tree/{quote(name, safe='')}" + (f"/{node}" if node else ""))
+    return _at(f"/tree/{quote(name, safe='')}" + (f"/{node}" if node else ""), page=page)
+
+
+def label() -> str:
+    """The content label."""
+    return _at("/cluster")
 
 
 def cluster(number: int) -> str:
     """A sub-cluster of the content label."""
     return _at(f"/cluster/{number}")
+
+
+def label_as(form: str) -> str:
+    """The content label for programs: json or sexpr."""
+    return _at("/label", form=form)
 
 
 def network(q: str = "") -> str:

@@ -11,12 +11,34 @@ from msgspec import Struct
 from pagekin.routers.http import ERRORS, PREFIX, health, router_app
 from pagekin.web import addresses
 from pagekin.web.pages.about import about
+from pagekin.web.pages.cluster import cluster, whole_label
+from pagekin.web.pages.compare import compare
+from pagekin.web.pages.evaluation import evaluation
+from pagekin.web.pages.home import home
+from pagekin.web.pages.network import network
+from pagekin.web.pages.opensearch import complete, opensearch
+from pagekin.web.pages.page import page
+from pagekin.web.pages.results import find
+from pagekin.web.pages.tree import tree
 from pagekin.web.shown import HEADERS, rendered, static
 
 Asking = Request[Any, Any, Any]
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 STATIC = {"style.css", "script.js", "icon.svg"}
-PAGES: list[Any] = [about]
+PAGES: list[Any] = [
+    network,
+    about,
+    home,
+    tree,
+    cluster,
+    whole_label,
+    page,
+    compare,
+    find,
+    opensearch,
+    complete,
+    evaluation,
+]
 """The routes for people."""
 
 

@@ -18,6 +18,9 @@ from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
 from pagekin.web.shown import host
 
+_MOST_KEPT = 20_000
+"""Pages whose names are kept: a page of ours names some seventy others."""
+
 
 class PageLink(Struct, frozen=True, kw_only=True):
     """A page as others name it."""
@@ -47,6 +50,7 @@ class Collection:
         self.leaf = leaf
         self.corpus = leaf.corpus
         self.name = leaf.name
+        self._links: dict[int, PageLink] = {}
 
     @cached_property
     def related(self) -> RelatedIndex | None:
@@ -92,6 +96,13 @@ class Collection:
 
     def page_link(self, page: int) -> PageLink:
         """A page that was read."""
+        if page not in self._links:
+            if len(self._links) >= _MOST_KEPT:
+                self._links.clear()
+            self._links[page] = self._page_link(page)
+        return self._links[page]
+
+    def _page_link(self, page: int) -> PageLink:
         url = self.corpus.page_url(page)
         title = plain(self.leaf.titles.text(page)) or url
         return PageLink(url=url, title=title, site=host(url), date=int(self.corpus.kin["page.date"][page]))
@@ -120,6 +131,14 @@ class Collection:
         """How many anchors lead to each of some pages."""
         of = self.corpus.kin["page.url"]
         return np.array([len(self.corpus.anchors_in(int(of[page]))) for page in pages], np.int64)
+
+
+def warm(leaf: Leaf) -> None:
+    """Open what the first visitor would have to wait for."""
+    collection = collection_of(leaf)
+    collection.sites  # noqa: B018  # made when it is first asked for, and kept
+    if collection.related is not None and len(collection.related):
+        collection.related.related(collection.related.urls[0], 1)
 
 
 _open: WeakKeyDictionary[OpenLeaf, Collection] = WeakKeyDictionary()

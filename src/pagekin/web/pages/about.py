@@ -8,7 +8,10 @@ from msgspec import Struct
 
 from pagekin import __version__
 from pagekin.routers.http import served
-from pagekin.web.collection import collection_of
+from pagekin.routers.messages import ChildHealth
+from pagekin.routers.open_leaf import plain
+from pagekin.routers.router import Router
+from pagekin.web.collection import Collection, collection_of
 from pagekin.web.shown import Asking, shown, size
 
 
@@ -29,11 +32,65 @@ class AboutView(Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-@get(["/about", "/about.json"], responses={200: ResponseSpec(AboutView, description="How the index was made.")})
+class RouterAboutView(Struct, frozen=True, kw_only=True):
+    """What is to be known of a router."""
+
+    name: str
+    level: int
+    """Routers and collections below one another, at most."""
+    pages: int
+    exact: bool
+    """False if pages that several children share were counted more than once."""
+    topics: int
+    words: int
+    label_bytes: int
+    label_age: float | None
+    """Seconds since its summary was made; None if it has none yet."""
+    uptime: float
+    requests: int
+    children: list[ChildHealth]
+    versions: dict[str, str]
+    error: str
+
+
+_EITHER: Any = AboutView | RouterAboutView
+
+
+@get(
+    ["/about", "/about.json"],
+    responses={200: ResponseSpec(_EITHER, description="How the index was made, or who is below.")},
+)
 async def about(request: Asking) -> Response[bytes]:
-    """About this index: strategy, counts, skipped records, versions."""
+    """About this index: strategy, counts, skipped records, versions; about a router: what it knows of its children."""
     service = served(request.scope).service
-    collection = collection_of(service)
+    if isinstance(service, Router):
+        return shown(request, "about_router.html", await about_router(service))
+    return shown(request, "about.html", about_collection(collection_of(service)))
+
+
+async def about_router(router: Router) -> RouterAboutView:
+    """What a router knows of itself and its children; also while it waits for them."""
+    health = await router.health()
+    label = router.label if health.ready else None
+    return RouterAboutView(
+        name=plain(router.name),
+        level=health.level,
+        pages=health.documents,
+        exact=label.exact if label else False,
+        topics=len(label.clusters) if label else 0,
+        words=label.num_words if label else 0,
+        label_bytes=health.label_bytes,
+        label_age=health.label_age,
+        uptime=health.uptime,
+        requests=health.requests,
+        children=sorted(health.children, key=lambda child: (not child.error, child.name)),
+        versions={"Pagekin": __version__},
+        error=plain(health.error),
+    )
+
+
+def about_collection(collection: Collection) -> AboutView:
+    """How a collection was made."""
     facts, kin = collection.corpus.facts, collection.corpus.kin
     index = facts.get("index", {})
     counted = ("pages", "urls", "aliases", "words", "terms", "anchors", "links", "hosts", "html_records")
@@ -45,8 +102,8 @@ async def about(request: Asking) -> Response[bytes]:
             ("addresses that can be asked about", f"{index['bags']:,}"),
             ("signatures", f"{signature['m']} values each, by {signature['maker']}"),
         ]
-    view = AboutView(
-        name=collection.name,
+    return AboutView(
+        name=plain(collection.name),
         counts={name: int(facts[name]) for name in counted},
         languages=collection.languages,
         skipped=sorted(facts["skipped"].items(), key=lambda pair: (-pair[1], pair[0])),
@@ -62,4 +119,3 @@ async def about(request: Asking) -> Response[bytes]:
         },
         bytes=sum(kin.bytes_on_disk.values()),
     )
-    return shown(request, "about.html", view)

@@ -25,6 +25,16 @@ _WIDE, _ROW = 1100.0, 34.0
 Query = Annotated[str, Parameter(query="q", max_length=2000, description="A query to be routed.")]
 
 
+class Way(Struct, frozen=True):
+    """What became of a query at a router."""
+
+    went: str = ""
+    """asked, skipped, failed, or not reached."""
+    reason: str = ""
+    seconds: float = 0.0
+    results: int = 0
+
+
 class NodeView(Struct, frozen=True, kw_only=True):
     """A router or a site in the tree."""
 
@@ -40,7 +50,7 @@ class NodeView(Struct, frozen=True, kw_only=True):
     label_age: float | None = None
     error: str = ""
     went: str = ""
-    """What became of the query here: asked, skipped, failed, or not reached."""
+    """What became of the query here; see `Way`."""
     reason: str = ""
     seconds: float = 0.0
     results: int = 0
@@ -117,9 +127,10 @@ async def network_view(service: Leaf | Router, query: str) -> NetworkView:
             path=(*path, plain(node.name)), url=node.url, leaf=node.leaf, level=node.level, up=node.up, ready=node.ready,
             documents=node.documents, label_bytes=node.label_bytes, label_age=node.label_age, error=plain(node.error),
             x=bar.x, y=bar.y, width=bar.width, height=bar.height,
-            **(went.get((*path, node.name), {"went": "not reached"}) if answer else {}),
+            went=way.went, reason=plain(way.reason), seconds=way.seconds, results=way.results,
         )
         for (path, node), bar in zip(shown_nodes, drawn, strict=True)
+        for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
     )  # fmt: skip
     depth = max(len(path) for path, _node in shown_nodes) + 1
     left_out = sum(node.left_out for _path, node in listed)
@@ -146,18 +157,18 @@ def _listed(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         yield from _listed(child, (*path, node.name))
 
 
-def _went(answer: Answer) -> dict[tuple[str, ...], dict[str, object]]:
+def _went(answer: Answer) -> dict[tuple[str, ...], Way]:
     """What became of the query at each router, by its path."""
-    found: dict[tuple[str, ...], dict[str, object]] = {
-        (answer.router,): {"went": "asked", "seconds": answer.seconds, "results": len(answer.results)}
+    found: dict[tuple[str, ...], Way] = {
+        (answer.router,): Way("asked", seconds=answer.seconds, results=len(answer.results))
     }
     for one in answer.asked:
-        found[one.path] = {"went": "asked", "seconds": one.seconds, "results": one.results}
+        found[one.path] = Way("asked", seconds=one.seconds, results=one.results)
     for skipped in answer.skipped:
-        found[skipped.path] = {"went": "skipped", "reason": skipped.reason}
+        found[skipped.path] = Way("skipped", skipped.reason)
     for reason in answer.partial:
         path, _, said = reason.partition(": ")
         for asked in answer.asked:
             if "/".join(asked.path) == path or "/".join(asked.path[-2:]) == path:
-                found[asked.path] = {"went": "failed", "reason": said}
+                found[asked.path] = Way("failed", said)
     return found

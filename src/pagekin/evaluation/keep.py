@@ -1,0 +1,194 @@
+"""The last evaluation and the last search for a strategy, kept in the collection that they judged."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from pagekin import __version__
+from pagekin.evaluation.compare import in_short
+from pagekin.evaluation.directory import Directory
+from pagekin.evaluation.evaluate import Evaluation, finite
+from pagekin.evaluation.experiments import Judgement
+from pagekin.evaluation.gamma import REGIONS
+from pagekin.evaluation.ranking import Scores
+from pagekin.evaluation.tune import Tuning
+from pagekin.store import Kin, KinError, KinWriter, open_kin
+
+FACT = "evaluation"
+MOST = 80
+"""Strategies that are kept; the manifest is read whenever a collection is opened."""
+_LONGEST = 200
+_READ = ("page.url", "stream.words", "anchor.target")
+"""Arrays that differ if other pages were read."""
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """How well a strategy agrees with the directory; None where nothing could be compared."""
+
+    gamma: float | None
+    low: float | None
+    high: float | None
+    somers_d: float | None
+    tied: float | None
+    pairs: int
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """A strategy and how it was judged."""
+
+    name: str
+    judged: str
+    """Which pages."""
+    score: Score
+    """In the region that strategies are compared by."""
+    gammas: dict[str, float | None]
+    """Γ in every region."""
+    orthogonality: float | None
+    ndcg10: float | None
+    map: float | None
+
+
+class Searched(Struct, frozen=True, kw_only=True):
+    """How a search for a strategy went."""
+
+    tries: int
+    improved: bool
+    """Whether the strategy that was found is better than the presets beyond chance, on pages that the search did not see."""
+    best_preset: str
+    advantage: tuple[float, float, float]
+    """By how much: the difference of the mean Somers' D, from, to."""
+    changes: tuple[tuple[str, str, str], ...]
+    """(setting, the preset's, the new one)."""
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """What is kept of an evaluation."""
+
+    date: int
+    """Seconds since 1970."""
+    pagekin: str
+    command: str
+    directory: str
+    depth: int
+    mode: str
+    classes_of_a_page: str
+    pages: int
+    classes: int
+    judged: str
+    region: str
+    """The one that strategies are compared by."""
+    summary: str
+    strategies: tuple[Judged, ...]
+    left_out: int = 0
+    """Strategies that were judged, but are not kept."""
+    search: Searched | None = None
+
+
+def of_evaluation(done: Evaluation, directory: str, command: str) -> Kept:
+    """What is kept of an evaluation by a directory of this name."""
+    judgements = [(one, done.scores[one.name]) for one in done.judgements]
+    region = done.region or "overall"
+    summary = in_short(done.comparisons(), done.region)
+    return _kept(done.bench.directory, directory, command, done.bench.note, region, summary, judgements)
+
+
+def of_tuning(done: Tuning, by: Directory, directory: str, command: str) -> Kept:
+    """What is kept of a search for a strategy."""
+    difference, low, high = (finite(value) or 0.0 for value in done.advantage)
+    told = f"{difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+    summary = (
+        f"The tuned strategy is better than '{done.best_preset}' ({told})."
+        if done.improved
+        else f"Nothing better than '{done.best_preset}' was found beyond chance ({told})."
+    )
+    judged = f"{done.held_out[1]:,} pages of {done.held_out[0]:,} classes that the search did not see"
+    kept = _kept(
+        by, directory, command, judged, "siblings", summary, list(zip(done.judgements, done.scores, strict=True))
+    )
+    changes = tuple((name, str(old)[:_LONGEST], str(new)[:_LONGEST]) for name, old, new in done.changes())
+    search = Searched(
+        tries=done.tries, improved=done.improved, best_preset=done.best_preset, advantage=(difference, low, high),
+        changes=changes,
+    )  # fmt: skip
+    return msgspec.structs.replace(kept, search=search)
+
+
+def _kept(
+    tree: Directory, directory: str, command: str, judged: str, region: str, summary: str,
+    judgements: Sequence[tuple[Judgement, Scores]],
+) -> Kept:  # fmt: skip
+    return Kept(
+        date=int(time.time()),
+        pagekin=__version__,
+        command=command[:1000],
+        directory=directory[:_LONGEST],
+        depth=tree.depth,
+        mode=tree.mode,
+        classes_of_a_page=tree.choice,
+        pages=int(tree.facts["pages"]),
+        classes=int(tree.facts["classes"]),
+        judged=judged[:1000],
+        region=region,
+        summary=summary[:1000],
+        strategies=tuple(_judged(one, scores, region) for one, scores in judgements[:MOST]),
+        left_out=max(len(judgements) - MOST, 0),
+    )
+
+
+def _judged(one: Judgement, scores: Scores, region: str) -> Judged:
+    names = ("gamma", "low", "high", "somers_d", "tied")
+    main = one.agreements[region]
+    return Judged(
+        name=one.name[:_LONGEST],
+        judged=str(one.facts.get("judged", ""))[:_LONGEST],
+        score=Score(pairs=int(main.pairs), **{name: _rounded(getattr(main, name)) for name in names}),
+        gammas={name: _rounded(one.agreements[name].gamma) for name in REGIONS},
+        orthogonality=_rounded(one.orthogonality),
+        ndcg10=_rounded(scores.ndcg10),
+        map=_rounded(scores.map),
+    )
+
+
+def _rounded(value: float) -> float | None:
+    number = finite(value)
+    return None if number is None else round(number, 4)
+
+
+def keep(judged: Kin, kind: str, kept: Kept) -> None:
+    """Keep an evaluation (`evaluate` or `tune`) of a collection in it; a KinError if that cannot be.
+
+    One writer at a time: beside a build nothing is kept, and neither if other pages were read in the meantime.
+    """
+    with KinWriter(judged.path, f"pagekin {kind}") as writer:
+        now = open_kin(judged.path)
+        if _pages_read(now) != _pages_read(judged):
+            raise KinError(f"{judged.path} was read anew in the meantime; judge it again")
+        before = now.facts.get(FACT)
+        reports = {**(before if isinstance(before, dict) else {}), kind: msgspec.to_builtins(kept)}
+        writer.commit({**now.facts, FACT: reports}, keep=now.manifest["files"])
+
+
+def _pages_read(kin: Kin) -> list[Any]:
+    return [kin.manifest["files"].get(name, {}).get("checksum") for name in _READ]
+
+
+def read_kept(facts: Mapping[str, Any]) -> dict[str, Kept]:
+    """The evaluations that a collection keeps, by kind, the last first; what cannot be understood is left out."""
+    found = {}
+    reports = facts.get(FACT)
+    for kind, report in reports.items() if isinstance(reports, dict) else ():
+        try:
+            found[str(kind)] = msgspec.convert(report, Kept)
+        except msgspec.ValidationError:  # another version's
+            continue
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1].date, pair[0])))
+
+
+def command_line(verb: str, collection: str, directory: str, *options: str) -> str:
+    """A command as it may be told to others: files by their names alone."""
+    named = directory if directory in ("url-path", "breadcrumbs") else Path(directory).name
+    return " ".join(["pagekin", verb, Path(collection).name, "--directory", named, *options])

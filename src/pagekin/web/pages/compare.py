@@ -1,0 +1,147 @@
+"""Several pages as one query: what they share, how alike they are, and which pages are like all of them together."""
+
+import re
+from typing import Annotated, Any
+
+from litestar import Response, get
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import Parameter
+from litestar.response import Redirect
+from msgspec import Struct
+
+from pagekin.routers.http import Served, served
+from pagekin.routers.messages import RouterError, SearchRequest
+from pagekin.similarity import RelatedIndex
+from pagekin.similarity.exact import jaccard
+from pagekin.store import KinError
+from pagekin.text import QueryError
+from pagekin.web import addresses
+from pagekin.web.collection import Collection, PageLink, collection_of
+from pagekin.web.pages.page import LONGEST_URL, number_of, unknown
+from pagekin.web.pages.why import Similar, Term, common_terms, similar_pages
+from pagekin.web.shown import Asking, shown, wants_json
+
+MOST = 20
+"""Pages that can be compared at once."""
+SIMILAR, TERMS = 10, 12
+_LONGEST_ADDED = 2_000
+_WORDS = 24
+"""Words of a title that are looked for."""
+_WORD = re.compile(r"\w+")
+
+
+class CompareView(Struct, frozen=True, kw_only=True):
+    """Several pages together."""
+
+    pages: list[PageLink]
+    most: int = MOST
+    shared: list[Term] = []
+    """What all of them hold, by its least weight in them."""
+    similarities: list[list[float]] = []
+    """Of each page to each, exact; 1 on the diagonal."""
+    similar: list[Similar] = []
+    """Pages like all of them together."""
+    note: str = ""
+    """What could not be done."""
+
+
+Urls = Annotated[list[str] | None, Parameter(description="Addresses of pages, up to 20.")]
+Add = Annotated[str, Parameter(description="One more page: by its address, or by words of its title.")]
+
+
+@get(
+    ["/compare", "/compare.json"],
+    responses={200: ResponseSpec(CompareView, description="What several pages share, and pages like all of them.")},
+)
+async def compare(request: Asking, url: Urls = None, add: Add = "") -> Response[Any]:
+    """Show what several pages share, how alike they are, and pages that are like all of them together."""
+    here = served(request.scope)
+    collection = collection_of(here.service)
+    numbers: list[int] = []
+    for one in url or []:
+        if len(one) > LONGEST_URL:
+            raise RouterError(f"An address of {len(one):,} characters is too long: {LONGEST_URL:,} are the most.")
+        if not one.strip():
+            continue
+        number = number_of(collection, one.strip())
+        if number < 0:
+            return unknown(request, collection, one)
+        if number not in numbers:
+            numbers.append(number)
+    if len(numbers) > MOST:
+        raise RouterError(f"{len(numbers)} pages are too many to compare: {MOST} are the most.")
+    note = ""
+    if add.strip():
+        found, note = await _wanted(here, collection, add.strip()[:_LONGEST_ADDED], numbers)
+        if found >= 0:
+            to = addresses.compare([collection.corpus.url(number) for number in (*numbers, found)])
+            return Redirect(_as_json(to) if wants_json(request) else to, status_code=303)
+    return shown(request, "compare.html", compare_view(collection, numbers, note))
+
+
+async def _wanted(here: Served, collection: Collection, add: str, numbers: list[int]) -> tuple[int, str]:
+    """(the page that is meant by an address or by words, why there is none)."""
+    if len(numbers) >= MOST:
+        return -1, f"{MOST} pages are the most that can be compared: take one out first."
+    number = number_of(collection, add)
+    if number in numbers:
+        return -1, "That page is here already."
+    if number >= 0:
+        return number, ""
+    words = _WORD.findall(add.lower())[:_WORDS]
+    if "://" in add or not words:
+        return -1, f"“{add[:200]}” is not in this collection."
+    # First as a title, then as words anywhere, then some of them; a word in small letters is never an operator.
+    for query in (" ".join(f"title:{word}" for word in words), " ".join(words), " OR ".join(words)):
+        try:
+            answer = await here.timed("search", here.service.search(SearchRequest(query=query, limit=MOST + 1)))
+        except QueryError:
+            continue
+        except KinError:
+            return -1, "This collection cannot be searched by words: give the page's address."
+        for one in answer.results:
+            number = collection.corpus.url_number(one.url)
+            if number >= 0 and number not in numbers:
+                return number, ""
+    return -1, f"No other page matches “{add[:200]}”."
+
+
+def compare_view(collection: Collection, numbers: list[int], note: str = "") -> CompareView:
+    """All that is shown of several pages together."""
+    pages = [collection.link(number) for number in numbers]
+    index = collection.related
+    if index is None:
+        return CompareView(
+            pages=pages, note=note or "Pages have not been indexed in this collection: `pagekin index` does that."
+        )
+    documents = [index.bags.document(number) for number in numbers]
+    if -1 in documents:
+        title = pages[documents.index(-1)].title
+        return CompareView(
+            pages=pages, note=note or f"There is nothing to compare “{title[:200]}” by. Take it out to see the others."
+        )
+    if not documents:
+        return CompareView(pages=pages, note=note)
+    query = index.query_of([page.url for page in pages])
+    return CompareView(
+        pages=pages,
+        shared=common_terms(collection, index, documents, TERMS) if len(documents) > 1 else [],
+        similarities=_similarities(index, documents),
+        similar=similar_pages(collection, index, query, index.answer(query, SIMILAR).results),
+        note=note,
+    )
+
+
+def _similarities(index: RelatedIndex, documents: list[int]) -> list[list[float]]:
+    """The Jaccard similarity of each document to each."""
+    bags = [index.bags.bag(document) for document in documents]
+    found = [[1.0] * len(bags) for _ in bags]
+    for one, mine in enumerate(bags):
+        for other in range(one):
+            found[one][other] = found[other][one] = jaccard(mine, bags[other])
+    return found
+
+
+def _as_json(address: str) -> str:
+    path, mark, asked = address.partition("?")
+    return f"{path}{addresses.JSON}{mark}{asked}"

@@ -1,0 +1,104 @@
+"""The last evaluation: how well similar pages agree with a directory made by people."""
+
+from collections.abc import Callable, Sequence
+
+from litestar import Response, get
+from litestar.openapi.datastructures import ResponseSpec
+from msgspec import Struct
+
+from pagekin.evaluation.keep import Kept, Score, read_kept
+from pagekin.routers.http import served
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.open_leaf import plain
+from pagekin.web.collection import collection_of
+from pagekin.web.shown import Asking, shown
+
+Found = tuple[float, float, float] | None
+"""Γ, and its interval from, to; None where nothing was compared."""
+BAR = 200.0
+"""How long a bar may be."""
+
+
+class Bar(Struct, frozen=True):
+    """A strategy's bar, from 0 to its Γ, with its interval."""
+
+    x: float
+    width: float
+    low: float
+    high: float
+    best: bool
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """One report."""
+
+    kind: str
+    """evaluate, or tune."""
+    kept: Kept
+
+    @property
+    def bars(self) -> list[Bar | None]:
+        """The bars of all strategies, in the region that they are compared by."""
+        return bars(self._found)
+
+    @property
+    def zero(self) -> float:
+        """Where Γ = 0 is."""
+        return _scale(self._found)(0.0)
+
+    @property
+    def _found(self) -> list[Found]:
+        return [_found(one.score) for one in self.kept.strategies]
+
+
+class EvaluationView(Struct, frozen=True, kw_only=True):
+    """The last reports of a collection."""
+
+    name: str
+    leaf: bool
+    reports: tuple[Report, ...]
+    """The last first."""
+
+
+def _found(score: Score) -> Found:
+    if score.gamma is None:
+        return None
+    low, high = score.low, score.high
+    return score.gamma, score.gamma if low is None else low, score.gamma if high is None else high
+
+
+def _scale(scores: Sequence[Found]) -> Callable[[float], float]:
+    """Where a value lies on the common scale, which holds 0 and all intervals."""
+    values = [0.0, *(value for score in scores if score for value in score)]
+    low, high = min(values), max(values)
+    return lambda value: round((value - low) / ((high - low) or 1.0) * BAR, 2)
+
+
+def bars(scores: Sequence[Found]) -> list[Bar | None]:
+    """A bar for each score, all on one scale."""
+    at = _scale(scores)
+    best = max((score[0] for score in scores if score), default=0.0)
+    made: list[Bar | None] = []
+    for score in scores:
+        if score is None:
+            made.append(None)
+            continue
+        gamma, low, high = score
+        begin, end = sorted((at(0.0), at(gamma)))
+        made.append(Bar(begin, round(end - begin, 2), at(low), at(high), gamma == best))
+    return made
+
+
+@get(
+    ["/evaluation", "/evaluation.json"],
+    responses={200: ResponseSpec(EvaluationView, description="The last reports, the last first.")},
+)
+async def evaluation(request: Asking) -> Response[bytes]:
+    """The last evaluation, and the last search for a strategy."""
+    service = served(request.scope).service
+    reports: tuple[Report, ...] = ()
+    if isinstance(service, Leaf):
+        kept = read_kept(collection_of(service).corpus.facts)
+        reports = tuple(Report(kind=kind, kept=one) for kind, one in kept.items())
+    view = EvaluationView(name=plain(service.name), leaf=service.leaf, reports=reports)
+    return shown(request, "evaluation.html", view)

@@ -1,0 +1,136 @@
+"""What the page of results shows, as plain data."""
+
+from msgspec import Struct, field
+
+from pagekin.web.question import Question
+
+
+class Link(Struct, frozen=True, kw_only=True):
+    """A way to go on."""
+
+    text: str
+    address: str
+    about: str = ""
+    on: bool = False
+    """Whether this is where one is."""
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """A result for people: a document, or a cluster."""
+
+    kind: str
+    place: int
+    title: str
+    url: str
+    """The original, or the cluster's own site; empty for a group of this collection."""
+    address: str
+    """Here: the page of the page, or of the cluster."""
+    site: str = ""
+    snippet: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+    date: int = 0
+    language: str = ""
+    """If it is another than the collection's main one."""
+    pages: int = 1
+    copies: list[Link] = []
+    label: str = ""
+    """Where a cluster's content label is."""
+    matches: int = 0
+    """Documents of a cluster that match, if they were counted."""
+    inside: list[tuple[str, int]] = []
+    """What a cluster holds: names of sub-clusters and their documents."""
+
+
+class ResultGroup(Struct, frozen=True, kw_only=True):
+    """Results of one sub-cluster."""
+
+    cluster: int
+    name: str
+    address: str
+    """Of the cluster's page; empty if there is none."""
+    results: list[Result]
+    matches: int = 0
+    """Documents in it that match, if they were counted."""
+
+
+class PictureDot(Struct, frozen=True, kw_only=True):
+    """A page in the picture of a group."""
+
+    place: int
+    title: str
+    address: str
+    x: float
+    y: float
+    r: float
+
+
+class Picture(Struct, frozen=True, kw_only=True):
+    """A group as dots and lines."""
+
+    cluster: int
+    name: str
+    address: str
+    size: int
+    dots: list[PictureDot]
+    links: list[tuple[int, int]]
+    lines: list[str]
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """Who was asked, or why somebody was not."""
+
+    who: str
+    leaf: bool = False
+    seconds: float = 0.0
+    results: int = 0
+    reason: str = ""
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """What filters can be set to."""
+
+    sites: list[str] = []
+    languages: list[str] = []
+    dates: bool = True
+    closed: bool = False
+    """Whether there are no other sites and languages than these."""
+
+
+class ResultsView(Struct, frozen=True, kw_only=True):
+    """Results of a query, and ways to go on."""
+
+    asked: Question
+    problem: str = ""
+    """Why the query cannot be answered."""
+    total: int = 0
+    """Documents that match, or groups that hold some."""
+    documents: int = 0
+    """Documents in all groups, if groups were asked for and counted."""
+    shown: int = 0
+    groups: list[ResultGroup] = []
+    modes: list[Link] = []
+    words: list[Link] = []
+    """Parts of the query, each a link to the query without it."""
+    any_of: str = ""
+    """The address of the query for any of the words."""
+    active: list[Link] = []
+    """Filters, each a link to the same without it."""
+    choices: Choices = field(default_factory=Choices)
+    filtered: bool = True
+    """Whether filters count in this way to look."""
+    along: list[Link] = []
+    wider: list[Link] = []
+    narrower: list[Link] = []
+    similar: list[Result] = []
+    picture: Picture | None = None
+    examples: list[Link] = []
+    partial: list[str] = []
+    routers: list[Told] = []
+    skipped: list[Told] = []
+    routers_total: int = 0
+    skipped_total: int = 0
+    fewer: Link | None = None
+    """The same question to fewer others, or to all again."""
+    previous: str = ""
+    next: str = ""
+    seconds: float = 0.0

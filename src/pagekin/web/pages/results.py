@@ -1,0 +1,428 @@
+"""Results of a query, and how to go on from them: other words, filters, similar documents, a look at the group."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Annotated, Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+import numpy as np
+from litestar import Response, get
+from litestar.exceptions import ValidationException
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import Parameter
+
+from pagekin.labels import ContentLabel
+from pagekin.routers.http import Served, served
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import (
+    Answer,
+    Found,
+    Group,
+    Item,
+    RefineRequest,
+    RouterError,
+    SearchRequest,
+    SelectRequest,
+    ShowRequest,
+    SuggestRequest,
+)
+from pagekin.routers.open_leaf import plain
+from pagekin.routers.results import SEEN, grouped, merged
+from pagekin.routers.router import Router
+from pagekin.routers.routing import parsed
+from pagekin.text import Query, QueryError, keep_pages, tokens
+from pagekin.web import addresses as to
+from pagekin.web.collection import Collection, collection_of
+from pagekin.web.pages.result_views import Choices, Link, Picture, PictureDot, Result, ResultGroup, ResultsView, Told
+from pagekin.web.pictures.group import group_layout
+from pagekin.web.queries import any_of, narrowed, parts_of, widened
+from pagekin.web.question import LAST_PAGE, MODES, Question
+from pagekin.web.shown import Asking, host, shown
+
+A_PAGE, GROUPS_A_PAGE, BEST_OF_GROUP = 10, 5, 3
+SIMILAR, LIKE, TERMS = 6, 5, 8
+"""Similar documents that are shown, to how many of the results, and terms in each list."""
+MOST_TOLD = 50
+"""Rows of who was asked, and of who was not."""
+_MOST_SITES = 50
+
+
+Text = Annotated[str, Parameter(max_length=2000)]
+
+
+def _refused(request: Asking, error: ValidationException) -> Response[bytes]:
+    """The page of questions with what is wrong with this one."""
+    wrong: Any = error.extra or [{}]
+    reason = f"{wrong[0].get('key', 'something')} is wrong: {wrong[0].get('message', error.detail)}"
+    return _told(request, Question(q=str(request.query_params.get("q", ""))[:2000]), reason)
+
+
+def _told(request: Asking, asked: Question, reason: str) -> Response[bytes]:
+    service = served(request.scope).service
+    reason = reason[:1].upper() + reason[1:]
+    view = ResultsView(asked=asked, problem=reason, examples=examples(service), choices=_choices(service, []))
+    return shown(request, "results.html", view, 400)
+
+
+@get(
+    ["/find", "/find.json"],
+    responses={200: ResponseSpec(ResultsView, description="Results, and ways to go on.")},
+    exception_handlers={ValidationException: _refused},
+)
+async def find(
+    request: Asking, q: Text = "", mode: Text = "", site: Text = "", since: Text = "", until: Text = "",
+    language: Text = "", page: Annotated[int, Parameter(description="From 1.")] = 1,
+    ask: Annotated[int, Parameter(description="Children to ask at most, the most promising; 0: all.")] = 0,
+) -> Response[bytes]:  # fmt: skip
+    """Results of a query, grouped, with terms to refine it, filters and similar documents."""
+    here = served(request.scope)
+    asked = Question(
+        q=plain(" ".join(q.split())), mode=mode or "search", site=site, since=since, until=until, language=language,
+        page=page, ask=ask,
+    )  # fmt: skip
+    try:
+        asked.check()
+        if not asked.q:
+            view = ResultsView(asked=asked, examples=examples(here.service), choices=_choices(here.service, []))
+        else:
+            view = await _Asking(here, asked).view()
+    except QueryError as error:
+        return _told(request, asked, str(error))
+    return shown(request, "results.html", view)
+
+
+# -- what is known before anything is asked -------------------------------------------------------------------------------
+
+_choices_of: WeakKeyDictionary[Collection, Choices] = WeakKeyDictionary()
+
+
+def _choices(service: Leaf | Router, results: Iterable[Found]) -> Choices:
+    """What filters can be set to: a collection knows its sites and languages, of a network those of the results are known."""
+    if not isinstance(service, Leaf):
+        found = list(results)
+        sites = [
+            name for name, _count in Counter(host(one.url) for one in found if one.kind == "document").most_common()
+        ]
+        return Choices(sites=sites[:_MOST_SITES], languages=sorted({one.language for one in found if one.language}))
+    collection = collection_of(service)
+    if collection not in _choices_of:
+        _choices_of[collection] = Choices(
+            sites=[name for name, _pages in collection.sites[:_MOST_SITES]],
+            languages=[code for code, _pages in collection.languages if code],
+            dates=bool(np.asarray(collection.corpus.kin["page.date"]).any()),
+            closed=len(collection.sites) <= _MOST_SITES,
+        )
+    return _choices_of[collection]
+
+
+def examples(service: Leaf | Router) -> list[Link]:
+    """Queries that can be typed here, each with what it finds."""
+    try:
+        label = service.label
+    except RouterError:
+        return []
+    words = [cluster.heaviest[:2] for cluster in label.clusters if len(cluster.heaviest) > 1][:3]
+    if not words:
+        words = [label.heaviest[:2]] if len(label.heaviest) > 1 else []
+    if not words:
+        return []
+    (one, two), (other, _more) = words[0], words[-1]
+    found = [
+        (f"{one} {two}", "both words"),
+        (f"{one} OR {other}", "either of two"),
+        (f"{one} NOT {two}", "one without the other"),
+    ]
+    found += [(f"title:{other}", "a word in the title")]
+    if isinstance(service, Leaf) and (phrase := _phrase(collection_of(service), label)):
+        found.append((f'"{phrase}"', "words in this order"))
+    return [Link(text=text, about=about, address=to.find(text)) for text, about in found]
+
+
+def _phrase(collection: Collection, label: ContentLabel) -> str:
+    """The first words of a central page's title that has several."""
+    for cluster in label.clusters:
+        for url in cluster.urls[:3]:
+            pages = collection.corpus.pages_of(collection.corpus.url_number(url))
+            words = tokens(collection.leaf.titles.text(pages[0])) if pages else []
+            if 2 <= len(words) <= 4:
+                return " ".join(words)
+    return ""
+
+
+# -- a question that is being answered ------------------------------------------------------------------------------------
+
+
+class _Asking:
+    """A question on its way to a view."""
+
+    def __init__(self, here: Served, asked: Question) -> None:
+        self.here, self.asked = here, asked
+        self.service = here.service
+        self.collection = collection_of(self.service) if isinstance(self.service, Leaf) else None
+        self.query: Query = parsed(asked.q)
+        self.first = A_PAGE * (asked.page - 1)
+        self._found: Sequence[Found] = ()
+        """The results that are shown."""
+
+    @cached_property
+    def _main(self) -> str:
+        """The language of most pages; of a network, of most results."""
+        if self.collection:
+            return self.collection.languages[0][0] if self.collection.languages else ""
+        return max((one.language for one in self._found), key=[one.language for one in self._found].count, default="")
+
+    async def view(self) -> ResultsView:
+        """All that the page shows."""
+        asked = self.asked
+        if self.collection and asked.mode == "select":
+            found = self._selected(self.collection)
+        elif self.collection and asked.mode == "expand":
+            found = await self._expanded(self.collection)
+        elif asked.mode == "search":
+            found = await self._searched()
+        else:
+            found = await self._asked_below()
+        documents = [one for one in self._found if one.kind == "document"]
+        terms = await self.here.timed("refine", self.service.refine(RefineRequest(query=asked.q, count=TERMS)))
+        return msgspec.structs.replace(
+            found,
+            modes=[Link(text=mode, about=about, address=asked.address(mode=mode), on=mode == asked.mode)
+                   for mode, about in _modes(self.service.leaf).items()],
+            words=[Link(text=part, address=asked.address(q=rest)) for part, rest in parts_of(self.query)],
+            any_of=asked.address(q=some) if (some := any_of(self.query)) else "",
+            active=self._active(),
+            choices=_choices(self.service, self._found),
+            filtered=bool(self.collection) or asked.mode == "search",
+            along=self._terms(terms.collocated, narrowed),
+            wider=self._terms(terms.broader, widened),
+            narrower=self._terms(terms.narrower, narrowed),
+            similar=await self._similar(documents),
+            picture=self._picture(found.groups) if self.collection and documents else None,
+            previous=asked.address(page=asked.page - 1) if asked.page > 1 else "",
+            next=asked.address(page=asked.page + 1) if found.next and asked.page < LAST_PAGE else "",
+        )  # fmt: skip
+
+    def _terms(self, words: Iterable[str], changed: Callable[[str, Query, str], str]) -> list[Link]:
+        """Links that put words into the query, or take them out; without those that change nothing."""
+        text = self.asked.q
+        queries = {word: changed(text, self.query, word) for word in words}
+        return [
+            Link(text=plain(word), address=self.asked.address(q=query), on=len(query) < len(text))
+            for word, query in queries.items()
+            if query != text
+        ]
+
+    def _active(self) -> list[Link]:
+        """The filters that are set."""
+        asked = self.asked
+        set_to = {"site": asked.site, "since": asked.since, "until": asked.until, "language": asked.language}
+        names = {"site": "site", "since": "from", "until": "to", "language": "language"}
+        return [
+            Link(text=f"{names[name]} {plain(value)}", address=asked.address(**{name: ""}))
+            for name, value in set_to.items()
+            if value.strip()
+        ]
+
+    # -- the ways to look -------------------------------------------------------------------------------------------------
+
+    async def _searched(self) -> ResultsView:
+        """Documents that match: one more than is shown, to know whether there are more."""
+        asked, wanted = self.asked, self.first + A_PAGE + 1
+        request = SearchRequest(query=asked.q, limit=wanted, filters=asked.filters(), ask=asked.ask)
+        if self.collection:
+            # Only what is shown needs a piece of its text, also on later pages.
+            request = msgspec.structs.replace(request, limit=SEEN * wanted, snippets=False)
+        answer = await self.here.timed("search", self.service.search(request))
+        results = merged(answer.results, wanted) if self.collection else answer.results
+        here: Sequence[Found] = results[self.first : self.first + A_PAGE]
+        if self.collection:
+            here = await self._with_text(here)
+        return self._answered(answer, here, len(results) > self.first + A_PAGE)
+
+    async def _with_text(self, results: Sequence[Found]) -> list[Found]:
+        """Documents of a leaf with the pieces of their text that show best what was found."""
+        if not results:
+            return []
+        request = ShowRequest(query=self.asked.q, items=_items(results))
+        text = {one.url: one for one in (await self.service.show(request)).results}
+        return [
+            msgspec.structs.replace(text[one.url], score=one.score, pages=one.pages, copies=one.copies)
+            for one in results
+        ]
+
+    async def _asked_below(self) -> ResultsView:
+        """The children of a router that may match, or what matches one step below them."""
+        request = SelectRequest(query=self.asked.q, limit=self.first + A_PAGE + 1)
+        answer = await self.here.timed(self.asked.mode, getattr(self.service, self.asked.mode)(request))
+        here = answer.results[self.first : self.first + A_PAGE]
+        return self._answered(answer, here, len(answer.results) > self.first + A_PAGE)
+
+    def _answered(self, answer: Answer, here: Sequence[Found], more: bool) -> ResultsView:
+        """An answer of a service as a view."""
+        self._found = here
+        asked_to = sum(one.leaf for one in answer.asked) or len(answer.asked)
+        fewer = None
+        if not self.service.leaf and self.asked.mode == "search":
+            if self.asked.ask:
+                fewer = Link(text="Ask all that may know something", address=self.asked.address(ask=0))
+            elif asked_to > 3:
+                fewer = Link(text="Ask only the 3 most promising", address=self.asked.address(ask=3))
+        return ResultsView(
+            asked=self.asked,
+            total=answer.total,
+            shown=len(here),
+            groups=[self._group(group, here) for group in grouped(here)],
+            partial=[plain(reason) for reason in answer.partial[:MOST_TOLD]],
+            routers=[Told(who=_way(one.path), leaf=one.leaf, seconds=round(one.seconds, 4), results=one.results)
+                     for one in answer.asked[:MOST_TOLD]],
+            skipped=[Told(who=_way(one.path), reason=plain(one.reason)) for one in answer.skipped[:MOST_TOLD]],
+            routers_total=len(answer.asked),
+            skipped_total=len(answer.skipped),
+            fewer=fewer,
+            next="more" if more else "",
+            seconds=round(answer.seconds, 4),
+        )  # fmt: skip
+
+    def _matching(self, collection: Collection) -> tuple[list[int], list[int], list[float]]:
+        """(the best page of each document that matches, the best first; the sub-cluster of each; their scores)."""
+        filters = self.asked.filters()
+        keep = keep_pages(
+            collection.corpus, site=filters.site or None, since=filters.since, until=filters.until,
+            language=filters.language or None,
+        )  # fmt: skip
+        leaf = collection.leaf
+        hits = leaf.text.search(self.query, len(collection.corpus), keep=keep, documents=leaf.documents)
+        return hits.pages, leaf.cluster_of[hits.pages].tolist() if hits.pages else [], hits.scores
+
+    def _pages_of_document(self, collection: Collection, page: int) -> int:
+        return int(collection.leaf.document_pages[collection.leaf.documents[page]])
+
+    def _selected(self, collection: Collection) -> ResultsView:
+        """The sub-clusters of a leaf that hold matching documents, those with most first."""
+        _pages, homes, _scores = self._matching(collection)
+        counts = sorted(Counter(homes).items(), key=lambda pair: (-pair[1], pair[0]))
+        here = [
+            self._own_cluster(collection, number, count, place)
+            for place, (number, count) in enumerate(counts, 1)
+        ][self.first : self.first + A_PAGE]  # fmt: skip
+        groups = [ResultGroup(cluster=0, name="Groups with matches", address="", results=here)] if here else []
+        return ResultsView(
+            asked=self.asked, total=len(counts), documents=len(homes), shown=len(here), groups=groups,
+            next="more" if len(counts) > self.first + A_PAGE else "",
+        )  # fmt: skip
+
+    def _own_cluster(self, collection: Collection, number: int, matches: int, place: int) -> Result:
+        """A sub-cluster of a leaf as a result."""
+        if not number:
+            return Result(kind="cluster", place=place, title="In no group", url="", address="", matches=matches)
+        cluster = collection.leaf.label.clusters[number - 1]
+        nodes = cluster.nodes if "clusters" in collection.trees else ()
+        return Result(
+            kind="cluster", place=place, title=plain(cluster.name), url="", matches=matches, pages=cluster.num_docs,
+            address=to.tree("clusters", nodes[0]) if len(nodes) == 1 else to.cluster(number), label=to.cluster(number),
+            snippet=", ".join(map(plain, cluster.heaviest)),
+        )  # fmt: skip
+
+    async def _expanded(self, collection: Collection) -> ResultsView:
+        """Each sub-cluster of a leaf that holds matching documents with the best of these."""
+        pages, homes, scores = self._matching(collection)
+        counts = Counter(homes)
+        order = list(dict.fromkeys(homes))
+        first = GROUPS_A_PAGE * (self.asked.page - 1)
+        self.first = BEST_OF_GROUP * first
+        best: dict[int, list[Found]] = {number: [] for number in order[first : first + GROUPS_A_PAGE]}
+        for page, number, score in zip(pages, homes, scores, strict=True):
+            if number in best and len(best[number]) < SEEN * BEST_OF_GROUP:
+                best[number].append(collection.leaf.found(page, score, pages=self._pages_of_document(collection, page)))
+        chosen = [one for mine in best.values() for one in merged(mine, BEST_OF_GROUP)]
+        self._found = await self._with_text(chosen)
+        groups = [
+            msgspec.structs.replace(group, matches=counts[group.cluster])
+            for group in (self._group(one, self._found) for one in grouped(self._found))
+        ]
+        return ResultsView(
+            asked=self.asked, total=len(order), documents=len(homes), shown=len(self._found), groups=groups,
+            next="more" if len(order) > first + GROUPS_A_PAGE else "",
+        )  # fmt: skip
+
+    # -- results for people -----------------------------------------------------------------------------------------------
+
+    def _group(self, group: Group, found: Sequence[Found]) -> ResultGroup:
+        results = [self._result(found[place], self.first + place + 1) for place in group.results]
+        sites = all(one.kind == "cluster" for one in results)
+        name = plain(group.name) or ("Sites that may hold matches" if sites else "In no group")
+        address = to.cluster(group.cluster) if group.cluster else ""
+        return ResultGroup(cluster=group.cluster, name=name, address=address, results=results)
+
+    def _result(self, found: Found, place: int) -> Result:
+        path = found.path[1:] and found.path
+        if found.kind == "cluster":
+            at = found.url.rstrip("/")
+            return Result(
+                kind="cluster", place=place, title=plain(found.title) or found.url, url=found.url, address=found.url,
+                snippet=found.snippet, pages=found.pages, site=" › ".join(map(plain, found.path[1:])),
+                label=f"{at}/cluster", inside=self._inside(found),
+            )  # fmt: skip
+        return Result(
+            kind="document", place=place, title=found.title or found.url, url=found.url,
+            address=to.page(found.url, path=path), site=host(found.url), snippet=found.snippet, marks=found.marks,
+            date=found.date, language=found.language if found.language != self._main else "", pages=found.pages,
+            copies=[Link(text=url, address=to.page(url, path=path)) for url in found.copies],
+        )  # fmt: skip
+
+    def _inside(self, found: Found) -> list[tuple[str, int]]:
+        """What a child says of itself."""
+        child = self.service.children.get(found.path[-1]) if isinstance(self.service, Router) else None
+        if child is None or child.label is None or child.url != found.url:
+            return []
+        largest = sorted(child.label.clusters, key=lambda one: (-one.num_docs, one.number))
+        return [(plain(one.name), one.num_docs) for one in largest[:TERMS]]
+
+    async def _similar(self, documents: Sequence[Found]) -> list[Result]:
+        """Documents like the best of those that were found."""
+        if not documents:
+            return []
+        request = SuggestRequest(items=_items(documents[:LIKE]), limit=2 * SIMILAR)
+        answer = await self.here.timed("suggest", self.service.suggest(request))
+        there = {url for one in documents for url in (one.url, *one.copies)}
+        return [
+            self._result(one, 0) for one in merged((one for one in answer.results if one.url not in there), SIMILAR)
+        ]
+
+    def _picture(self, groups: Sequence[ResultGroup]) -> Picture | None:
+        """The group with most results."""
+        known = [group for group in groups if group.cluster]
+        if not known or not self.collection:
+            return None
+        group = max(known, key=lambda one: len(one.results))
+        corpus = self.collection.corpus
+        places = {page: one.place for one in group.results for page in corpus.pages_of(corpus.url_number(one.url))[:1]}
+        urls = self.collection.leaf.label.clusters[group.cluster - 1].urls
+        central = [page for url in urls for page in corpus.pages_of(corpus.url_number(url))[:1]]
+        layout = group_layout(corpus, places, central)
+        links = [self.collection.page_link(dot.page) for dot in layout.dots]
+        dots = [
+            PictureDot(place=dot.place, title=link.title, address=to.page(link.url), x=dot.x, y=dot.y, r=dot.r)
+            for dot, link in zip(layout.dots, links, strict=True)
+        ]
+        return Picture(
+            cluster=group.cluster, name=group.name, address=group.address, size=layout.size, dots=dots,
+            links=layout.links, lines=layout.lines,
+        )  # fmt: skip
+
+
+def _modes(leaf: bool) -> dict[str, str]:
+    if leaf:
+        return MODES
+    return MODES | {"select": "which sites may hold matches", "expand": "a look into each such site"}
+
+
+def _items(results: Iterable[Found]) -> tuple[Item, ...]:
+    return tuple(Item(one.kind, one.url, one.path, one.cluster) for one in results)
+
+
+def _way(path: Sequence[str]) -> str:
+    """The names of routers on a path, without the first, who asks."""
+    return " › ".join(map(plain, path[1:])) or plain("".join(path))

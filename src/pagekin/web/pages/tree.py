@@ -1,0 +1,269 @@
+"""A hierarchy of the collection's pages: its clusters, level by level, down to the pages."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import unquote
+from weakref import WeakKeyDictionary
+
+from litestar import Response, get
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import Parameter
+from litestar.response import Redirect
+from msgspec import Struct, structs
+
+from pagekin.clusters import Tree
+from pagekin.clusters.documents import NAME as DOCUMENTS
+from pagekin.clusters.shown import Covers
+from pagekin.routers.http import served
+from pagekin.routers.messages import RouterError
+from pagekin.routers.open_leaf import plain
+from pagekin.web import addresses
+from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
+from pagekin.web.pictures.treemap import Part, Tile, tiles
+from pagekin.web.shown import Asking, host, short, shown
+
+PAGES, CHILDREN, GRANDCHILDREN = 30, 30, 6
+"""How many of each are listed on one page."""
+ON_MAP = 30
+WIDE, TALL = 1100, 360
+"""Widths of maps, for large screens and for phones; their heights grow with what is on them."""
+_TITLES_ON_MAP = 4
+TITLES = {"clusters": "Topics", "addresses": "Sites and folders", "directory": "Directory", DOCUMENTS: "Long documents"}
+"""What hierarchies are called for people."""
+ABOUT = {
+    "clusters": "Pages about the same, by their words and links.",
+    "addresses": "Pages by their site and folder.",
+    "directory": "Pages as a directory made by people lists them.",
+    DOCUMENTS: "Documents that their authors spread over several pages.",
+}
+
+
+class MapLink(ClusterLink, frozen=True, kw_only=True):
+    """A cluster on a map."""
+
+    group: int = -1
+    """Clusters of the same group belong together, lie together and have one colour; -1: it stands alone."""
+    titles: tuple[str, ...] = ()
+    """Of pages in the middle of it."""
+
+
+class Picture(Struct, frozen=True):
+    """A map that is drawn."""
+
+    width: int
+    height: int
+    tiles: tuple[Tile, ...]
+
+
+class ClusterMap(Struct, frozen=True):
+    """Clusters as a map: each as large as it has pages."""
+
+    clusters: tuple[MapLink, ...] = ()
+    of: int = 0
+    """How many there are; the largest are on the map."""
+
+    @classmethod
+    def of_links(cls, links: Sequence[MapLink], most: int = ON_MAP) -> "ClusterMap":
+        """The map of the largest of some clusters; none of fewer than two."""
+        held = [link for link in links if link.pages]
+        largest = sorted(held, key=lambda link: -link.pages)[:most]
+        return cls(tuple(largest), len(held)) if len(held) > 1 else cls()
+
+    @property
+    def grouped(self) -> bool:
+        """Whether clusters of one colour belong together."""
+        return any(one.group >= 0 for one in self.clusters)
+
+    def drawn(self, width: int, height: int) -> Picture:
+        """The map in a size."""
+        parts = tuple(Part(one.name, one.pages, one.group, one.titles) for one in self.clusters)
+        return Picture(width, height, tiles(parts, width, height))
+
+    @property
+    def wide(self) -> Picture:
+        """For large screens."""
+        return self.drawn(WIDE, min(240 + 14 * len(self.clusters), 540))
+
+    @property
+    def tall(self) -> Picture:
+        """For phones."""
+        return self.drawn(TALL, min(240 + 18 * len(self.clusters), 760))
+
+
+class Tab(Struct, frozen=True):
+    """A hierarchy that one may change to."""
+
+    tree: str
+    title: str
+    about: str
+
+
+class ListedPage(PageLink, frozen=True, kw_only=True):
+    """A page in a list, or a document of several pages."""
+
+    pages: int = 1
+
+
+class Branch(ClusterLink, frozen=True, kw_only=True):
+    """A cluster below, with what is in it."""
+
+    terms: tuple[str, ...] = ()
+    children: tuple[ClusterLink, ...] = ()
+    more: int = 0
+    """Clusters in it that are not listed."""
+
+
+class TreeView(Struct, frozen=True, kw_only=True):
+    """A cluster of a hierarchy."""
+
+    tree: str
+    title: str
+    tabs: tuple[Tab, ...]
+    here: ClusterLink
+    path: tuple[ClusterLink, ...]
+    """From the root to what is above it."""
+    terms: tuple[str, ...]
+    """What sets it apart from its siblings."""
+    label: int
+    """Its number among the sub-clusters of the content label; 0 if it is none of them."""
+    central: tuple[ListedPage, ...]
+    map: ClusterMap
+    children: tuple[Branch, ...]
+    children_total: int
+    pages: tuple[ListedPage, ...]
+    """Pages that are in no cluster below."""
+    pages_total: int
+    page: int
+    last: int
+
+
+_covers: WeakKeyDictionary[Collection, Covers] = WeakKeyDictionary()
+
+
+def covers_of(collection: Collection) -> Covers:
+    """The documents of a collection, found once."""
+    if collection not in _covers:
+        _covers[collection] = Covers(collection.trees.get(DOCUMENTS))
+    return _covers[collection]
+
+
+def listed(collection: Collection, pages: Sequence[int]) -> tuple[ListedPage, ...]:
+    """Pages and documents, as they are listed."""
+    covers = covers_of(collection)
+    found = []
+    for page in pages:
+        link = collection.page_link(page)
+        found.append(
+            ListedPage(url=link.url, title=link.title, site=link.site, date=link.date, pages=covers.pages(page))
+        )
+    return tuple(found)
+
+
+def linked(url: str) -> PageLink:
+    """A page of which only the address is known, called by the last part of it."""
+    path = url.partition("://")[2].partition("?")[0].partition("/")[2]
+    last = unquote(path.rstrip("/").rpartition("/")[2]).rpartition(".")
+    name = " ".join(plain(last[0] or last[2]).replace("_", " ").split())
+    telling = name and not name.isdigit() and name.lower() not in ("index", "default", "home")
+    return PageLink(url=url, title=name if telling else url, site=host(url))
+
+
+def map_link(collection: Collection, tree: Tree, node: int, group: int = -1) -> MapLink:
+    """A node as it stands on a map."""
+    link = collection.cluster_link(tree, node)
+    central = covers_of(collection).once(tree.described[node].central) if tree.described else []
+    titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
+    return MapLink(tree=link.tree, node=link.node, name=link.name, pages=link.pages, group=group, titles=titles)
+
+
+def _besides(name: str, terms: Sequence[str]) -> list[str]:
+    """Terms that a name does not tell already."""
+    told = name.split(", ")
+    return [term for term in map(plain, terms) if term not in told][:6]
+
+
+def _branch(collection: Collection, tree: Tree, node: int) -> Branch:
+    link = collection.cluster_link(tree, node)
+    below = tree.children[node]
+    return Branch(
+        tree=link.tree, node=link.node, name=link.name, pages=link.pages, more=max(len(below) - GRANDCHILDREN, 0),
+        terms=tuple(_besides(link.name, tree.described[node].terms)) if tree.described else (),
+        children=tuple(collection.cluster_link(tree, child) for child in below[:GRANDCHILDREN]),
+    )  # fmt: skip
+
+
+def _named(collection: Collection, tree: Tree, node: int) -> ClusterLink:
+    """A node; the root is called as people call the hierarchy, since what sets it apart is nothing."""
+    link = collection.cluster_link(tree, node)
+    return link if node else structs.replace(link, name=TITLES.get(tree.name, tree.name))
+
+
+def tree_view(collection: Collection, name: str, node: int, page: int) -> TreeView:
+    """A node of a hierarchy, or an error that says what there is."""
+    tree = collection.tree(name)
+    if not 0 <= node < len(tree):
+        raise RouterError(f"there is no cluster {node} in '{name}'; the last is {len(tree) - 1}", 404)
+    about = tree.described[node] if tree.described else None
+    covers = covers_of(collection)
+    central = covers.once(about.central) if about else []
+    here, *above = (_named(collection, tree, one) for one in reversed(tree.path(node)))
+    below = tree.children[node]
+    # The pages of a document are what is to be seen of it; elsewhere it is one line.
+    own = tree.pages[tree.offsets[node] : tree.offsets[node + 1]].tolist()
+    if name != DOCUMENTS:
+        first = set(central)
+        own = [one for one in covers.once(own) if one not in first]
+        own = own if below else [*central, *own]
+    last = max(-(-len(own) // PAGES), -(-len(below) // CHILDREN), 1)
+    if page > last:
+        raise RouterError(f"there is no page {page} here; the last is {last}", 404)
+    where = next((one.number for one in collection.leaf.label.clusters if node in one.nodes), 0)
+    return TreeView(
+        tree=name,
+        title=TITLES.get(name, name),
+        tabs=tuple(Tab(one, TITLES.get(one, one), ABOUT.get(one, "")) for one in collection.trees),
+        here=here,
+        path=tuple(reversed(above)),
+        terms=tuple(map(plain, about.terms)) if about and node else (),
+        label=where if name == "clusters" else 0,
+        central=listed(collection, central) if below else (),
+        map=ClusterMap.of_links([map_link(collection, tree, child) for child in below]),
+        children=tuple(_branch(collection, tree, child) for child in below[(page - 1) * CHILDREN : page * CHILDREN]),
+        children_total=len(below),
+        pages=listed(collection, own[(page - 1) * PAGES : page * PAGES]),
+        pages_total=len(own),
+        page=page,
+        last=last,
+    )
+
+
+def _without_json(text: str) -> str:
+    """A part of an address without the `.json` behind it."""
+    return text.removesuffix(addresses.JSON)
+
+
+def number_of(text: str) -> int:
+    """The number that an address names, or an error."""
+    text = _without_json(text)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise RouterError(f"a cluster is named by its number, not by '{text[:100]}'", 404)
+    return int(text)
+
+
+@get(
+    ["/tree/{name:str}", "/tree/{name:str}/{node:str}"],
+    responses={200: ResponseSpec(TreeView, description="A cluster of a hierarchy.")},
+)
+async def tree(
+    request: Asking,
+    name: Annotated[str, Parameter(description="The hierarchy; with .json behind the address, as JSON.")],
+    node: str = "0",
+    page: Annotated[int, Parameter(ge=1, le=1_000_000, description="Which page of a long list.")] = 1,
+) -> Response[Any]:
+    """A hierarchy: clusters by topic, addresses, a directory, or documents of several pages."""
+    service = served(request.scope).service
+    if not service.leaf:
+        asked_json = request.url.path.endswith(addresses.JSON)
+        return Redirect(addresses.label() + (addresses.JSON if asked_json else ""), status_code=303)
+    view = tree_view(collection_of(service), _without_json(name), number_of(node), page)
+    return shown(request, "tree.html", view)

@@ -1,0 +1,91 @@
+"""A picture of a sub-cluster: its central pages and the results in it on a circle, links among them as lines through it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from pagekin.hypertext import Corpus
+
+SIZE = 300
+"""Width and height of the picture."""
+_RADIUS, _RESULT, _OTHER = 130.0, 14.0, 7.0
+_BEND = 0.35
+"""How far from the middle, as a share, lines pass that join neighbours' opposites."""
+
+
+class Dot(Struct, frozen=True, kw_only=True):
+    """A page in the picture."""
+
+    page: int
+    place: int
+    """Its place among the results; 0 for a page that is none."""
+    x: float
+    y: float
+    r: float
+
+
+class GroupLayout(Struct, frozen=True, kw_only=True):
+    """Where dots and lines of a picture lie."""
+
+    size: int
+    dots: list[Dot]
+    links: list[tuple[int, int]]
+    """Which dots are joined by a link, either way."""
+    lines: list[str]
+    """The same as paths."""
+
+
+def links_among(corpus: Corpus, pages: Sequence[int]) -> list[tuple[int, int]]:
+    """Which of some pages are joined by a link, as places among them, the smaller first."""
+    urls = np.asarray(corpus.kin["page.url"])[list(pages)].astype(np.int64)
+    order = np.argsort(urls, kind="stable")
+    targets, found = corpus.kin["anchor.target"], set()
+    for place, page in enumerate(pages):
+        out = corpus.anchors_out(page)
+        met = np.asarray(targets[out.start : out.stop]).astype(np.int64)
+        at = np.minimum(np.searchsorted(urls[order], met), len(urls) - 1)
+        for other in np.unique(order[at[urls[order][at] == met]]).tolist():
+            if other != place:
+                found.add((min(place, other), max(place, other)))
+    return sorted(found)
+
+
+def ordered(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
+    """Places on a circle so that what is linked lies near: by the second eigenvector of the graph's Laplacian."""
+    if count < 3 or not links:
+        return list(range(count))
+    graph = np.full((count, count), 1e-3)
+    for a, b in links:
+        graph[a, b] = graph[b, a] = 1.0
+    np.fill_diagonal(graph, 0.0)
+    _values, vectors = np.linalg.eigh(np.diag(graph.sum(axis=0)) - graph)
+    second: npt.NDArray[np.float64] = np.round(vectors[:, 1], 9)
+    # An eigenvector is one up to its sign: the first page that is off the middle tells which is meant.
+    if second[np.flatnonzero(second)[:1]].sum() < 0:
+        second = -second
+    return sorted(range(count), key=lambda place: (float(second[place]), place))
+
+
+def group_layout(corpus: Corpus, results: Mapping[int, int], central: Sequence[int], most: int = 20) -> GroupLayout:
+    """The picture of a sub-cluster: `results` gives places of pages among the results, `central` its central pages."""
+    pages = list(dict.fromkeys([*results, *central]))[:most]
+    links = links_among(corpus, pages) if pages else []
+    order = ordered(len(pages), links)
+    dots: list[Dot | None] = [None] * len(pages)
+    for turn, place in enumerate(order):
+        angle = 2 * np.pi * turn / max(len(pages), 1) - np.pi / 2
+        number = results.get(pages[place], 0)
+        dots[place] = Dot(
+            page=pages[place], place=number, r=_RESULT if number else _OTHER,
+            x=round(SIZE / 2 + _RADIUS * float(np.cos(angle)), 1), y=round(SIZE / 2 + _RADIUS * float(np.sin(angle)), 1),
+        )  # fmt: skip
+    made = [dot for dot in dots if dot is not None]
+    return GroupLayout(size=SIZE, dots=made, links=links, lines=[_line(made[a], made[b]) for a, b in links])
+
+
+def _line(a: Dot, b: Dot) -> str:
+    """A line that bends towards the middle, so that it passes no dot between."""
+    x, y = (SIZE / 2 + (1 - _BEND) * ((p + q) / 2 - SIZE / 2) for p, q in ((a.x, b.x), (a.y, b.y)))
+    return f"M{a.x} {a.y}Q{x:.1f} {y:.1f} {b.x} {b.y}"

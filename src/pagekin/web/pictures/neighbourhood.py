@@ -1,0 +1,358 @@
+"""A page among its neighbours: those that link to it, those that it links to, those that are like it.
+
+Two drawings of the same: on a wide screen the page stands in the middle, with links to it on the left, its links on the
+right and similar pages below; on a narrow one all stand in a column, with arcs beside them. Neither measures letters: how
+wide a text is shown is estimated, rather too wide.
+"""
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import accumulate
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["here", "in", "out", "similar"]
+SIZE = 13.0
+"""Of letters."""
+MOST_FAR = 60
+"""Links between neighbours that are drawn."""
+_NARROW = frozenset("iljtfrI.,:;'|!()[]{}-` ")
+_BROAD = frozenset("mwMW@%&—…")
+
+
+_SAID: dict[Role, str] = {
+    "here": "this page",
+    "in": "links here",
+    "out": "linked from here",
+    "similar": "similar",
+}
+
+
+class Node(Struct, frozen=True, kw_only=True):
+    """A page of the neighbourhood."""
+
+    url: str
+    title: str
+    role: Role
+    similarity: float = 0.0
+    """To the page in the middle; 0 if it is not known."""
+
+    @property
+    def about(self) -> str:
+        """The page and what it has to do with the one in the middle."""
+        alike = f", {self.similarity:.0%} alike".replace("%", " %") if self.similarity else ""
+        return f"{self.title[:200]}: {_SAID[self.role]}{alike}"
+
+
+class Link(Struct, frozen=True):
+    """A link from one page to another, by their places among the nodes."""
+
+    source: int
+    target: int
+
+
+class Neighbourhood(Struct, frozen=True, kw_only=True):
+    """Pages and all links between them; the first is the one in the middle."""
+
+    nodes: list[Node]
+    links: list[Link]
+
+    def wide(self) -> "Drawing":
+        """For wide screens."""
+        return drawn_wide(self)
+
+    def narrow(self) -> "Drawing":
+        """For narrow screens."""
+        return drawn_narrow(self)
+
+
+class Box(Struct, frozen=True):
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def overlaps(self, other: "Box") -> bool:
+        """Whether two share more than a border."""
+        return (
+            self.x < other.x + other.width
+            and other.x < self.x + self.width
+            and self.y < other.y + other.height
+            and other.y < self.y + self.height
+        )
+
+
+class Placed(Struct, frozen=True, kw_only=True):
+    """A node where it is drawn."""
+
+    node: Node
+    x: float
+    y: float
+    """Of its dot."""
+    box: Box
+    """What it takes: dot and words; where one can touch it."""
+    lines: list[tuple[float, float, str]]
+    """(x, y, text) of its words."""
+    anchor: str
+    """start, middle or end."""
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """A line between two nodes."""
+
+    path: str
+    kind: str
+    """near: from or to the page in the middle; far: between others; like: similar, but not linked."""
+    starts: bool
+    """Whether it has an arrow head where it starts."""
+    ends: bool
+
+
+class Drawing(Struct, frozen=True, kw_only=True):
+    """All that is drawn."""
+
+    width: float
+    height: float
+    nodes: list[Placed]
+    lines: list[Line]
+    captions: list[tuple[float, float, str, str]]
+    """(x, y, anchor, text) over each group."""
+
+
+@lru_cache(4096)
+def _breadth(c: str) -> float:
+    """How wide a character may be, for letters of size 1."""
+    if unicodedata.combining(c):
+        return 0.0
+    if unicodedata.east_asian_width(c) in "WF" or ord(c) > 0xFFFF:
+        return 1.25
+    if c in _NARROW:
+        return 0.4
+    if c in _BROAD or not c.isascii():
+        return 1.0
+    return 0.72 if c.isupper() else 0.6
+
+
+def width_of(text: str) -> float:
+    """How wide a text may be when it is drawn."""
+    return SIZE * sum(map(_breadth, text))
+
+
+def fitted(text: str, width: float) -> str:
+    """A text cut to a width."""
+    text = " ".join(text[:400].split())
+    ends = list(accumulate(map(_breadth, text)))
+    if not ends or ends[-1] * SIZE <= width:
+        return text
+    kept = bisect_right(ends, width / SIZE - _breadth("…"))
+    return text[:kept].rstrip() + "…"
+
+
+def in_lines(text: str, width: float, most: int = 2) -> list[str]:
+    """A text in at most so many lines of a width, cut if they do not suffice."""
+    words = text[:400].split()
+    lines: list[str] = []
+    while words and len(lines) < most:
+        line = words.pop(0)
+        while words and width_of(f"{line} {words[0]}") <= width:
+            line += f" {words.pop(0)}"
+        lines.append(line)
+    if words:
+        lines[-1] += " …" if width_of(lines[-1] + " …") <= width else " " + " ".join(words)
+    return [fitted(line, width) for line in lines] or ["…"]
+
+
+# -- wide -----------------------------------------------------------------------------------------------------------------
+
+_WIDE, _ROW, _SIDE, _PILL = 760.0, 36.0, 216.0, 152.0
+_CAPTION = 18.0
+_DOT, _TOUCH, _BEND = 5.0, 26.0, 30.0
+
+
+def drawn_wide(around: Neighbourhood) -> Drawing:
+    """The page in the middle."""
+    sides = {role: [place for place, node in enumerate(around.nodes) if node.role == role] for role in _ROLES}
+    rows = max(len(sides["in"]), len(sides["out"]), 2)
+    height = _CAPTION + _ROW * rows + 8
+    middle = _CAPTION + 8 + _ROW * rows / 2
+    placed: dict[int, Placed] = {0: _middle(around.nodes[0], middle)}
+    captions = []
+    for role, text in _SIDES:
+        left = role == "in"
+        top = middle - _ROW * len(sides[role]) / 2
+        for row, place in enumerate(sides[role]):
+            placed[place] = _beside(around.nodes[place], left, top + _ROW * (row + 0.5))
+        if sides[role]:
+            captions.append((_SIDE if left else _WIDE - _SIDE, top - 4, "end" if left else "start", text))
+    if sides["similar"]:
+        below = height + 44
+        column = _WIDE / len(sides["similar"])
+        for number, place in enumerate(sides["similar"]):
+            placed[place] = _below(around.nodes[place], column * (number + 0.5), below, min(column, 190.0) - 8)
+        bottom = max(line[1] for place in sides["similar"] for line in placed[place].lines)
+        captions.append((_WIDE / 2, bottom + 26, "middle", "Similar pages"))
+        height = bottom + 34
+    nodes = [placed[place] for place in range(len(around.nodes))]
+    return Drawing(width=_WIDE, height=height, nodes=nodes, lines=_lines(around, nodes, _chord), captions=captions)
+
+
+_ROLES: tuple[Role, ...] = ("in", "out", "similar")
+_SIDES: tuple[tuple[Role, str], ...] = (("in", "Link here"), ("out", "Linked from here"))
+
+
+def _middle(node: Node, y: float) -> Placed:
+    lines = in_lines(node.title, _PILL - 20)
+    high = 20.0 + 16 * len(lines)
+    first = y - 8 * (len(lines) - 1) + 4.5
+    return Placed(
+        node=node,
+        x=_WIDE / 2,
+        y=y,
+        box=Box(_WIDE / 2 - _PILL / 2, y - high / 2, _PILL, high),
+        lines=[(_WIDE / 2, first + 16 * number, line) for number, line in enumerate(lines)],
+        anchor="middle",
+    )
+
+
+def _beside(node: Node, left: bool, y: float) -> Placed:
+    x = _SIDE + 14 if left else _WIDE - _SIDE - 14
+    return Placed(
+        node=node,
+        x=x,
+        y=y,
+        box=Box(0 if left else x - 12, y - _TOUCH / 2, _SIDE + 26, _TOUCH),
+        lines=[(_SIDE if left else _WIDE - _SIDE, y + 4.5, fitted(node.title, _SIDE - 4))],
+        anchor="end" if left else "start",
+    )
+
+
+def _below(node: Node, x: float, y: float, width: float) -> Placed:
+    lines = in_lines(node.title, width)
+    high = 12 + 22 + 15 * (len(lines) - 1) + 6.0
+    return Placed(
+        node=node,
+        x=x,
+        y=y,
+        box=Box(x - width / 2, y - 12, width, high),
+        lines=[(x, y + 22 + 15 * number, line) for number, line in enumerate(lines)],
+        anchor="middle",
+    )
+
+
+def _chord(one: Placed, other: Placed, far: bool) -> str:
+    """A line that keeps between the nodes, away from their words: these stand outside."""
+    row = other.y if other.node.role == "similar" else 0.0
+    if not far and row:
+        start = one.x + (other.x - one.x) * 0.18, one.box.y + one.box.height + 4
+        bend = start[0] + (other.x - start[0]) * 0.35, row - _BEND
+        return f"M{_at(*start)}Q{_at(*bend)} {_at(*_shifted(other, *bend))}"
+    if not far:
+        return f"M{_at(*_edge(one, other))}L{_at(*_shifted(other, one.x, one.y))}"
+    centre = _WIDE / 2
+    if row and one.node.role != "similar":
+        x = one.x + (16 if one.x < centre else -16)
+        start, end = _shifted(one, x, one.y), _shifted(other, x, row - 14)
+        return f"M{_at(*start)}C{_at(x, row - _BEND)} {_at(x, row - 14)} {_at(*end)}"
+    x, y = (one.x + other.x) / 2, (one.y + other.y) / 2
+    if row:
+        y -= _BEND
+    elif one.node.role == other.node.role:
+        x += (centre - x) * 0.45
+    else:
+        y += 46
+    # The heads point along the curve's ends.
+    return f"M{_at(*_shifted(one, x, y))}Q{_at(x, y)} {_at(*_shifted(other, x, y))}"
+
+
+def _edge(one: Placed, other: Placed) -> tuple[float, float]:
+    """Where a line to another node leaves the page in the middle."""
+    dx, dy = other.x - one.x, other.y - one.y
+    across = min((one.box.width / 2 + 4) / max(abs(dx), 1e-9), (one.box.height / 2 + 4) / max(abs(dy), 1e-9))
+    return one.x + dx * across, one.y + dy * across
+
+
+def _shifted(one: Placed, x: float, y: float) -> tuple[float, float]:
+    """The place on the border of a node's dot that looks to a point."""
+    dx, dy = x - one.x, y - one.y
+    length = max((dx * dx + dy * dy) ** 0.5, 1e-9)
+    return one.x + dx / length * (_DOT + 3), one.y + dy / length * (_DOT + 3)
+
+
+# -- narrow ---------------------------------------------------------------------------------------------------------------
+
+_NARROW_WIDE, _LANE, _STEP = 356.0, 78.0, 34.0
+
+
+def drawn_narrow(around: Neighbourhood) -> Drawing:
+    """All in a column, with arcs on its left."""
+    order = [
+        ("Link here", "in"),
+        ("This page", "here"),
+        ("Linked from here", "out"),
+        ("Similar pages", "similar"),
+    ]
+    placed: dict[int, Placed] = {}
+    captions = []
+    y = 0.0
+    for text, role in order:
+        places = [place for place, node in enumerate(around.nodes) if node.role == role]
+        if not places:
+            continue
+        y += 22
+        captions.append((_LANE + 14, y - 4, "start", text))
+        for place in places:
+            node = around.nodes[place]
+            placed[place] = Placed(
+                node=node,
+                x=_LANE,
+                y=y + _STEP / 2,
+                box=Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH),
+                lines=[(_LANE + 14, y + _STEP / 2 + 4.5, fitted(node.title, _NARROW_WIDE - _LANE - 20))],
+                anchor="start",
+            )
+            y += _STEP
+    nodes = [placed[place] for place in range(len(around.nodes))]
+    return Drawing(width=_NARROW_WIDE, height=y + 6, nodes=nodes, lines=_lines(around, nodes, _arc), captions=captions)
+
+
+def _arc(one: Placed, other: Placed, far: bool) -> str:
+    """An arc beside the column; links between others keep nearer to it."""
+    apart = abs(one.y - other.y)
+    out = min(_LANE - 16, (10 if far else 18) + apart * (0.11 if far else 0.16))
+    start, end = (one.x - _DOT - 3, one.y), (other.x - _DOT - 3, other.y)
+    return f"M{_at(*start)}C{_at(start[0] - out, start[1])} {_at(end[0] - out, end[1])} {_at(*end)}"
+
+
+# -- both -----------------------------------------------------------------------------------------------------------------
+
+
+def _lines(around: Neighbourhood, nodes: list[Placed], drawn: Callable[[Placed, Placed, bool], str]) -> list[Line]:
+    """One line for each two pages that are linked, whichever way, and to similar pages that are not."""
+    pairs: dict[tuple[int, int], set[int]] = {}
+    for link in around.links:
+        pairs.setdefault((min(link.source, link.target), max(link.source, link.target)), set()).add(link.source)
+    near: list[Line] = []
+    far: list[Line] = []
+    for (one, other), sources in sorted(pairs.items()):
+        line = Line(
+            path=drawn(nodes[one], nodes[other], one != 0),
+            kind="near" if one == 0 else "far",
+            starts=other in sources,
+            ends=one in sources,
+        )
+        (near if one == 0 else far).append(line)
+    like = [
+        Line(path=drawn(nodes[0], placed, False), kind="like", starts=False, ends=False)
+        for place, placed in enumerate(nodes)
+        if placed.node.role == "similar" and (0, place) not in pairs
+    ]
+    return far[:MOST_FAR] + like + near
+
+
+def _at(x: float, y: float) -> str:
+    return f"{x:.1f} {y:.1f}"

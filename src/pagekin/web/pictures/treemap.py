@@ -1,0 +1,212 @@
+"""Maps of clusters: a box divided into tiles, each as large as its cluster has pages, and nearly square.
+
+After Bruls, Huizing and van Wijk, "Squarified Treemaps" (2000): tiles are laid in rows along the shorter side of what is left,
+and a row ends where one more tile would make its worst one longer.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+COLOURS = 8
+"""Classes f1 to f8 of the stylesheet."""
+_PADDING = 7.0
+_LINE = 1.2
+"""The height of a line, for each unit of its letters' size."""
+_SIZES = (22.0, 18.0, 15.0, 13.0, 11.5)
+"""Sizes of letters, the largest that fits is taken."""
+_SMALL, _MOST_TITLES = 12.5, 5
+"""Of the lines below a name; the stylesheet has the same size."""
+_LONGEST = 400
+"""Letters of a name that are looked at."""
+_NARROW, _BROAD = frozenset("iljtfr.,:;!|'()[] "), frozenset("mwMW@%")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text on a tile."""
+
+    text: str
+    y: float
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A cluster on the map."""
+
+    number: int
+    """Its place in what was given."""
+    box: Box
+    colour: int
+    size: float
+    """Of its letters."""
+    lines: tuple[Line, ...]
+    """As much of its name as there is room for."""
+    small: tuple[Line, ...]
+    """How many pages it has, and titles of some, where there is room."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A cluster to be drawn: those of one group lie together and have one colour."""
+
+    name: str
+    pages: int
+    group: int = -1
+    titles: tuple[str, ...] = ()
+    """Of some of its pages."""
+
+
+def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
+    """A box for each size, of proportional area; together they fill the box. Nothing is drawn of sizes that are 0."""
+    found = [Box(box.x, box.y, 0.0, 0.0)] * len(sizes)
+    order = sorted((place for place, size in enumerate(sizes) if size > 0), key=lambda place: -sizes[place])
+    left = box
+    while order:
+        # Areas are scaled anew for what is left, so that rounding does not add up.
+        scale = left.width * left.height / sum(sizes[place] for place in order)
+        row = _row([sizes[place] * scale for place in order], min(left.width, left.height))
+        places, order = order[: len(row)], order[len(row) :]
+        share = 1.0 if not order else sum(row) / (left.width * left.height)
+        made, left = _laid(row, left, share)
+        for place, one in zip(places, made, strict=True):
+            found[place] = one
+    return found
+
+
+def _row(areas: Sequence[float], side: float) -> list[float]:
+    """The first areas, as many as look best in one row along a side."""
+    row: list[float] = []
+    for area in areas:
+        if row and _worst([*row, area], side) > _worst(row, side):
+            break
+        row.append(area)
+    return row
+
+
+def _worst(row: Sequence[float], side: float) -> float:
+    """How many times as long as wide the worst tile of a row is."""
+    depth = sum(row) / max(side, 1e-9)
+    return max(max(depth * depth / area, area / (depth * depth)) for area in row)
+
+
+def _laid(row: Sequence[float], box: Box, share: float) -> tuple[list[Box], Box]:
+    """(the tiles of a row that takes a share of a box along its shorter side, what is left of the box)."""
+    total, at = sum(row), 0.0
+    made = []
+    if box.width >= box.height:
+        depth = box.width * share
+        for area in row:
+            made.append(Box(box.x, box.y + at * box.height / total, depth, area * box.height / total))
+            at += area
+        return made, Box(box.x + depth, box.y, box.width - depth, box.height)
+    depth = box.height * share
+    for area in row:
+        made.append(Box(box.x + at * box.width / total, box.y, area * box.width / total, depth))
+        at += area
+    return made, Box(box.x, box.y + depth, box.width, box.height - depth)
+
+
+@lru_cache(maxsize=512)
+def tiles(parts: tuple[Part, ...], width: float, height: float) -> tuple[Tile, ...]:
+    """The map of some clusters; groups are boxes that are divided again."""
+    groups: dict[int, list[int]] = {}
+    for place, part in enumerate(parts):
+        if part.pages > 0:
+            groups.setdefault(part.group if part.group >= 0 else -1 - place, []).append(place)
+    whole = Box(0.0, 0.0, width, height)
+    boxes = squarified([sum(parts[place].pages for place in group) for group in groups.values()], whole)
+    found = []
+    for colour, (group, box) in enumerate(zip(groups.values(), boxes, strict=True)):
+        inside = squarified([parts[place].pages for place in group], box)
+        found += [
+            _tile(place, parts[place], one, colour % COLOURS + 1) for place, one in zip(group, inside, strict=True)
+        ]
+    return tuple(sorted(found, key=lambda tile: tile.number))
+
+
+def _tile(number: int, part: Part, box: Box, colour: int) -> Tile:
+    """A tile with its name in the largest letters that leave it whole, or else with what there is room for."""
+    wide, high = box.width - 2 * _PADDING, box.height - 2 * _PADDING
+    rounded = Box(*(round(value, 1) for value in (box.x, box.y, box.width, box.height)))
+    for size in _SIZES:
+        most = int(high // (size * _LINE))
+        lines = wrapped(part.name, wide / size, most)
+        if " ".join(lines).split() == part.name.split():
+            break
+    y = box.y + _PADDING + size * 0.85
+    told = tuple(Line(text, round(y + place * size * _LINE, 1)) for place, text in enumerate(lines))
+    below = y + (len(lines) - 1) * size * _LINE + 1.5 * _SMALL
+    room = int((box.y + box.height - _PADDING - below) // (_SMALL * _LINE)) + 1 if lines else 0
+    return Tile(number, rounded, colour, size, told, tuple(_small(part, wide / _SMALL, room, below)))
+
+
+def _small(part: Part, width: float, room: int, y: float) -> Iterator[Line]:
+    """The lines below a name."""
+    count = f"{part.pages:,} {'page' if part.pages == 1 else 'pages'}"
+    if text_width(count) > width:
+        return
+    titles = [
+        cut(title, width) if text_width(title[:_LONGEST]) > width else title for title in part.titles[:_MOST_TITLES]
+    ]
+    for place, text in enumerate([count, *filter(None, titles)][:room]):
+        yield Line(text, round(y + place * _SMALL * _LINE, 1))
+
+
+# -- text ---------------------------------------------------------------------------------------------------------------
+
+
+def text_width(text: str) -> float:
+    """About how wide a text is, for each unit of its letters' size."""
+    return sum(map(_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _width(character: str) -> float:
+    if character in _NARROW:
+        return 0.37
+    if character in _BROAD:
+        return 1.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.1
+    return 0.75 if character.isupper() else 0.63
+
+
+def wrapped(text: str, width: float, most: int) -> list[str]:
+    """A text on so many lines at most, none wider than `width`; cut where it has to be, none if nothing fits."""
+    lines: list[str] = []
+    words = (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…").split()
+    while words and len(lines) < most:
+        line = words.pop(0)
+        while words and text_width(f"{line} {words[0]}") <= width:
+            line += f" {words.pop(0)}"
+        if text_width(line) <= width and (not words or len(lines) < most - 1):
+            lines.append(line)
+            continue
+        # A part of a word says little: then the line before tells that there is more.
+        line = cut(line, width) or (cut(f"{lines.pop()}…", width) if lines else "")
+        return [*lines, line] if line else []
+    return lines
+
+
+def cut(text: str, width: float) -> str:
+    """The beginning of a text that fits with an ellipsis; '' if fewer than three letters would be left."""
+    used, kept = text_width("…"), ""
+    for character in text.rstrip(" …"):
+        used += _width(character)
+        if used > width:
+            break
+        kept += character
+    kept = kept.rstrip(" ,;:")
+    return f"{kept}…" if len(kept) >= 3 else ""

@@ -1,0 +1,233 @@
+"""The last evaluation: it is kept in the collection without harm to anyone, and shown as it was."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from litestar.testing import TestClient
+from typer.testing import CliRunner
+
+from pagekin.cli.app import app, load_verbs
+from pagekin.evaluation.keep import Judged, Kept, Score, command_line, keep, read_kept
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.serve import Mounted, Place
+from pagekin.store import KinError, KinWriter, check_files, open_kin
+from pagekin.web import web_app
+from pagekin.web.pages.evaluation import BAR, bars
+from tests.bags.webs import record
+from tests.routers.webs import build_leaf, request
+
+from .conftest import EVIL
+from .parsed import Parsed, harm
+
+HTML = {"Accept": "text/html"}
+TOPICS = {
+    "living/plants": "oak beech timber bark",
+    "living/birds": "owl feather night wing",
+    "sky/stars": "giant star fusion light",
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_is_cached(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pagekin.evaluation.evaluate.cache_folder", lambda: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small collection with three classes, in folders named by them; not to be changed."""
+    records = [
+        record(
+            f"http://site.example/{path}/{n}/p.html", f"<title>{words.split()[n % 4]}</title><p>{words} own{n} {words}"
+        )
+        for path, words in TOPICS.items()
+        for n in range(5)
+    ]
+    return build_leaf(tmp_path_factory.mktemp("judged") / "small.kin", records, clusters=3)
+
+
+@pytest.fixture
+def own(judged: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(judged, tmp_path / "small.kin"))
+
+
+def run(*arguments: object) -> Any:
+    load_verbs()
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def client_of(path: Path, name: str = "small") -> TestClient[Any]:
+    mounted: Any = Mounted({Place("testserver.local", 80): Leaf(name, path)}, web_app())
+    return TestClient(mounted)
+
+
+def a_report(name: str = "content", **changes: Any) -> Kept:
+    score = Score(gamma=0.5, low=0.25, high=0.75, somers_d=0.5, tied=0.0, pairs=9)
+    one = Judged(
+        name=name, judged="all", score=score, gammas={"siblings": 0.5}, orthogonality=None, ndcg10=0.4, map=0.3
+    )  # fmt: skip
+    kept = Kept(
+        date=1_600_000_000, pagekin="1", command="pagekin evaluate", directory="d.tsv", depth=3, mode="lenient",
+        classes_of_a_page="primary", pages=9, classes=3, judged="all", region="siblings", summary="", strategies=(one,),
+    )  # fmt: skip
+    return msgspec.structs.replace(kept, **changes)
+
+
+def test_the_command_keeps_what_it_printed_and_the_page_shows_it(own: Path, tmp_path: Path) -> None:
+    table = tmp_path / "private folder" / "directory.tsv"
+    table.parent.mkdir()
+    table.write_text(
+        "".join(f"http://site.example/{path}/{n}/p.html\ttop/{path}\n" for path in TOPICS for n in range(5))
+    )
+    found = run("evaluate", own, "--directory", table, "--seed", 7, "--workers", 1, "--json")
+    assert found.exit_code == 0, found.output
+    printed = {one["name"]: one for one in json.loads(found.stdout)["strategies"]}
+    with client_of(own) as client:
+        (report,) = client.get("/evaluation.json").json()["reports"]
+        page = client.get("/evaluation", headers=HTML)
+    kept = report["kept"]
+    assert report["kind"] == "evaluate"
+    assert {one["name"] for one in kept["strategies"]} == set(printed)
+    for one in kept["strategies"]:
+        for measure in ("gamma", "low", "high", "somers_d", "pairs"):
+            assert one["score"][measure] == pytest.approx(printed[one["name"]][kept["region"]][measure], abs=1e-4)
+        assert one["ndcg10"] == pytest.approx(printed[one["name"]]["ndcg10"], abs=1e-4)
+        assert f"{one['score']['gamma']:.3f}" in Parsed(page.content).text
+    # Others are not told where things lie on this machine.
+    assert kept["command"] == "pagekin evaluate small.kin --directory directory.tsv --seed 7"
+    assert str(tmp_path) not in page.text and "private" not in page.text
+    assert kept["command"] in Parsed(page.content).text
+    assert harm(page.content) == []
+
+
+def test_keeping_leaves_all_else_as_it_was(own: Path) -> None:
+    before = open_kin(own)
+    keep(before, "evaluate", a_report())
+    after = open_kin(own)
+    assert list(check_files(own)) == []
+    assert {**after.facts, "evaluation": None} == {**before.facts, "evaluation": None}
+    assert after.manifest["files"] == before.manifest["files"]
+    assert after.manifest["folders"] == before.manifest["folders"]
+    keep(after, "tune", a_report(date=1_700_000_000))
+    assert list(read_kept(open_kin(own).facts)) == ["tune", "evaluate"]
+    with client_of(own) as client:
+        assert client.get("/search?q=owl").json()["total"] > 0
+
+
+def test_a_served_collection_shows_a_new_report_and_is_not_disturbed(own: Path) -> None:
+    leaf = Leaf("small", own)
+    mounted: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    with TestClient(mounted) as client:
+        assert "Nobody has judged" in client.get("/evaluation", headers=HTML).text
+        label = client.get("/label").content
+        keep(open_kin(own), "evaluate", a_report("fresh"))
+        leaf._looked = 0.0
+        assert "fresh" in Parsed(client.get("/evaluation", headers=HTML).content).text
+        assert client.get("/label").content == label
+
+
+def test_beside_a_build_results_are_told_but_not_kept(own: Path) -> None:
+    with KinWriter(own, "pagekin build"):
+        found = run("evaluate", own, "--directory", "url-path", "--depth", 2, "--workers", 1)
+    assert found.exit_code == 0, found.output
+    assert "not kept" in found.stderr and "is being written" in found.stderr
+    assert "haveliwala2002" in found.stdout
+    assert read_kept(open_kin(own).facts) == {}
+
+
+def test_results_of_other_pages_are_not_kept(own: Path) -> None:
+    before = open_kin(own)
+    build_leaf(own, [record("http://site.example/new", "<title>new</title><p>other words altogether here")], 2)
+    with pytest.raises(KinError, match="read anew"):
+        keep(before, "evaluate", a_report())
+    assert read_kept(open_kin(own).facts) == {}
+
+
+def test_a_search_for_a_strategy_is_kept_too(own: Path, tmp_path: Path) -> None:
+    table = tmp_path / "directory.tsv"
+    rows = [f"http://site.example/{path}/{n}/p.html\ttop/{path}/{n % 2}\n" for path in TOPICS for n in range(5)]
+    table.write_text("".join(rows))
+    found = run("tune", own, "--directory", table, "--tries", 3, "--workers", 1)
+    assert found.exit_code == 0, found.output
+    (kept,) = read_kept(open_kin(own).facts).values()
+    assert kept.search is not None and kept.search.tries == 3
+    assert {one.name for one in kept.strategies} == {"tuned", "default", "haveliwala2002"}
+    with client_of(own) as client:
+        page = client.get("/evaluation", headers=HTML)
+    assert "3 strategies tried" in Parsed(page.content).text
+    assert harm(page.content) == []
+
+
+def test_hostile_names_do_no_harm(own: Path) -> None:
+    evil = f"{EVIL}\"'><img src=x onerror=alert(1)>\u202e" + "w" * 5_000
+    kept = a_report(evil, summary=evil, directory=evil, command=evil, judged=evil, pagekin=evil, region=evil)
+    keep(open_kin(own), "evaluate", kept)
+    with client_of(own, evil[:100]) as client:
+        page = client.get("/evaluation", headers=HTML)
+        assert page.status_code == 200
+        assert harm(page.content) == []
+        assert len(page.content) <= 100_000
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {}, {"evaluation": None}, {"evaluation": []}, {"evaluation": {"evaluate": {}}}, {"evaluation": {"evaluate": 7}},
+        {"evaluation": {"evaluate": {**msgspec.to_builtins(a_report()), "strategies": [{"name": 3}]}}},
+    ],
+)  # fmt: skip
+def test_what_another_version_kept_is_left_out(facts: dict[str, Any]) -> None:
+    assert read_kept(facts) == {}
+
+
+def test_a_report_comes_back_as_it_was_kept() -> None:
+    kept = a_report()
+    assert read_kept({"evaluation": {"evaluate": json.loads(msgspec.json.encode(kept))}}) == {"evaluate": kept}
+
+
+def test_where_there_is_no_report_the_page_says_how_to_make_one(client: TestClient[Any], network_site: str) -> None:
+    page = Parsed(client.get("/evaluation", headers=HTML).content)
+    assert "pagekin evaluate demo.kin --directory" in page.text
+    found = request(f"{network_site}evaluation", headers=HTML)
+    assert found.status == 200 and harm(found.body) == []
+    assert request(f"{network_site}evaluation.json").json["reports"] == []
+
+
+SCORES = st.lists(
+    st.none()
+    | st.tuples(*[st.integers(-1000, 1000).map(lambda value: value / 1000)] * 3).map(
+        lambda three: (sorted(three)[1], min(three), max(three))
+    ),
+    max_size=12,
+)
+
+
+@given(SCORES)
+def test_bars_are_as_long_as_their_values(scores: list[Any]) -> None:
+    made = bars(scores)
+    values = [0.0, *(value for score in scores if score for value in score)]
+    unit = BAR / ((max(values) - min(values)) or 1.0)
+    for bar, score in zip(made, scores, strict=True):
+        assert (bar is None) == (score is None)
+        if bar and score:
+            assert bar.width == pytest.approx(abs(score[0]) * unit, abs=0.02)
+            assert bar.high - bar.low == pytest.approx((score[2] - score[1]) * unit, abs=0.02)
+            assert 0 <= bar.low <= bar.high <= BAR and 0 <= bar.x <= bar.x + bar.width <= BAR + 0.02
+            assert bar.best == (score[0] == max(one[0] for one in scores if one))
+
+
+def test_commands_name_files_and_not_folders() -> None:
+    assert re.fullmatch(
+        r"pagekin tune b\.kin --directory url-path --tries 3",
+        command_line("tune", "/home/me/b.kin", "url-path", "--tries 3"),
+    )
+    assert command_line("evaluate", "x/b.kin", "/home/me/d.tsv") == "pagekin evaluate b.kin --directory d.tsv"

@@ -1,0 +1,359 @@
+"""Exports: every page has its file, told as the index tells it, inside the folder, and found by the script in a browser."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pagekin.hypertext.urls import canonical
+from pagekin.similarity import RelatedIndex
+from pagekin.web.export import MARKER, ExportError, ExportPlan, export, name_of, names_of
+from pagekin.web.shown import short, static
+from tests.bags.webs import moved, record
+from tests.cli.test_cli import pagekin
+from tests.routers.webs import build_leaf
+
+from .browser import Visitor, barriers, static_site
+
+DOCUMENTATION = Path(__file__).parents[2] / "docs/web.md"
+SAFE = re.compile(r"[a-z0-9_~-][a-z0-9_.~-]*")
+ADDRESSES = (
+    "http://a.example/", "http://a.example/index", "http://a.example/Index", "http://a.example/INDEX",
+    "http://a.example/a", "http://a.example/a/", "http://a.example/a/b", "http://a.example/a.json/b",
+    "http://a.example/a.html/b", "http://a.example/a//b", "http://a.example/.a", "http://a.example/a/.b/c",
+    "http://a.example/a?b", "http://a.example/a?B", "http://a.example/a?b/c", "http://a.example/a~3fb",
+    "http://a.example/a%3Fb", "http://a.example:8080/a", "http://[::1]/a", "http://a.example/%2e%2e%2f%2e%2e%2fetc",
+    "http://a.example/..%5c..%5cwindows", "http://a.example/~", "http://a.example/~~0011", "http://a.example/con",
+    "http://a.example/%00", "http://a.example/%F0%9F%8C%8B", "http://a.example/?", "http://a.example/a.",
+    f"http://a.example/{'x' * 300}", f"http://a.example/{'x' * 301}", f"http://a.example/{'y/' * 300}",
+    f"http://{'h' * 60}.{'h' * 60}.{'h' * 60}.example/", "http://a.example/aux.html", "http://a.example/a;b=c,d@e!f$g'(h)*i+j",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def demo_index(demo_collection: Path) -> RelatedIndex:
+    return RelatedIndex.open(demo_collection)
+
+
+@pytest.fixture(scope="module")
+def exported(demo_index: RelatedIndex, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("export") / "out"
+    export(demo_index, ExportPlan(out, html=True))
+    return out
+
+
+@pytest.fixture(scope="module")
+def odd_index(tmp_path_factory: pytest.TempPathFactory) -> RelatedIndex:
+    """Pages with addresses that are hard to make files of, a page without words, one under two schemes, and an alias."""
+    words = "volcano lava crater eruption ash mountain summit"
+    records = [
+        record(url, f"<title>Page {number} &lt;b&gt;</title><p>{words} own{number % 4}")
+        for number, url in enumerate((*ADDRESSES, "https://a.example/a"))
+    ]
+    records += [
+        record("http://a.example/empty", "<p>&nbsp;."),
+        moved("http://a.example/old?x=1", "http://a.example/a/b"),
+    ]
+    return RelatedIndex.open(build_leaf(tmp_path_factory.mktemp("odd") / "odd.kin", records))
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def all_files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_page_has_its_file_and_it_tells_what_the_index_tells(exported: Path, demo_index: RelatedIndex) -> None:
+    corpus = demo_index.corpus
+    urls = {corpus.page_url(page) for page in range(len(corpus))}
+    told = json.loads((exported / "index.json").read_text())
+    assert {row["url"] for row in told["pages"]} == urls
+    for row in told["pages"][::7]:
+        page = json.loads((exported / f"{row['file']}.json").read_text())
+        answer = demo_index.answer(demo_index.query_of([row["url"]]), 10)
+        assert page["url"] == row["url"]
+        assert page["title"] == row["title"] == short(demo_index.title(demo_index.document(row["url"])), 200)
+        assert page["copies"] == len(answer.copies)
+        assert page["related"] == [
+            {"url": one.url, "title": short(one.title, 200), "similarity": round(one.similarity, 6),
+             "captured": one.captured, "copies": len(one.copies)}
+            for one in answer.results
+        ]  # fmt: skip
+    assert all_files(exported) == {
+        MARKER, "index.json", "index.html", "index-2.html", "related.js", "example.html", "style.css",
+        *(f"{row['file']}{ending}" for row in told["pages"] for ending in (".json", ".html")),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{"other_sites": True}, {"captured": True, "min_similarity": 0.1}])
+def test_what_may_be_an_answer_can_be_chosen(demo_index: RelatedIndex, tmp_path: Path, options: dict[str, Any]) -> None:
+    export(demo_index, ExportPlan(tmp_path / "out", k=3, **options))
+    for url in demo_index.urls[::40]:
+        told = json.loads((tmp_path / "out" / "related" / f"{name_of(url)}.json").read_text())["related"]
+        least = options.get("min_similarity")
+        sites = "other" if options.get("other_sites") else "all"
+        expected = demo_index.related(url, 3, sites=sites, captured_only="captured" in options, min_similarity=least)
+        assert [(one["url"], one["similarity"]) for one in told] == [
+            (one.url, round(one.similarity, 6)) for one in expected
+        ]
+
+
+def test_names_are_as_documented() -> None:
+    assert name_of("http://docs.example/guide/start.html") == "docs.example/guide/start.html"
+    assert name_of("https://docs.example/") == "docs.example/~"
+    assert name_of("http://docs.example:8080/a.b/C.html?x=1/2") == "docs.example~3a8080/a~2eb/~43.html~3fx~3d1~2f2"
+    assert re.fullmatch(r"~~[0-9a-f]{16}", name_of(f"http://docs.example/{'x' * 200}"))
+    documented = re.findall(
+        r"^\| `(https?://[^`]+)` \| `related/([^`]+)\.json` \|$", DOCUMENTATION.read_text(), re.MULTILINE
+    )
+    assert len(documented) >= 3
+    assert [(url, name_of(url)) for url, _name in documented] == documented
+
+
+URL = st.builds(
+    lambda scheme, host, path: canonical(f"{scheme}://{host}/{path}"),
+    st.sampled_from(("http", "https")), st.sampled_from(("a.example", "A.example:81", "[::1]", "u:p@a.example")),
+    st.text(alphabet=st.characters(codec="utf-8") | st.sampled_from("/.?~%AaBb#\\:"), max_size=60),
+)  # fmt: skip
+
+
+@given(st.lists(URL.filter(bool), max_size=8))
+@example(list(ADDRESSES))
+@settings(max_examples=200, deadline=None)
+def test_no_two_pages_share_a_file_and_none_leaves_the_folder(urls: list[str]) -> None:
+    names = names_of(set(urls))
+    assert len({name.casefold() for name in names.values()}) == len(set(urls))
+    folders = {name.rpartition("/")[0] for name in names.values()}
+    for name in names.values():
+        assert all(SAFE.fullmatch(part) and len(part) <= 250 for part in name.split("/"))
+        assert len(name) < 500
+        for ending in (".json", ".html"):
+            assert f"{name}{ending}" not in folders
+            assert not any(folder.startswith(f"{name}{ending}/") for folder in folders)
+
+
+def test_odd_addresses_stay_inside_and_each_has_its_page(odd_index: RelatedIndex, tmp_path: Path) -> None:
+    done = export(odd_index, ExportPlan(tmp_path / "here" / "out", html=True))
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["out"]
+    corpus = odd_index.corpus
+    urls = {corpus.page_url(page) for page in range(len(corpus))}
+    rows = {row["url"]: row for row in json.loads((tmp_path / "here/out/index.json").read_text())["pages"]}
+    assert set(rows) == urls
+    assert done.pages == len(urls) == len({row["file"].casefold() for row in rows.values()})
+    for url, row in rows.items():
+        assert json.loads((tmp_path / "here/out" / f"{row['file']}.json").read_text())["url"] == url
+    assert rows["https://a.example/a"]["file"] == "related/a.example/a"
+    assert rows["http://a.example/a"]["file"] == "related/~2/a.example/a"
+    (alias,) = rows["http://a.example/a/b"]["aliases"]
+    assert alias == "related/a.example/old~3fx~3d1"
+    told = [(tmp_path / "here/out" / f"{name}.json").read_text() for name in (alias, "related/a.example/a/b")]
+    assert told[0] == told[1]
+    if "http://a.example/empty" in urls:
+        empty = json.loads((tmp_path / "here/out/related/a.example/empty.json").read_text())
+        assert empty["related"] == []
+
+
+class Links(HTMLParser):
+    """What an HTML page links to, and what it must not have."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.bad: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "iframe", "img", "form", "b", "svg"):
+            self.bad.append(tag)
+        for name, value in attrs:
+            if name.startswith("on") or name == "style":
+                self.bad.append(f"{name}={value}")
+            if name == "href":
+                self.links.append(value or "")
+
+
+def test_pages_link_to_each_other_and_hold_nothing_that_runs(
+    hostile_collection: Path, odd_index: RelatedIndex, tmp_path: Path
+) -> None:
+    for number, index in enumerate((RelatedIndex.open(hostile_collection), odd_index)):
+        out = tmp_path / str(number)
+        export(index, ExportPlan(out, json=False, html=True))
+        pages = list(out.rglob("*.html"))
+        assert len(pages) > 20
+        assert not (out / "related.js").exists()
+        for page in pages:
+            text = page.read_text(encoding="utf-8")
+            found = Links(text)
+            assert found.bad == []
+            assert "script-src" not in text
+            assert "default-src 'none'" in text
+            for link in found.links:
+                parts = urlsplit(link)
+                assert parts.scheme in ("", "http", "https")
+                if not parts.scheme:
+                    target = Path(urlsplit(urljoin(f"file://{page}", link)).path)
+                    assert target.is_relative_to(out)
+                    assert target.is_file()
+
+
+def test_only_earlier_exports_and_empty_folders_are_replaced(odd_index: RelatedIndex, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    export(odd_index, ExportPlan(out))
+    before = all_files(out)
+    (out / "related/a.example/~.json").write_text("changed")
+    export(odd_index, ExportPlan(out, html=True))
+    assert before < all_files(out)
+    assert (out / "related/a.example/~.json").read_text() != "changed"
+    export(odd_index, ExportPlan(out))
+    assert all_files(out) == before
+
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(ExportError, match=r"notes\.txt"):
+        export(odd_index, ExportPlan(out))
+    assert (out / "notes.txt").read_text() == "mine"
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "index.html").write_text("mine")
+    (tmp_path / "link").symlink_to(foreign)
+    (tmp_path / "file").write_text("mine")
+    for place, words in (("foreign", "not of an export"), ("link", "symbolic link"), ("file", "no folder")):
+        with pytest.raises(ExportError, match=words):
+            export(odd_index, ExportPlan(tmp_path / place))
+    assert all_files(foreign) == {"index.html"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "foreign", "link", "out"]
+
+
+def test_an_export_that_fails_leaves_the_earlier_one(odd_index: RelatedIndex, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export(odd_index, ExportPlan(out))
+    before = {name: (out / name).read_bytes() for name in all_files(out)}
+
+    def full(_share: float) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        export(odd_index, ExportPlan(out, k=1), full)
+    assert {name: (out / name).read_bytes() for name in all_files(out)} == before
+    assert names_in(tmp_path) == ["out"]
+
+
+def test_a_killed_export_leaves_nothing_after_the_next(
+    demo_collection: Path, odd_index: RelatedIndex, tmp_path: Path
+) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from pagekin.similarity import RelatedIndex; "
+        "from pagekin.web.export import *; plan = ExportPlan(Path(sys.argv[2]), captured=True); "
+        "export(RelatedIndex.open(sys.argv[1]), plan, lambda share: (print(share, flush=True), time.sleep(9)))"
+    )
+    command = [sys.executable, "-c", code, str(demo_collection), str(tmp_path / "out")]
+    killed = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert killed.stdout is not None
+    assert killed.stdout.readline()
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(20)
+    killed.stdout.close()
+    (left,) = names_in(tmp_path)
+    assert left.startswith(".out.unfinished-")
+    export(odd_index, ExportPlan(tmp_path / "out"))
+    assert names_in(tmp_path) == ["out"]
+
+
+def test_the_command_says_what_it_wrote_and_what_is_wrong(demo_collection: Path, tmp_path: Path) -> None:
+    done = pagekin("export", demo_collection, "--html", "--out", "out", "-k", "2", "--json", cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert (told["pages"], told["related"], told["out"]) == (968, 2 * 968, "out")
+    files = all_files(tmp_path / "out")
+    assert (told["files"], told["bytes"]) == (
+        len(files),
+        sum((tmp_path / "out" / name).stat().st_size for name in files),
+    )
+    for arguments, code, words in (
+        ([demo_collection, "--out", "x"], 2, "--related-json"),
+        ([demo_collection, "--html", "--out", "."], 3, "that you are in"),
+        ([tmp_path / "none.kin", "--html", "--out", "x"], 3, "none.kin"),
+        ([demo_collection, "--html", "--out", "x", "-k", "0"], 2, "-k"),
+        ([demo_collection, "--html", "--out", "out/index.html/x"], 3, "cannot be written"),
+    ):
+        done = pagekin("export", *arguments, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+        assert names_in(tmp_path) == ["out"]
+
+
+def test_other_sites_of_a_single_site_are_refused(tmp_path: Path) -> None:
+    records = [record(f"http://one.example/{number}", f"<p>volcano lava ash own{number}") for number in range(9)]
+    collection = build_leaf(tmp_path / "one.kin", records)
+    done = pagekin("export", collection, "--html", "--other-sites", "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert "one host only" in done.stderr
+    assert names_in(tmp_path) == ["one.kin", "one.warc"]
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_script_is_small() -> None:
+    assert len(static("related.js")) < 2_000
+
+
+def test_the_example_is_filled_in_a_browser(visit: Visitor, exported: Path) -> None:
+    with static_site(exported) as (site, asked):
+        page = visit(site, "example.html")
+        page.wait_for_selector("section li a")
+        address = page.get_attribute("section", "data-address")
+        told = json.loads((exported / "related" / f"{name_of(address)}.json").read_text())["related"]
+        shown = page.eval_on_selector_all("section li a", "all => all.map((a) => [a.textContent, a.href])")
+        assert shown == [[one["title"], one["url"]] for one in told]
+        assert barriers(page) == []
+        page = visit(site, "index.html", dark=True)
+        assert barriers(page) == []
+        page.click("main li a >> nth=3")
+        assert page.inner_text("h2") == "Related pages"
+        assert barriers(page) == []
+        assert {status for _path, status in asked} <= {200, 304}
+
+
+def test_the_script_finds_the_file_of_every_address(visit: Visitor, odd_index: RelatedIndex, tmp_path: Path) -> None:
+    """Python's rule and the script's are one: each element is filled from the file of its page."""
+    out = tmp_path / "out"
+    export(odd_index, ExportPlan(out))
+    rows = json.loads((out / "index.json").read_text())["pages"]
+    plain = {row["url"]: row["file"] for row in rows if not row["file"].startswith("related/~2/")}
+    sections = "".join(
+        f'<section data-pagekin-related hidden data-address="{url}&quot;#part"></section>'.replace("&quot;", "")
+        for url in plain
+    )
+    evil = "<section id=canonical data-pagekin-related hidden></section><section id=no data-pagekin-related hidden "
+    (out / "all.html").write_text(
+        f"<!doctype html><link rel=canonical href='http://a.example/a/b?utm=1'><link rel=icon href='data:,'>{sections}{evil}"
+        "data-address=http://nowhere.example/></section><script src=related.js defer></script>"
+    )
+    with static_site(out) as (site, asked):
+        page = visit(site)
+        visit.problems.clear()
+        page.goto(f"{site}all.html")
+        page.wait_for_load_state("networkidle")
+        filled = page.eval_on_selector_all(
+            "section[data-address]:not([hidden])", "all => all.map((e) => e.dataset.address)"
+        )
+        related = {url for url in plain if json.loads((out / f"{plain[url]}.json").read_text())["related"]}
+        assert {url.removesuffix("#part") for url in filled} == related
+        assert len(related) > 25
+        assert page.is_visible("#canonical li")
+        assert not page.is_visible("#no")
+        found = {unquote(path) for path, status in asked if status == 200}
+        assert {f"/{file}.json" for file in plain.values()} <= found
+    visit.problems[:] = [one for one in visit.problems if "404" not in one]

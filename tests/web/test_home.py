@@ -1,0 +1,170 @@
+"""The first page: what it tells of a collection is true, and everything on it leads somewhere."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from litestar.testing import TestClient
+
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.serve import Mounted, Place
+from pagekin.web import web_app
+from pagekin.web.collection import collection_of
+from pagekin.web.pages.home import friendly, home_view, shown_nodes
+from tests.bags.webs import record
+from tests.routers.webs import build_leaf, request, wait_for
+
+from .parsed import Parsed, harm
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def network(network_site: str) -> str:
+    """The address of a router that knows its children."""
+    wait_for(lambda: request(f"{network_site}health").json["ready"])
+    return network_site
+
+
+def test_the_numbers_are_those_of_the_collection(demo: Leaf) -> None:
+    view = home_view(demo)
+    corpus = demo.now.corpus
+    urls = [corpus.page_url(page) for page in range(len(corpus))]
+    hosts = Counter(urlsplit(url).netloc for url in urls)
+    words = sum(len(corpus.words(page)) for page in range(len(corpus)))
+    told = dict(view.figures)
+    assert told["page"] == view.pages == len(urls)
+    assert told["site"] == view.sites_total == len(hosts)
+    assert told["word"] == words
+    assert [(site.name, site.pages) for site in view.sites] == sorted(
+        hosts.items(), key=lambda pair: (-pair[1], pair[0])
+    )[:10]
+    tree = demo.now.trees["addresses"]
+    for site in view.sites:
+        assert {urlsplit(urls[page]).netloc for page in tree.pages_of(site.node)} == {site.name}
+    assert view.languages[0][:2] == ("en", "English")
+
+
+def test_the_map_holds_every_page_once_and_its_groups_are_clusters(demo: Leaf) -> None:
+    view, tree = home_view(demo), demo.now.trees["clusters"]
+    nodes = [one.node for one in view.map.clusters]
+    assert sorted(nodes) == sorted(shown_nodes(tree))
+    pages = sorted(page for node in nodes for page in tree.pages_of(node).tolist())
+    assert pages == list(range(len(demo.now.corpus)))
+    for one in view.map.clusters:
+        assert one.pages == len(tree.pages_of(one.node))
+        assert one.group in tree.path(one.node)[:2]
+        titles = {demo.now.titles.text(page) for page in tree.described[one.node].central}
+        assert one.titles and set(one.titles) <= titles
+
+
+def test_starting_pages_stand_for_different_clusters_and_lie_in_them(demo: Leaf) -> None:
+    view, corpus, tree = home_view(demo), demo.now.corpus, demo.now.trees["clusters"]
+    assert len({one.cluster.node for one in view.starts}) == len(view.starts) > 4
+    assert len({one.page.site for one in view.starts}) > 4
+    for one in view.starts:
+        (page,) = corpus.pages_of(corpus.url_number(one.page.url))
+        assert page in tree.pages_of(one.cluster.node)
+
+
+def test_examples_find_something(client: TestClient[Any]) -> None:
+    examples = client.get("/index.json").json()["examples"]
+    assert len(set(examples)) == len(examples) == 6
+    for word in examples:
+        assert client.get("/search", params={"q": word}).json()["total"] > 0
+
+
+def test_the_page_shows_what_the_json_tells_and_links_to_all_of_it(client: TestClient[Any]) -> None:
+    view = client.get("/index.json").json()
+    assert view == client.get("/", headers={"Accept": "application/json"}).json()
+    html = client.get("/", headers=HTML)
+    page = Parsed(html.content)
+    assert harm(html.content) == []
+    assert len(html.content) <= 100_000
+    assert ("bdi", view["name"]) in page.texts
+    for one in view["map"]["clusters"]:
+        assert page.links.count(f"/tree/clusters/{one['node']}") >= 2  # once for large screens, once for phones
+    assert len(page.all("svg")) == 3  # with the one in the header
+    assert [one for one in page.all("svg") if "data-zoom" in one] == [page.all("svg")[1]]
+    for site in view["sites"]:
+        assert f"/tree/addresses/{site['node']}" in page.links
+    for start in view["starts"]:
+        assert start["page"]["title"] in page.text
+    for link in page.links:
+        assert link.startswith(("/", "#"))
+        if link.startswith(("/tree", "/cluster", "/about")):
+            assert client.get(link, headers=HTML).status_code == 200, link
+
+
+def test_every_tile_is_named_for_those_who_do_not_see_it(client: TestClient[Any]) -> None:
+    view = client.get("/index.json").json()
+    page = Parsed(client.get("/", headers=HTML).content)
+    named = Counter(one["aria-label"] for one in page.all("a") if "aria-label" in one)
+    for one in view["map"]["clusters"]:
+        assert named[f"{one['name']}: {one['pages']:,} pages"] == 2
+
+
+def test_links_of_a_collection_below_a_path_begin_with_it(demo_collection: Path) -> None:
+    app: Any = Mounted({Place("testserver.local", 80, "/some/where/"): Leaf("demo", demo_collection)}, web_app())
+    with TestClient(app) as client:
+        page = Parsed(client.get("/some/where/", headers=HTML).content)
+        assert all(link.startswith(("/some/where/", "#")) for link in page.links)
+        assert len(page.links) > 40
+
+
+def test_a_collection_of_a_single_page_has_a_first_page_too(tmp_path: Path) -> None:
+    path = build_leaf(
+        tmp_path / "one.kin", [record("http://one.example/", "<title>Only</title><p>quiet harbour words")]
+    )
+    leaf = Leaf("one", path)
+    view = home_view(leaf)
+    assert view.map.clusters == () and view.pages == 1
+    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    with TestClient(app) as client:
+        for address in ("/", "/tree/clusters", "/tree/addresses", "/cluster", "/cluster/1", "/evaluation", "/about"):
+            found = client.get(address, headers=HTML)
+            assert found.status_code == 200, address
+            assert harm(found.content) == [], address
+        assert "1 page from one.example" in Parsed(client.get("/", headers=HTML).content).text
+
+
+def test_a_collection_made_anew_is_told_anew(tmp_path: Path) -> None:
+    records = [record(f"http://a.example/{n}", f"<title>Page {n}</title><p>word{n} harbour herring") for n in range(4)]
+    leaf = Leaf("a", build_leaf(tmp_path / "a.kin", records[:3]))
+    assert home_view(leaf).pages == 3
+    assert home_view(leaf) is home_view(leaf)
+    build_leaf(tmp_path / "a.kin", records)
+    leaf._looked = 0.0
+    assert home_view(leaf).pages == 4
+    assert collection_of(leaf).leaf is leaf.now
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("the_birds", "The birds"), ("cs-cornell", "Cs cornell"), ("", "This collection"), ("\u202ex", "X"), ("É", "É")],
+)
+def test_names_are_written_as_people_write_them(name: str, said: str) -> None:
+    assert friendly(name) == said
+
+
+def test_a_router_tells_what_is_below_it(network: str) -> None:
+    view = request(f"{network}index.json").json
+    summary = request(f"{network}summary").json
+    assert not view["leaf"]
+    assert view["pages"] == summary["documents"]
+    assert {site["name"] for site in view["sites"]} == set(summary["children"]) == {"nature", "culture"}
+    assert sum(site["pages"] for site in view["sites"]) == view["pages"]
+    assert {(one["node"], one["name"], one["pages"]) for one in view["map"]["clusters"]} <= {
+        (one["number"], one["name"], one["documents"]) for one in summary["clusters"]
+    }
+    found = request(network, headers=HTML)
+    assert harm(found.body) == []
+    page = Parsed(found.body)
+    for site in view["sites"]:
+        assert site["url"] in page.links
+        assert request(site["url"], headers=HTML).status == 200
+    for one in view["map"]["clusters"]:
+        path = urlsplit(network).path.rstrip("/")
+        assert f"{path}/cluster/{one['node']}" in page.links

@@ -1,0 +1,147 @@
+"""Search from the browser's own field: the description, and words while one types."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from litestar.testing import TestClient
+
+from pagekin.hypertext import fold
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.serve import Mounted, Place
+from pagekin.text.analysis import form_of
+from pagekin.web import web_app
+from pagekin.web.pages.opensearch import MOST, CorpusWords, LabelWords, completions
+from tests.routers.webs import get, wait_for
+
+from .conftest import EVIL
+
+SPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
+
+
+def described(answer: Any) -> ElementTree.Element:
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("application/opensearchdescription+xml")
+    return ElementTree.fromstring(answer.content)
+
+
+def templates(description: ElementTree.Element) -> dict[str, str]:
+    return {one.attrib["type"]: one.attrib["template"] for one in description.iter(f"{SPACE}Url")}
+
+
+def test_the_description_leads_back_to_the_host_that_was_asked(client: Any) -> None:
+    found = described(client.get("/opensearch.xml", headers={"host": "kin.example:8080"}))
+    assert found.tag == f"{SPACE}OpenSearchDescription"
+    addresses = templates(found)
+    assert set(addresses) == {
+        "text/html", "application/json", "application/x-suggestions+json", "application/opensearchdescription+xml",
+    }  # fmt: skip
+    for kind, template in addresses.items():
+        parts = urlsplit(template)
+        assert (parts.scheme, parts.netloc) == ("http", "kin.example:8080")
+        answer = client.get(template.replace("http://kin.example:8080", "").replace("{searchTerms}", "river"))
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith(kind) or kind == "text/html"
+    assert found.findtext(f"{SPACE}ShortName") == "demo"
+
+
+@pytest.mark.parametrize(
+    "host", ['evil"><x', "a b", "evil.example/path", "user@evil.example", "", "x:99999999", "<script>"]
+)
+def test_a_host_that_is_none_is_refused_or_gives_way_to_the_servers_own(client: Any, host: str) -> None:
+    answer = client.get("/opensearch.xml", headers={"host": host})
+    if answer.status_code == 400:
+        assert "host" in answer.json()["detail"]
+        return
+    assert {urlsplit(template).netloc for template in templates(described(answer)).values()} == {"testserver.local:80"}
+
+
+def test_names_fit_and_are_escaped_below_a_path(demo_collection: Path) -> None:
+    name = f'{EVIL} & "quoted" \u202e' + "long" * 20
+    app: Any = Mounted({Place("testserver.local", 80, "/some/where/"): Leaf(name, demo_collection)}, web_app())
+    with TestClient(app) as client:
+        found = described(client.get("/some/where/opensearch.xml"))
+        assert 0 < len(found.findtext(f"{SPACE}ShortName", "")) <= 16
+        assert len(found.findtext(f"{SPACE}LongName", "")) <= 48
+        assert not list(found.iter("script"))
+        for template in templates(found).values():
+            assert urlsplit(template).path.startswith("/some/where/")
+            asked = urlsplit(template)._replace(scheme="", netloc="").geturl().replace("{searchTerms}", "river")
+            assert client.get(asked).status_code == 200
+
+
+def test_words_come_as_browsers_want_them(client: Any) -> None:
+    answer = client.get("/complete", params={"q": "title:river mou"})
+    assert answer.headers["content-type"].startswith("application/x-suggestions+json")
+    asked, words = json.loads(answer.content)
+    assert asked == "title:river mou"
+    assert words
+    assert all(word.startswith("title:river mou") for word in words)
+    assert client.get("/complete", params={"q": "a" * 3000}).status_code == 400
+
+
+def expected(counted: Counter[str], begun: str) -> list[str]:
+    """Words that begin so, the most frequent first, one of each stem: by looking at all of them."""
+    found = sorted((word for word in counted if word.startswith(begun)), key=lambda word: (-counted[word], word))
+    stems: set[str] = set()
+    return [word for word in found if not (form_of(word) in stems or stems.add(form_of(word)))]  # type: ignore[func-returns-value]
+
+
+@pytest.fixture(scope="module")
+def counted(demo: Leaf) -> Counter[str]:
+    """How often each word stands in the demo web."""
+    corpus = demo.now.corpus
+    return Counter({corpus.word(term): int(corpus.kin["term.count"][term]) for term in range(len(corpus.terms))})
+
+
+@pytest.mark.parametrize("begun", ["s", "mou", "river", "Moun", "zzzzz", "é", "par", "19", "everes"])
+def test_the_most_frequent_words_come_first(demo: Leaf, counted: Counter[str], begun: str) -> None:
+    found = completions(demo, f"some {begun}")
+    every = expected(counted, fold(begun))
+    counts = [counted[word.removeprefix("some ")] for word in found]
+    assert counts == [counted[word] for word in every[:MOST]]
+    assert all(word.removeprefix("some ").startswith(fold(begun)) for word in found)
+    assert len({form_of(word.removeprefix("some ")) for word in found}) == len(found)
+
+
+@pytest.mark.parametrize("text", ["", " ", "river ", 'river "', "(", "river:", "🌋", "\x00", "\u202e", "-"])
+def test_where_no_word_has_begun_there_is_none(demo: Leaf, text: str) -> None:
+    assert completions(demo, text) == []
+
+
+@given(st.text(max_size=12), st.sampled_from(["", "m", "Ri", "É"]))
+def test_whatever_was_typed_before_the_last_word_stays(demo: Leaf, before: str, begun: str) -> None:
+    found = completions(demo, f"{before} {begun}")
+    assert len(found) <= MOST
+    assert bool(found) == bool(begun)
+    for one in found:
+        assert one.startswith(f"{before} ")
+        assert one[len(before) + 1 :].startswith(fold(begun))
+
+
+@given(st.sampled_from("abcdeméz1"), st.integers(1, 30))
+def test_the_table_is_all_words_by_frequency(demo: Leaf, counted: Counter[str], begun: str, most: int) -> None:
+    found = CorpusWords(demo.now.corpus).beginning(begun, most)
+    every = sorted((counted[word] for word in counted if word.startswith(begun)), reverse=True)
+    assert [counted[word] for word in found] == every[:most]
+    assert all(word.startswith(begun) for word in found)
+
+
+def test_a_router_completes_from_labels(network_site: str, demo: Leaf) -> None:
+    wait_for(lambda: get(network_site, "health").json["ready"])
+    asked, words = get(network_site, "complete", q="instr").json
+    assert asked == "instr"
+    assert "instrument" in words or "instruments" in words
+    counted: Counter[str] = Counter()
+    for cluster in demo.label.clusters:
+        for term in demo.label.rows(cluster.terms):
+            counted[term.word] += term.tf
+    for begun in ("s", "mou", "z", "none-such"):
+        every = sorted((word for word in counted if word.startswith(begun)), key=lambda word: (-counted[word], word))
+        assert LabelWords(demo.label).beginning(begun, 12) == every[:12]
