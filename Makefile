@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test setup setup-dev lint types check bench clean
+.PHONY: help demo test setup setup-dev lint types bench screenshots clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -13,10 +13,10 @@ setup:  ## set up .venv with Pagekin and what it needs to run
 setup-dev:
 	@sh scripts/setup.sh dev
 
-demo: setup  ## index the built-in demo web and show related pages
-	@$(BIN)/pagekin demo
+demo: setup  ## index the built-in demo web and serve it as a web site
+	@$(BIN)/pagekin demo $(DEMO_ARGS)
 
-test: setup-dev lint types  ## set up; lint, type checks, tests
+test: setup-dev lint types  ## set up; lint, type checks, tests, also in a browser
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: setup-dev
@@ -29,6 +29,9 @@ types: setup-dev
 bench:  ## the benchmarks: see docs/benchmarks.md for what each needs
 	@sh scripts/setup.sh bench
 	@$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+screenshots: setup-dev  ## the pictures of docs/web.md, from the demo web
+	@$(BIN)/python -m scripts.screenshots
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

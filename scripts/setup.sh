@@ -15,7 +15,17 @@ satisfied() {
         *) echo "setup.sh: unknown set '$want'; one of core, dev, bench" >&2; exit 2 ;;
     esac
 }
-if satisfied && [ -x .venv/bin/pagekin ]; then exit 0; fi
+# The tests visit pages in a browser: one that is there, or one that may be installed. It is looked for once; where
+# there was none, what to do is said again each time.
+browser() {
+    if [ "$want" = core ] || [ -e .venv/.browser ]; then return; fi
+    if [ -e .venv/.no-browser ]; then found=$(.venv/bin/python scripts/chromium.py) || return 0
+    else found=$(.venv/bin/python scripts/chromium.py --install) || { touch .venv/.no-browser; return 0; }
+    fi
+    rm -f .venv/.no-browser
+    echo "$found" > .venv/.browser
+}
+if satisfied && [ -x .venv/bin/pagekin ]; then browser; exit 0; fi
 
 python=""
 for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python; do
@@ -64,3 +74,4 @@ fi
 .venv/bin/python -m compileall -q src >/dev/null 2>&1 || true
 rm -f .venv/.core-* .venv/.dev-* .venv/.bench-*
 touch ".venv/.$want-$sum"
+browser

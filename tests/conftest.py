@@ -1,4 +1,4 @@
-"""Fixtures for all tests: the real data, which lies outside the project."""
+"""Fixtures for all tests: the real data, which lies outside the project. Where it is required, so is a browser."""
 
 import os
 from collections.abc import Generator
@@ -30,10 +30,11 @@ def data() -> Path:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn the skip of a test that needs the data into a failure where the data is required."""
+    """Turn the skip of a test that needs the data or a browser into a failure where they are required."""
     report = yield
-    needs: Any = "data" in getattr(item, "fixturenames", ()) or item.get_closest_marker("needs_data")
+    fixtures = getattr(item, "fixturenames", ())
+    needs: Any = "data" in fixtures or "browser" in fixtures or item.get_closest_marker("needs_data")
     if REQUIRED and needs and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
-        report.longrepr = f"skipped, but PAGEKIN_DATA_REQUIRED=1 asks for the real data: {report.longrepr}"
+        report.longrepr = f"skipped, but PAGEKIN_DATA_REQUIRED=1 asks for all that tests need: {report.longrepr}"
     return report

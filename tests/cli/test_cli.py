@@ -191,8 +191,8 @@ def test_every_verb_is_found_by_its_name_alone(verb: str) -> None:
 
 
 def test_the_demo_reads_and_shows_itself(tmp_path: Path) -> None:
-    done = pagekin("demo", cwd=tmp_path)
+    done = pagekin("demo", "--no-serve", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "carbon" in done.stdout.lower()
-    again = pagekin("demo", cwd=tmp_path)
+    again = pagekin("demo", "--no-serve", cwd=tmp_path)
     assert again.returncode == 0, again.stderr

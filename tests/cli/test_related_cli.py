@@ -678,7 +678,7 @@ def test_leftovers_of_a_stopped_build_are_named_but_no_damage(mine: Path) -> Non
 
 
 def test_the_demo_gives_reasons_and_commands_that_work(tmp_path: Path) -> None:
-    done = made(pagekin("demo", "--out", "d.kin", cwd=tmp_path))
+    done = made(pagekin("demo", "--no-serve", "--out", "d.kin", cwd=tmp_path))
     assert "shares: carbon " in done.stdout
     assert "cited by http://" in done.stdout
     further = done.stdout.partition("Look further:\n")[2].splitlines()

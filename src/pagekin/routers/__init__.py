@@ -2,6 +2,6 @@
 
 `network` is the file that says who there is, `topology` how routers are chosen, `up` runs them. `leaf` answers for one
 collection (`open_leaf`), `router` for its children by what `keeper` knows of their labels: `routing` chooses whom to ask,
-`children` asks through `client`, `results` merges, `refinement` suggests terms, `tree` tells who is below. `messages` is what travels,
-`http`, `protocol` and `serve` are how, `ask` asks from outside.
+`children` asks through `client`, `results` merges, `refinement` suggests terms, `tree` tells who is below. `messages` is what
+travels, `http`, `protocol` and `serve` are how, `ask` asks from outside.
 """

@@ -140,7 +140,8 @@ async def serve(
         mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
         config = uvicorn.Config(
             Mounted(mounted, make_app()), http=RouterProtocol, log_level="warning", lifespan="on", access_log=False,
-            timeout_keep_alive=120, timeout_graceful_shutdown=2, server_header=False, date_header=False, proxy_headers=False, ws="none",
+            timeout_keep_alive=120, timeout_graceful_shutdown=2, server_header=False, date_header=False,
+            proxy_headers=False, ws="none",
         )  # fmt: skip
         server = _Server(config)
         stopped = stop or asyncio.Event()
