@@ -267,7 +267,7 @@ def heads(addresses: Iterable[str], port: int) -> Iterator[bytes]:
 
 def loaded(name: str, port: int, process: int, addresses: Iterable[str], seconds: float, cores: int) -> float:
     """A row of the table of rates; the rate."""
-    load = Load(iter(list(islice(heads(addresses, port), int(5_000 * seconds)))))
+    load = Load(iter(list(islice(heads(addresses, port), int(20_000 * seconds)))))
     own, theirs = time.process_time(), processor_seconds(process)
     rate = asyncio.run(load.run(port, 16, seconds))
     own, theirs = time.process_time() - own, processor_seconds(process) - theirs

@@ -102,6 +102,7 @@ def test_a_text_that_is_shorter_than_its_words_say_gives_what_there_is(tmp_path:
         cut = Corpus(Kin(kin.path, kin.manifest, {**kin.arrays, "text.frames": frame, "page.text": bounds}))
         for text in ("käse", "lock", '"a lock"', "key"):
             assert len("".join(piece for piece, _mark in snippet(cut, 0, parse(text)))) < 40
+            assert snippet(cut, 0, parse(text), compiled=True) == snippet(cut, 0, parse(text))
     assert shown(snippet(cut, 0, parse("key"))) == "Käse, a [key]"
 
 
@@ -116,6 +117,7 @@ def test_snippets_of_any_query(demo: TextIndex, words_of_pages: list[list[str]],
 def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
     """A snippet is a stretch of the text; what is marked was asked for; what can be marked is."""
     pieces = snippet(corpus, page, query, width)
+    assert snippet(corpus, page, query, width, compiled=True) == pieces
     text = " ".join(corpus.text(page)[0].split())
     plain = "".join(piece for piece, _mark in pieces)
     inner = plain.removeprefix("… ").removesuffix(" …")
@@ -148,3 +150,23 @@ def test_snippets_do_not_need_an_index(demo: TextIndex, tmp_path: Path) -> None:
     for text in ("water", '"of the"', "the history", "Käse OR bread"):
         for page in demo.search(parse(text), 5).pages:
             assert snippet(plain, page, parse(text)) == snippet(demo.corpus, page, parse(text))
+
+
+def test_the_kernel_shows_what_the_plain_way_shows_of_pages_in_any_script(tmp_path: Path) -> None:
+    pages = {
+        "http://a.test/1": "<title>lock</title><p>"
+        + "füller çedilla ключ 鍵 " * 30
+        + "a lock, ключ and 鍵盤 🔑 lock"
+        + " ende" * 80,
+        "http://a.test/2": "<p>" + "word " * 300 + "<img alt='a lock'> key" + " other" * 99 + "<h1>lock</h1>",
+        "http://a.test/3": "<p>" + "".join(f"rare{number} " for number in range(400)) + "key" + "\n" * 600 + "lock",
+    }
+    index = searchable(tmp_path / "a.kin", pages)
+    shows = 0
+    for page in range(len(index)):
+        for text in ("lock", "key lock", "ключ", "鍵", "ende OR lock", "rare7 key NOT ende", "nothing"):
+            for width in (20, 77, 200, 5_000):
+                plain = snippet(index.corpus, page, parse(text), width)
+                assert snippet(index.corpus, page, parse(text), width, compiled=True) == plain
+                shows += any(mark for _piece, mark in plain)
+    assert shows > 40

@@ -34,6 +34,21 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class StoredPage:
+    """One page's words and text as they are stored, for kernels that decode them on their way; see docs/format.md."""
+
+    words: Array
+    rare: Array
+    gaps: Array
+    """Of its marks: changes of attributes and boundaries."""
+    kinds: Array
+    text: bytes
+    """UTF-8."""
+    coded: Array
+    """Gaps between the words' starts in `text`."""
+
+
+@dataclass(frozen=True)
 class AnchorView:
     """One anchor, with up to 32 words on each side of it."""
 
@@ -167,12 +182,30 @@ class Corpus:
         data, at = self.text_bytes(page)
         return data.decode("utf-8", "replace"), at
 
+    def stored_page(self, page: int) -> StoredPage:
+        """A page as it is stored."""
+        marks = self._slice("marks", page)
+        text, coded = self._frame(page)
+        return StoredPage(
+            self.kin["stream.words"][self._slice("tokens", page)],
+            self.kin["stream.rare"][self._slice("rare", page)],
+            self.kin["mark.gap"][marks],
+            self.kin["mark.kind"][marks],
+            text,
+            coded,
+        )
+
     def text_bytes(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
         """The page's plain text as UTF-8, and where in it each word starts."""
+        text, coded = self._frame(page)
+        return text, decode_gaps(coded)
+
+    def _frame(self, page: int) -> tuple[bytes, Array]:
+        """(the plain text as UTF-8, the gaps between its words' starts, as stored)."""
         frame = self.kin["text.frames"][self._slice("text", page)].tobytes()
         raw = _decompressor().decompress(frame, max_output_size=1 << 31)
         size = int.from_bytes(raw[:4], "little")
-        return raw[4 : 4 + size], decode_gaps(np.frombuffer(raw, dtype=np.uint8, offset=4 + size))
+        return raw[4 : 4 + size], np.frombuffer(raw, dtype=np.uint8, offset=4 + size)
 
     # -- anchors ----------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ def ask(target: str, operation: str, request: Travel, answer: type[T]) -> T:
         return _decoded(_fetched(target, operation, encode(request), request.deadline + 1), answer)
     from pagekin.routers.leaf import Leaf
 
-    leaf = Leaf(Path(target).stem, Path(target))
+    leaf = Leaf(Path(target).stem, Path(target), compiled=False)
     found: T = asyncio.run(getattr(leaf, operation)(request))
     return found
 

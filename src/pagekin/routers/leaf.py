@@ -35,13 +35,13 @@ class Leaf:
 
     leaf = True
 
-    def __init__(self, name: str, path: Path) -> None:
-        self.name, self.path = name, path
+    def __init__(self, name: str, path: Path, compiled: bool = True) -> None:
+        self.name, self.path, self._compiled = name, path, compiled
         self.requests = 0
         self.error = ""
         self._started = self._looked = time.monotonic()
         self._stamp = self._manifest()
-        self._open = OpenLeaf(name, path)
+        self._open = OpenLeaf(name, path, compiled)
 
     def _manifest(self) -> tuple[int, int]:
         """What changes when the collection is made anew."""
@@ -64,7 +64,7 @@ class Leaf:
         try:
             stamp = self._manifest()
             if stamp != self._stamp:
-                self._open, self._stamp, self.error = OpenLeaf(self.name, self.path), stamp, ""
+                self._open, self._stamp, self.error = OpenLeaf(self.name, self.path, self._compiled), stamp, ""
         except (KinError, OSError) as error:
             self.error = str(error)[:500]
 

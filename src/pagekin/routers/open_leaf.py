@@ -58,10 +58,13 @@ _HEAVIEST_WORDS = 24
 
 
 class OpenLeaf:
-    """A collection as it is now, open for questions. Not for several threads at once."""
+    """A collection as it is now, open for questions. Not for several threads at once.
 
-    def __init__(self, name: str, path: Path) -> None:
-        self.name, self.path = name, path
+    Who asks once does it without what is `compiled`: to load the compiler takes longer than one answer.
+    """
+
+    def __init__(self, name: str, path: Path, compiled: bool = True) -> None:
+        self.name, self.path, self._compiled = name, path, compiled
         self.corpus = Corpus.open(path)
         parts = read_parts(self.corpus.kin)
         if parts is None:
@@ -75,7 +78,7 @@ class OpenLeaf:
     @cached_property
     def related_index(self) -> RelatedIndex:
         """Opened when it is first needed."""
-        return RelatedIndex(self.corpus, compiled=True)
+        return RelatedIndex(self.corpus, self._compiled)
 
     @cached_property
     def trees(self) -> dict[str, Tree]:
@@ -126,7 +129,7 @@ class OpenLeaf:
 
     def snippet(self, page: int, query: Query) -> tuple[str, Marks]:
         """(the piece of a page that shows best what a query found, where the matches stand in it)."""
-        return _marked(snippet(self.corpus, page, query))
+        return _marked(snippet(self.corpus, page, query, compiled=self._compiled))
 
     def opening(self, page: int) -> str:
         """How a page begins."""

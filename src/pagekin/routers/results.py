@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.bags.copies import PLACES, are_copies
 from pagekin.routers.messages import Found, Group
@@ -46,32 +45,36 @@ def merged(results: Iterable[Found], limit: int, copies: bool = True, seen: int 
     return found[:limit]
 
 
+_BANDS = [slice(first, first + 16) for first in range(0, 2 * PLACES, 16)]
+"""Eight places of a sketch each, two bytes a place."""
+
+
 class _Sketches:
     """Sketches in which copies are looked for. Copies differ in 6 of 64 places at most, so they share 2 of 8 bands."""
 
     def __init__(self) -> None:
-        self._rows: list[npt.NDArray[np.uint16]] = []
+        self._rows: list[bytes] = []
         self._at: list[int] = []
-        self._bands: dict[tuple[int, bytes], list[int]] = {}
+        self._bands: list[dict[bytes, list[int]]] = [{} for _ in _BANDS]
 
-    def add(self, row: npt.NDArray[np.uint16], at: int) -> None:
+    def add(self, row: bytes, at: int) -> None:
         """Add the sketch of the result at a place."""
-        for key in _bands(row):
-            self._bands.setdefault(key, []).append(len(self._rows))
+        for bands, part in zip(self._bands, _BANDS, strict=True):
+            bands.setdefault(row[part], []).append(len(self._rows))
         self._rows.append(row)
         self._at.append(at)
 
-    def first_copy(self, row: npt.NDArray[np.uint16]) -> int:
+    def first_copy(self, row: bytes) -> int:
         """The place of the first result whose copy this is, or -1."""
-        likely = sorted({number for key in _bands(row) for number in self._bands.get(key, ())})
+        likely = {
+            number for bands, part in zip(self._bands, _BANDS, strict=True) for number in bands.get(row[part], ())
+        }
         if not likely:
             return -1
-        alike = np.flatnonzero(are_copies(np.stack([self._rows[number] for number in likely]), row))
-        return self._at[likely[int(alike[0])]] if len(alike) else -1
-
-
-def _bands(row: npt.NDArray[np.uint16]) -> list[tuple[int, bytes]]:
-    return [(band, row[8 * band : 8 * band + 8].tobytes()) for band in range(PLACES // 8)]
+        known = sorted(likely)
+        others = np.stack([np.frombuffer(self._rows[number], "<u2") for number in known])
+        alike = np.flatnonzero(are_copies(others, np.frombuffer(row, "<u2")))
+        return self._at[known[int(alike[0])]] if len(alike) else -1
 
 
 def _with_copies(kept: Found, other: Found, *more: str) -> Found:
@@ -80,13 +83,13 @@ def _with_copies(kept: Found, other: Found, *more: str) -> Found:
     return msgspec.structs.replace(kept, copies=tuple(copies)[:100])
 
 
-def _row(sketch: str) -> npt.NDArray[np.uint16] | None:
+def _row(sketch: str) -> bytes | None:
     """The sketch of a result, if it has one that can be read."""
     try:
-        row = np.frombuffer(base64.b64decode(sketch, validate=True), "<u2")
+        row = base64.b64decode(sketch, validate=True)
     except (binascii.Error, ValueError):
         return None
-    return row if len(row) == PLACES else None
+    return row if len(row) == 2 * PLACES else None
 
 
 def grouped(results: Sequence[Found]) -> tuple[Group, ...]:

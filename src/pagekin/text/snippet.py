@@ -107,23 +107,52 @@ def _stored(corpus: Corpus) -> _Numbers:
     return _tables[corpus]
 
 
-def snippet(corpus: Corpus, page: int, query: Query, width: int = 200) -> list[tuple[str, bool]]:
+def snippet(
+    corpus: Corpus, page: int, query: Query, width: int = 200, compiled: bool = False
+) -> list[tuple[str, bool]]:
     """The best stretch of a page's text, about `width` characters, in pieces, each marked or not as what was asked for.
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
     first. A page whose text shows none, because they stand in its title, gives the start of its text.
+    Who shows many does it `compiled`: that takes less time, but the compiler has to be loaded. Phrases are looked for without.
     """
     width = max(width, 20)
+    parts = wanted(query)
+    if compiled and "form.of_term" in corpus.kin and all(isinstance(part, Word) for part in parts):
+        return _by_kernel(corpus, page, [form_of(part.word) for part in parts if isinstance(part, Word)], width)
     here = _Page(corpus, page)
     found = _found(here, query)
     marked = np.asarray(found.any(axis=0))
     places = np.flatnonzero(marked)
     if not len(places):
-        stored = corpus.snippets.text(page)
-        return [(stored, False)] if stored else []
+        return _opening(corpus, page)
     first, last = _best_window(here, found, places, width)
     first, last = _widened(here, first, last, width)
-    return _pieces(here, first, last, marked)
+    return _pieces(here.text, here.starts[here.running], first, last, marked)
+
+
+def _opening(corpus: Corpus, page: int) -> list[tuple[str, bool]]:
+    """The start of a page's text."""
+    stored = corpus.snippets.text(page)
+    return [(stored, False)] if stored else []
+
+
+def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[tuple[str, bool]]:
+    """The same for words, by one walk over the page."""
+    from pagekin.text._kernels.window import best_window
+
+    numbers = _stored(corpus)
+    stored = corpus.stored_page(page)
+    text = stored.text.decode("utf-8", "replace")
+    starts, shows = np.empty(len(stored.words), np.int64), np.empty(len(stored.words), np.int64)
+    count, first, last = best_window(
+        stored.words, stored.rare, stored.gaps, stored.kinds, stored.coded, np.frombuffer(stored.text, np.uint8),
+        len(text), int(Attribute.TEXT | Attribute.ALT), corpus.kin["form.of_term"],
+        np.array([numbers.get(form, -1) for form in dict.fromkeys(forms)], np.int64), width, _LONGEST_WORD, starts, shows,
+    )  # fmt: skip
+    if first < 0:
+        return _opening(corpus, page)
+    return _pieces(text, starts[:count], first, last, shows[:count] >= 0)
 
 
 def _found(page: _Page, query: Query) -> Array:
@@ -176,9 +205,8 @@ def _widened(page: _Page, first: int, last: int, width: int) -> tuple[int, int]:
     return begin, end
 
 
-def _pieces(page: _Page, first: int, last: int, marked: Array) -> list[tuple[str, bool]]:
+def _pieces(text: str, starts: Array, first: int, last: int, marked: Array) -> list[tuple[str, bool]]:
     """The text from one running word to another, cut where marks begin and end."""
-    text, starts = page.text, page.starts[page.running]
     spans: list[tuple[int, int]] = []
     for place in np.flatnonzero(marked[first : last + 1]) + first:
         begin, end = int(starts[place]), _word_end(text, int(starts[place]))
