@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from pagekin.labels import ContentLabel
 from pagekin.labels.keep import read_parts
-from pagekin.routers.messages import MOST_HOPS
+from pagekin.routers.messages import MOST_HOPS, MOST_NODES, TreeNode
 from pagekin.routers.router import Router
 from pagekin.routers.serve import Place
-from pagekin.routers.tree import MOST_NODES, TreeNode, _within
+from pagekin.routers.tree import _within
 from pagekin.store import open_kin
 
 from .conftest import TREE

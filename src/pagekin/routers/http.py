@@ -38,11 +38,12 @@ from pagekin.routers.messages import (
     Summary,
     Terms,
     Travel,
+    TreeNode,
+    TreeRequest,
     encode,
 )
 from pagekin.routers.metrics import Metrics
 from pagekin.routers.router import Router
-from pagekin.routers.tree import TreeNode, TreeRequest
 from pagekin.store import KinError
 from pagekin.text import QueryError
 

@@ -19,9 +19,10 @@ from pagekin.routers.messages import (
     SuggestRequest,
     Summary,
     Terms,
+    TreeNode,
+    TreeRequest,
 )
 from pagekin.routers.open_leaf import OpenLeaf, summary_of
-from pagekin.routers.tree import TreeNode, TreeRequest, node_of
 from pagekin.store import KinError
 from pagekin.store.folder import MANIFEST
 
@@ -142,7 +143,7 @@ class Leaf:
 
     async def tree(self, _request: TreeRequest) -> TreeNode:
         """How it is; nobody is below it."""
-        return node_of(await self.health())
+        return TreeNode.of(await self.health())
 
     async def start(self) -> None:
         """Nothing has to be fetched."""

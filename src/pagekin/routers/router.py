@@ -27,13 +27,15 @@ from pagekin.routers.messages import (
     SuggestRequest,
     Terms,
     Travel,
+    TreeNode,
+    TreeRequest,
     encode,
 )
 from pagekin.routers.open_leaf import plain
 from pagekin.routers.refinement import LabelThesaurus
 from pagekin.routers.results import SEEN, by_score, grouped, merged
 from pagekin.routers.routing import asked_words, check_filters, parsed
-from pagekin.routers.tree import TreeNode, TreeRequest, node_of, tree_below
+from pagekin.routers.tree import tree_below
 
 R = TypeVar("R", bound=Travel)
 _MOST = 2**53
@@ -404,7 +406,7 @@ class Router(Keeper):
         """All routers and leaves below, and how they are."""
         self.requests += 1
         deadline = time.monotonic() + request.deadline
-        own = node_of(await self.health())
+        own = TreeNode.of(await self.health())
         if stopped := self._check_way(request):
             return msgspec.structs.replace(own, error=stopped[:2000])
         return await tree_below(own, self.children, self._connected(), self._further(request), deadline)

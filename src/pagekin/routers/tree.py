@@ -2,55 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta
 
 from pagekin.routers.children import Child, ChildError, RefusedError
 from pagekin.routers.client import Client
-from pagekin.routers.messages import Count, Health, Line, Name, Travel
+from pagekin.routers.messages import TreeNode, TreeRequest
 from pagekin.routers.open_leaf import plain
-
-MOST_NODES = 5_000
-"""Nodes of a tree, at most."""
-
-
-class TreeRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which routers there are below one, and how they are."""
-
-    limit: Annotated[int, Meta(ge=1, le=MOST_NODES)] = MOST_NODES
-    """Nodes at most."""
-
-
-class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A router as its parent knows it, with those below it."""
-
-    name: Name
-    url: Annotated[str, Meta(max_length=8_000)] = ""
-    """Where it answers; of the router that was asked it is not known."""
-    level: Count = 0
-    leaf: bool = False
-    up: bool = True
-    """Whether it answered."""
-    ready: bool = False
-    """Whether it has a label to give."""
-    documents: Count = 0
-    label_bytes: Count = 0
-    label_age: float | None = None
-    """Seconds since its label was made, or, of one that did not answer, was last known to be fresh."""
-    error: Line = ""
-    left_out: Count = 0
-    """Children of it that are not shown, because the tree would be too large."""
-    children: tuple["TreeNode", ...] = ()
-
-
-def node_of(health: Health) -> TreeNode:
-    """A router, or a leaf, that tells how it is: a node without children."""
-    return TreeNode(
-        name=health.name, level=health.level, leaf=health.leaf, ready=health.ready, documents=health.documents,
-        label_bytes=health.label_bytes, label_age=health.label_age, error=health.error,
-    )  # fmt: skip
 
 
 async def tree_below(

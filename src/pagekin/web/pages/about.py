@@ -58,7 +58,9 @@ _EITHER: Any = AboutView | RouterAboutView
 
 @get(
     ["/about", "/about.json"],
-    responses={200: ResponseSpec(_EITHER, description="How the index was made, or who is below.")},
+    responses={
+        200: ResponseSpec(_EITHER, generate_examples=False, description="How the index was made, or who is below.")
+    },
 )
 async def about(request: Asking) -> Response[bytes]:
     """About this index: strategy, counts, skipped records, versions; about a router: what it knows of its children."""

@@ -179,13 +179,19 @@ def cluster_view(service: Leaf | Router, number: int) -> LabelView:
     )
 
 
-@get(["/cluster", "/cluster.json"], responses={200: ResponseSpec(LabelView, description="The content label.")})
+@get(
+    ["/cluster", "/cluster.json"],
+    responses={200: ResponseSpec(LabelView, generate_examples=False, description="The content label.")},
+)
 async def whole_label(request: Asking) -> Response[bytes]:
     """What a collection or a router tells others of itself, for people; /label gives it to programs."""
     return shown(request, "label.html", label_view(served(request.scope).service))
 
 
-@get("/cluster/{number:str}", responses={200: ResponseSpec(LabelView, description="A sub-cluster of the label.")})
+@get(
+    "/cluster/{number:str}",
+    responses={200: ResponseSpec(LabelView, generate_examples=False, description="A sub-cluster of the label.")},
+)
 async def cluster(
     request: Asking,
     number: Annotated[str, Parameter(description="Its number; with .json behind the address, as JSON.")],

@@ -91,7 +91,9 @@ def bars(scores: Sequence[Found]) -> list[Bar | None]:
 
 @get(
     ["/evaluation", "/evaluation.json"],
-    responses={200: ResponseSpec(EvaluationView, description="The last reports, the last first.")},
+    responses={
+        200: ResponseSpec(EvaluationView, generate_examples=False, description="The last reports, the last first.")
+    },
 )
 async def evaluation(request: Asking) -> Response[bytes]:
     """The last evaluation, and the last search for a strategy."""

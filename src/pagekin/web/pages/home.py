@@ -202,7 +202,10 @@ def home_view(service: Leaf | Router) -> HomeView:
     return kept[1]
 
 
-@get(["/", "/index.json"], responses={200: ResponseSpec(HomeView, description="What is in this collection.")})
+@get(
+    ["/", "/index.json"],
+    responses={200: ResponseSpec(HomeView, generate_examples=False, description="What is in this collection.")},
+)
 async def home(request: Asking) -> Response[bytes]:
     """What is in this collection: topics, sites, pages to begin with."""
     return shown(request, "home.html", home_view(served(request.scope).service))

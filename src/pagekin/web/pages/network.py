@@ -10,10 +10,9 @@ from msgspec import Struct
 
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import Answer, SearchRequest
+from pagekin.routers.messages import Answer, SearchRequest, TreeNode, TreeRequest
 from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
-from pagekin.routers.tree import TreeNode, TreeRequest
 from pagekin.web.pictures.icicle import Branch, bars
 from pagekin.web.shown import Asking, shown
 

@@ -136,8 +136,8 @@ Path = Annotated[
 @get(
     ["/page", "/page.json"],
     responses={
-        200: ResponseSpec(_SHOWN, description="What is known of a page."),
-        404: ResponseSpec(UnknownView, description="There is no such address."),
+        200: ResponseSpec(_SHOWN, generate_examples=False, description="What is known of a page."),
+        404: ResponseSpec(UnknownView, generate_examples=False, description="There is no such address."),
     },
 )
 async def page(request: Asking, url: Url = "", other: Other = False, path: Path = "") -> Response[Any]:

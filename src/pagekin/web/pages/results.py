@@ -68,7 +68,7 @@ def _told(request: Asking, asked: Question, reason: str) -> Response[bytes]:
 
 @get(
     ["/find", "/find.json"],
-    responses={200: ResponseSpec(ResultsView, description="Results, and ways to go on.")},
+    responses={200: ResponseSpec(ResultsView, generate_examples=False, description="Results, and ways to go on.")},
     exception_handlers={ValidationException: _refused},
 )
 async def find(

@@ -252,7 +252,7 @@ def number_of(text: str) -> int:
 
 @get(
     ["/tree/{name:str}", "/tree/{name:str}/{node:str}"],
-    responses={200: ResponseSpec(TreeView, description="A cluster of a hierarchy.")},
+    responses={200: ResponseSpec(TreeView, generate_examples=False, description="A cluster of a hierarchy.")},
 )
 async def tree(
     request: Asking,
