@@ -69,9 +69,9 @@ _log = logging.getLogger("pagekin.routers")
 class Served:
     """A router as it is served: with its counts, and the parts of its label as they travel."""
 
-    def __init__(self, service: Leaf | Router) -> None:
+    def __init__(self, service: Leaf | Router, one_of_several: bool = False) -> None:
         self.service = service
-        self.metrics = Metrics()
+        self.metrics = Metrics(one_of_several)
         self._packed: dict[tuple[str, int | None], tuple[str, bytes]] = {}
         self._cut: dict[int, tuple[ContentLabel, ContentLabel, dict[str, ContentLabel]]] = {}
 

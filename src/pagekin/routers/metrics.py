@@ -1,5 +1,6 @@
 """Counts and times of a router's services, in the text format of Prometheus."""
 
+import os
 from bisect import bisect_left
 from collections import Counter, defaultdict
 
@@ -9,9 +10,10 @@ _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 class Metrics:
-    """What a router's services did so far."""
+    """What a router's services and pages did so far, in this process: where several share an address, each names itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, one_of_several: bool = False) -> None:
+        self._process = f',process="{os.getpid()}"' if one_of_several else ""
         self._requests: Counter[tuple[str, int]] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._buckets: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(_BOUNDS) + 1))
@@ -24,7 +26,7 @@ class Metrics:
 
     def text(self, health: Health) -> str:
         """All of it, with how the router is."""
-        router = _quoted(health.name)
+        router = _quoted(health.name) + self._process
         lines = ["# TYPE pagekin_requests_total counter"]
         for (operation, status), count in sorted(self._requests.items()):
             lines.append(f'pagekin_requests_total{{router={router},operation="{operation}",status="{status}"}} {count}')

@@ -75,13 +75,15 @@ def listening(place: Place) -> socket.socket:
 class Mounted:
     """All routers of a process behind one application, told apart by the address at which they are asked, and by path."""
 
-    def __init__(self, services: Mapping[Place, Leaf | Router], app: Litestar) -> None:
+    def __init__(self, services: Mapping[Place, Leaf | Router], app: Litestar, one_of_several: bool = False) -> None:
         self._app = app
         self._services = list(services.values())
         self._served: dict[tuple[str, int], dict[str, Served]] = {}
         # The longest path first, so that /edu/ does not take /edu/mit/.
         for place, service in sorted(services.items(), key=lambda pair: -len(pair[0].path)):
-            self._served.setdefault((place.host, place.port), {})[place.path.rstrip("/")] = Served(service)
+            self._served.setdefault((place.host, place.port), {})[place.path.rstrip("/")] = Served(
+                service, one_of_several
+            )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Hand a request to its router."""
@@ -139,7 +141,7 @@ async def serve(
                 sockets.append(listening(Place(host, port)))
         mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
         config = uvicorn.Config(
-            Mounted(mounted, make_app()), http=RouterProtocol, log_level="warning", lifespan="on", access_log=False,
+            Mounted(mounted, make_app(), bool(shared)), http=RouterProtocol, log_level="warning", lifespan="on", access_log=False,
             timeout_keep_alive=120, timeout_graceful_shutdown=2, server_header=False, date_header=False,
             proxy_headers=False, ws="none",
         )  # fmt: skip

@@ -141,6 +141,9 @@ def run_leaf(
     leaf: Leaf, place: Place, processes: int, ready: Callable[[], None], make_app: MakeApp = router_app
 ) -> None:
     """Run a leaf until this process is stopped, in several processes that listen at one address."""
+    if processes == 1:
+        run([(leaf, place)], ready, make_app)
+        return
     at = listening(place)
     with contextlib.closing(at), _others(_run_copy, [(leaf.name, leaf.path, place, at, make_app)] * (processes - 1)):
         run([(leaf, place)], ready, make_app, [at])

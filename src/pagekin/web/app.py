@@ -1,5 +1,6 @@
 """The application that serves pages beside a router's services."""
 
+import time
 from typing import Any
 
 from litestar import Litestar, Request, Response, get
@@ -8,7 +9,7 @@ from litestar.exceptions import NotFoundException
 from litestar.types import Message, Scope
 from msgspec import Struct
 
-from pagekin.routers.http import ERRORS, PREFIX, health, router_app
+from pagekin.routers.http import ERRORS, PREFIX, health, router_app, served
 from pagekin.web import addresses
 from pagekin.web.pages.about import about
 from pagekin.web.pages.cluster import cluster, whole_label
@@ -40,6 +41,8 @@ PAGES: list[Any] = [
     evaluation,
 ]
 """The routes for people."""
+_COUNTED = {route.fn: f"page {route.fn.__name__}" for route in PAGES}
+_STARTED = "pagekin.started"
 
 
 class Failure(Struct, frozen=True):
@@ -72,16 +75,21 @@ def _for_people(told: Any) -> Any:
     return handler
 
 
-async def _guarded(message: Message, _scope: Scope) -> None:
-    """Every answer tells browsers what it may do."""
+async def _guarded(message: Message, scope: Scope) -> None:
+    """Every answer tells browsers what it may do; those of pages are counted."""
     if message["type"] == "http.response.start":
+        started, handler = scope.get(_STARTED), getattr(scope.get("route_handler"), "fn", None)
+        if started is not None and handler in _COUNTED:
+            seconds = time.perf_counter() - float(str(started))
+            served(scope).metrics.note(_COUNTED[handler], message["status"], seconds)
         headers = MutableScopeHeaders.from_message(message)
         for name, value in HEADERS.items():
             headers.setdefault(name, value)
 
 
 async def _placed(request: Asking) -> None:
-    """Our own addresses begin where the router is served."""
+    """Our own addresses begin where the router is served; the clock runs."""
+    request.scope[_STARTED] = time.perf_counter()  # type: ignore[literal-required]  # a key of our own
     addresses.ROOT.set(request.scope.get(PREFIX, ""))  # type: ignore[arg-type]  # a key of our own
 
 
