@@ -295,3 +295,21 @@ def test_opening_takes_the_collection_as_it_is(collections: dict[str, Path]) -> 
     assert set(opened.etags) == {"refinement", "routing", "browsing"}
     assert opened.label_bytes > 1000
     assert np.all(opened.cluster_of > 0), "every page is in a sub-cluster"
+
+
+def test_of_copies_the_one_is_shown_to_which_most_links_lead(tmp_path: Path) -> None:
+    text = " ".join(f"harbour{number}" for number in range(60))
+    pages = [
+        record(f"http://{host}.example/x", f"<title>Harbours</title><p>{text}") for host in ("amirror", "original")
+    ]
+    pages += [
+        record(
+            f"http://other{number}.example/",
+            f"<title>Links {number}</title><p>words{number} of my own <a href='http://original.example/x'>harbours</a>",
+        )
+        for number in range(3)
+    ]
+    leaf = Leaf("harbours", build_leaf(tmp_path / "harbours.kin", pages))
+    [found] = now(leaf.search(SearchRequest(query="harbour7"))).results
+    assert (found.url, found.copies) == ("http://original.example/x", ("http://amirror.example/x",))
+    assert found.snippet and found.title == "Harbours"

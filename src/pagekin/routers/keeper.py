@@ -191,11 +191,18 @@ class Keeper:
             raise RouterError("the router has not been started", 503)
         return self._client
 
+    def _waiting(self) -> str:
+        """Why each child has told nothing; what they themselves wait for is theirs to tell."""
+        reasons = {
+            child.name: "waits, too" if "503" in child.error else child.error or "not asked yet"
+            for child in self.children.values()
+        }
+        return ", ".join(f"{name} ({reason[:200]})" for name, reason in reasons.items())[:500]
+
     @property
     def _ready(self) -> Known:
         if self._known is None:
-            waiting = ", ".join(f"{child.name} ({child.error or 'not asked yet'})" for child in self.children.values())
-            raise RouterError(f"no child has given its label yet: {waiting[:500]}", 503)
+            raise RouterError(f"no child of {self.name} has given its label yet: {self._waiting()}", 503)
         return self._known
 
     # -- what it is -------------------------------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ class Leaf:
     """A leaf router: a collection that answers for itself, opened again when it was made anew."""
 
     leaf = True
+    above: tuple[tuple[str, str], ...] = ()
+    """(name, address) of the routers above it, as far as they are known."""
 
     def __init__(self, name: str, path: Path, compiled: bool = True) -> None:
         self.name, self.path, self._compiled = name, path, compiled

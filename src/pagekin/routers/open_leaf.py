@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -177,7 +178,8 @@ class OpenLeaf:
         results = [self._hit(page, score) for page, score in zip(hits.pages, hits.scores, strict=True)]
         if request.snippets:
             of = dict(zip((one.url for one in results), hits.pages, strict=True))
-            results = [self._whole(one, of[one.url], query) for one in merged(results, request.limit)]
+            kept = map(self._by_its_original, merged(results, request.limit))
+            results = [self._whole(one, of[one.url], query) for one in kept]
         return self._answer(request.query, hits.total, results, started)
 
     def _hit(self, page: int, score: float) -> Found:
@@ -186,6 +188,15 @@ class OpenLeaf:
             kind="document", url=self.corpus.page_url(page), score=float(score), cluster=int(self.cluster_of[page]),
             path=(self.name,), pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
         )  # fmt: skip
+
+    def _by_its_original(self, hit: Found) -> Found:
+        """A result with copies by that address of it to which most links lead: mirrors have few."""
+        if not hit.copies:
+            return hit
+        numbers = {url: self.corpus.url_number(url) for url in (hit.url, *hit.copies)}
+        links = {url: len(self.corpus.anchors_in(number)) if number >= 0 else -1 for url, number in numbers.items()}
+        best = max(links, key=lambda url: (links[url], url == hit.url))
+        return msgspec.structs.replace(hit, url=best, copies=tuple(url for url in numbers if url != best))
 
     def _whole(self, hit: Found, page: int, query: Query) -> Found:
         """All of a result."""

@@ -52,6 +52,8 @@ class Router(Keeper):
     """A router: it asks those children that may hold what is asked for, and brings their answers together."""
 
     leaf = False
+    above: tuple[tuple[str, str], ...] = ()
+    """(name, address) of the routers above it, as far as they are known."""
 
     def __init__(
         self, name: str, children: Mapping[str, str], settings: RouterSettings | None = None, level: int = 1

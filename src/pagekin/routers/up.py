@@ -44,7 +44,9 @@ def open_nodes(
     chosen = [network.by_name[name] for name in names]
     for place, node in enumerate(chosen, 1):
         try:
-            services.append((_opened(network, node, refresh), Place.of(node.url)))
+            service = _opened(network, node, refresh)
+            service.above = tuple((name, network.by_name[name].url) for name in node.parents)
+            services.append((service, Place.of(node.url)))
         except KinError as error:
             skipped[node.name] = str(error)
         progress(place / len(chosen))
@@ -122,7 +124,8 @@ def run_network(
         run(
             opened.services,
             lambda: tell(
-                f"{len(names) - len(opened.skipped):,} nodes listen{'; ' + roots if roots else ''}   (Ctrl-C ends)"
+                f"{len(names) - len(opened.skipped):,} nodes listen{'; ' + roots if roots else ''}   "
+                "(routers learn in some seconds what all hold; Ctrl-C ends)"
             ),
             make_app,
         )

@@ -61,6 +61,12 @@ async def static_file(name: str) -> Response[bytes]:
     return Response(static(name), media_type=TYPES[name.rpartition(".")[2]], headers=headers)
 
 
+@get("/favicon.ico", include_in_schema=False)
+async def favicon() -> Response[bytes]:
+    """The sign of the site, where old programs look for it."""
+    return Response(static("icon.svg"), media_type=TYPES["svg"], headers={"Cache-Control": "public, max-age=86400"})
+
+
 def _for_people(told: Any) -> Any:
     """An error as a page where a browser asks, else as programs get it."""
 
@@ -70,7 +76,8 @@ def _for_people(told: Any) -> Any:
             return answer
         failure = Failure(answer.status_code or 500, str(answer.content.get("detail", "")))
         page = rendered(request, "error.html", failure)
-        return Response(page, media_type="text/html", status_code=failure.status_code)
+        later = {"Retry-After": "3"} if failure.status_code == 503 else {}
+        return Response(page, media_type="text/html", status_code=failure.status_code, headers=later)
 
     return handler
 
@@ -96,7 +103,7 @@ async def _placed(request: Asking) -> None:
 def web_app() -> Litestar:
     """The application of any router, with pages for people."""
     return router_app(
-        [*PAGES, static_file, get("/healthz")(health.fn)],
+        [*PAGES, static_file, favicon, get("/healthz")(health.fn)],
         {kind: _for_people(told) for kind, told in ERRORS.items()},
         before_send=[_guarded],
         before_request=_placed,

@@ -59,6 +59,7 @@ def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
             view=view,
             name=plain(service.name),
             leaf=service.leaf,
+            above=[(plain(name), url) for name, url in service.above],
             path=addresses.ROOT.get() + request.url.path,
             as_json=json_address(request),
             asked=str(request.query_params.get("q", ""))[:2000],
