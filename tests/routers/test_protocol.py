@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 import uvicorn
 
-from pagekin.routers.protocol import RouterProtocol, _Joining
+from pagekin.routers import protocol
+from pagekin.routers.protocol import LARGEST_HEAD, MOST_AHEAD, RouterProtocol, _Joining, dismiss_idlers
 
 
 class Wire(asyncio.Transport):
@@ -27,6 +28,9 @@ class Wire(asyncio.Transport):
 
     def close(self) -> None:
         self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
 
 
 def test_what_is_written_in_one_turn_leaves_as_one_piece() -> None:
@@ -116,3 +120,65 @@ def test_callers_that_go_away_leave_the_server_well(port: int) -> None:
         while piece := made.recv(65536):
             raw += piece
     assert raw.endswith(b"\r\n\r\nstill")
+
+
+def answered(port: int, *pieces: bytes) -> bytes:
+    """All that comes back on one connection until it is closed."""
+    raw = b""
+    with socket.create_connection(("127.0.0.1", port), 20) as made, contextlib.suppress(ConnectionError):
+        for piece in pieces:
+            made.sendall(piece)
+        while piece := made.recv(65536):
+            raw += piece
+    return raw
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"GET / HTTP/1.1\r\n", *[b"X-a: b\r\n" * 1000] * 40],
+        [b"GET / HTTP/1.1\r\nX-long: ", *[b"y" * 10_000] * 40],
+        [b"GET /", *[b"z" * 10_000] * 40],
+        [b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", *[b"T: u\r\n" * 1000] * 40],
+    ],
+    ids=["many headers", "a long header", "a long address", "many headers after the body"],
+)
+def test_heads_have_an_end(port: int, pieces: list[bytes]) -> None:
+    assert sum(map(len, pieces)) > 2 * LARGEST_HEAD
+    raw = answered(port, *pieces)
+    assert raw == b"" or raw.startswith(b"HTTP/1.1 400")
+
+
+def test_a_head_of_ordinary_size_in_pieces_after_a_large_body_is_taken(port: int) -> None:
+    first, head = request(b"x" * 1_000_000), request(b"two", more=f"Cookie: {'c' * 20_000}\r\nConnection: close\r\n")
+    raw = answered(port, first + head[:5_000], head[5_000:15_000], head[15_000:])
+    assert raw.count(b"HTTP/1.1 200 OK") == 2 and raw.endswith(b"two")
+
+
+def test_requests_far_ahead_of_their_answers_end_the_connection(port: int) -> None:
+    raw = answered(port, request(b"") * (50 * MOST_AHEAD))
+    assert raw.count(b"HTTP/1.1") < 50 * MOST_AHEAD
+
+
+def test_connections_on_which_nothing_comes_to_an_end_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "PATIENCE", 0.06)
+
+    def connected(data: bytes) -> tuple[RouterProtocol, Wire]:
+        wire, loop = Wire(), asyncio.get_running_loop()
+        config = uvicorn.Config(app, ws="none", lifespan="off", log_level="error")
+        config.load()
+        made = RouterProtocol(config, uvicorn.server.ServerState(), {}, loop)
+        made.connection_made(wire)
+        if data:
+            made.data_received(data)
+        return made, wire
+
+    async def run() -> None:
+        silent, half = connected(b""), connected(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nfour")
+        whole = connected(request(b"whole"))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(dismiss_idlers([one for one, _wire in (silent, half, whole)]), 0.3)
+        assert silent[1].closed and half[1].closed and not whole[1].closed
+        assert whole[1].written[0].endswith(b"whole")
+
+    asyncio.run(run())

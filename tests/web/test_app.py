@@ -1,8 +1,12 @@
 """What holds for every answer: headers, errors for people and for programs, counts, files."""
 
+import contextlib
 import json
 import re
+from http.client import HTTPConnection
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from litestar.testing import TestClient
@@ -98,3 +102,37 @@ def test_files_may_be_kept_as_their_address_changes_with_them(client: TestClient
 
 def test_healthz_says_that_it_lives(client: TestClient[Any]) -> None:
     assert client.get("/healthz").json()["ready"] is True
+
+
+def test_heads_are_given_without_bodies_and_odd_hosts_and_wishes_do_no_harm(demo_site: str) -> None:
+    host, port = demo_site.removeprefix("http://").rstrip("/").split(":")
+
+    def asked(method: str, place: str, **headers: str) -> tuple[int, bytes]:
+        with contextlib.closing(HTTPConnection(host, int(port), timeout=20)) as made:
+            made.putrequest(method, place, skip_host="Host" in headers)
+            for name, value in headers.items():
+                made.putheader(name, value)
+            made.endheaders()
+            answer = made.getresponse()
+            return answer.status, answer.read()
+
+    assert asked("HEAD", "/") == (200, b"") and asked("HEAD", "/nowhere") == (404, b"")
+    assert asked("GET", "/", Accept="text/html;q=1e400")[0] == 200
+    assert asked("GET", "/about", Accept="application/json;q=nan, text/html;q=-1")[0] == 200
+    for name in ("a:99999999", "a:b", "<script>", "a b", "[::1"):
+        assert asked("GET", "/", Host=name)[0] == 400, name
+    for name in ("127.0.0.1", f"127.0.0.1:{port}", "[::1]:80", "docs.example", "xn--bcher-kva.example:8600"):
+        assert asked("GET", "/healthz", Host=name)[0] == 200, name
+    status, page = asked("GET", "//evil.example/x", Accept="text/html")
+    assert status == 404 and b'"//evil' not in page and harm(page) == []
+
+
+def test_errors_below_a_path_lead_on_below_it(network_site: str) -> None:
+    asked = Request(f"{network_site}nowhere", headers=HTML)
+    with pytest.raises(HTTPError) as refused:
+        urlopen(asked, timeout=20)
+    page = Parsed(refused.value.read())
+    path = "/" + network_site.split("/", 3)[3]
+    assert refused.value.code == 404
+    assert all(one["href"].startswith(path) for one in page.all("a") if not one["href"].startswith("#"))
+    assert page.all("form")[0]["action"] == f"{path}find"

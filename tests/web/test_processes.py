@@ -1,5 +1,6 @@
 """A collection that is served by several processes at one address."""
 
+import contextlib
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ def processes_that_answer(site: str, enough: Callable[[set[int]], bool]) -> set[
     found: set[int] = set()
 
     def asked() -> bool:
-        with urlopen(f"{site}metrics", timeout=10) as answer:
+        with contextlib.suppress(OSError), urlopen(f"{site}metrics", timeout=10) as answer:
             found.update(map(int, re.findall(r'process="(\d+)"', answer.read().decode())))
         return enough(found)
 
@@ -50,6 +51,14 @@ def test_processes_end_with_the_first_even_if_that_is_killed(demo_collection: Pa
         first = min(numbers)
         os.kill(first, signal.SIGKILL)
         wait_for(lambda: not any(map(is_there, numbers - {first})), 20)
+
+
+def test_a_process_that_dies_is_replaced(demo_collection: Path) -> None:
+    with command_site("serve", demo_collection, "--port", "0", "--processes", "2") as site:
+        numbers = processes_that_answer(site, lambda found: len(found) == 2)
+        os.kill(max(numbers), signal.SIGKILL)
+        replaced = processes_that_answer(site, lambda found: len(found - numbers) == 1)
+    wait_for(lambda: not any(map(is_there, replaced | numbers)), 20)
 
 
 def test_one_process_names_no_process(demo_site: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import app, fail, say
+from pagekin.cli.app import USAGE, app, fail, say
 
 
 @app.command()
@@ -36,13 +36,16 @@ def serve_collection(
     """Serve a collection until this process is stopped; `tell` is called with its address and pages once it listens."""
     from pagekin.routers.leaf import Leaf
     from pagekin.routers.messages import RouterError
+    from pagekin.routers.open_leaf import plain
     from pagekin.routers.serve import Place, free_port
     from pagekin.routers.up import run_leaf
     from pagekin.store import KinError
     from pagekin.web import warm, web_app
 
+    if not host.strip():
+        fail("name the address to listen at, such as --host 127.0.0.1", USAGE)
     try:
-        leaf = Leaf(name, collection)
+        leaf = Leaf(plain(name).strip() or "collection", collection)
         warm(leaf)
         place = Place(host, port or free_port(host))
         address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"

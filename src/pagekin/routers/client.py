@@ -152,7 +152,7 @@ class _Connection(asyncio.Protocol):
     def _begin(self) -> None:
         """Nothing is known of the answer yet."""
         self._body: list[bytes] = []
-        self._size = self._told = self._head_size = self._status = 0
+        self._size = self._told = self._head_size = self._trailer_size = self._status = 0
         self._headed = self._bounded = self._whole = self._lasting = self._after = False
 
     async def exchange(self, request: bytes) -> Reply:
@@ -196,7 +196,7 @@ class _Connection(asyncio.Protocol):
             self._answer(waiting, keep=self._lasting and not self._after and not fault)
         elif fault:
             self._fail(waiting, BrokenError(fault))
-        elif not self._headed and self._head_size > _LARGEST_HEAD:
+        elif (self._trailer_size if self._headed else self._head_size) > _LARGEST_HEAD:
             self._fail(waiting, BrokenError(f"the head of its answer is larger than {_LARGEST_HEAD:,} bytes"))
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -233,6 +233,7 @@ class _Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._headed:  # what follows chunks tells nothing
+            self._trailer_size += len(name) + len(value)
             return
         lowered = name.lower()
         if lowered == b"content-length":

@@ -16,6 +16,9 @@ Line = Annotated[str, Meta(max_length=2_000)]
 Url = Annotated[str, Meta(min_length=1, max_length=8_000)]
 Path = Annotated[tuple[Name, ...], Meta(max_length=32)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, Meta(ge=0, le=1e6)]
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799)]
+"""Seconds from 1970 to the end of the year 9999, at most: later ones are no dates."""
 Limit = Annotated[int, Meta(ge=0, le=10_000)]
 Routing = Literal["filters", "terms", "all"]
 MOST_HOPS = 16
@@ -153,7 +156,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     cluster_name: Line = ""
     path: Path = ()
     """Names of the routers from the one that answers down to the leaf."""
-    date: Count = 0
+    date: Moment = 0
     language: Name = ""
     pages: Count = 1
     """Pages of the document, or of the cluster."""
@@ -168,7 +171,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Path
     leaf: bool = False
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     results: Count = 0
     bytes: Count = 0
 
@@ -204,7 +207,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...] = ()
     partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
     """Why something may be missing; nothing is if there is none."""
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,7 +220,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     collocated: tuple[Name, ...] = ()
     broader: tuple[Name, ...] = ()
     narrower: tuple[Name, ...] = ()
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
 
 
 class SummaryCluster(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import re
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,10 +17,11 @@ from litestar import Litestar
 from pagekin.routers.http import POSTED, PREFIX, SERVED, Served, answer_posted, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
-from pagekin.routers.protocol import RouterProtocol
+from pagekin.routers.protocol import RouterProtocol, dismiss_idlers
 from pagekin.routers.router import Router
 
 BACKLOG = 512
+_HOST = re.compile(rb"(?:[\w.\-~%!$&'()*+,;=]*|\[[0-9a-fA-F:.%\w]+\])(?::(\d{0,6}))?")
 MakeApp = Callable[[], Litestar]
 """Makes the application that answers what is not asked between routers: with or without pages for people."""
 _COLLECTED = 100_000, 50, 100
@@ -91,6 +93,9 @@ class Mounted:
             await self._lifespan(receive, send)
             return
         path = scope["path"]
+        if not _is_host(scope):
+            await _refused(send, 400, b"this host cannot be")
+            return
         for prefix, served in self._at(*scope["server"]).items():
             if not prefix or path == prefix or path.startswith(prefix + "/"):
                 rest = path[len(prefix) :] or "/"
@@ -98,12 +103,12 @@ class Mounted:
                     await answer_posted(served, rest, receive, send)
                     return
                 here: Any = {**scope, SERVED: served, PREFIX: prefix, "path": rest, "raw_path": rest.encode()}
+                if scope.get("method") == "HEAD":  # the server leaves the body out
+                    here["method"] = "GET"
                 await self._app(here, receive, send)
                 return
         if scope["type"] == "http":
-            headers = [(b"content-type", b"application/json")]
-            await send({"type": "http.response.start", "status": 404, "headers": headers})
-            await send({"type": "http.response.body", "body": b'{"status_code":404,"detail":"no router is here"}'})
+            await _refused(send, 404, b"no router is here")
 
     def _at(self, host: str, port: int) -> Mapping[str, Served]:
         """The routers at an address, or at all addresses of the machine."""
@@ -121,6 +126,20 @@ class Mounted:
             await receive()
             await asyncio.gather(*(service.stop() for service in self._services), return_exceptions=True)
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def _is_host(scope: Any) -> bool:
+    """Whether the host that a request names can be one."""
+    named = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    found = _HOST.fullmatch(named)
+    return found is not None and int(found[1] or 0) < 65_536
+
+
+async def _refused(send: Any, status: int, detail: bytes) -> None:
+    """Answer what is for no router."""
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b'{"status_code":%d,"detail":"%b"}' % (status, detail)})
 
 
 async def serve(
@@ -151,6 +170,7 @@ async def serve(
             for name in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(name, stopped.set)
         task = asyncio.create_task(server.serve(sockets))
+        watch = asyncio.create_task(dismiss_idlers(server.server_state.connections))
         while not server.started:
             if task.done():
                 await task
@@ -160,6 +180,7 @@ async def serve(
         await stopped.wait()
         server.should_exit = True
         await task
+        watch.cancel()
     finally:
         for at in sockets:
             at.close()

@@ -10,6 +10,9 @@ from pagekin.routers.client import Client
 from pagekin.routers.messages import TreeNode, TreeRequest
 from pagekin.routers.open_leaf import plain
 
+_NODE_BYTES = 2_000
+"""Of a node, at most, on the average."""
+
 
 async def tree_below(
     own: TreeNode, children: Mapping[str, Child], client: Client, request: TreeRequest, deadline: float
@@ -27,7 +30,9 @@ async def tree_below(
 
 async def _child_tree(child: Child, client: Client, request: TreeRequest, deadline: float) -> TreeNode:
     try:
-        found, _bytes = await child.call(client, "tree", request, TreeNode, deadline)
+        found, size = await child.call(client, "tree", request, TreeNode, deadline)
+        if size > _NODE_BYTES * (request.limit + 1):
+            raise RefusedError(f"its tree has {size:,} bytes, too many for {request.limit:,} nodes")
     except ChildError as error:
         label = child.label
         return TreeNode(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from pagekin.routers.network import Network, Node
 from pagekin.routers.router import Router
 from pagekin.routers.serve import MakeApp, Place, listening, run
 from pagekin.store import KinError
+
+_PAUSE = 0.5
+"""Seconds after which it is looked whether all processes live."""
 
 
 @dataclass(frozen=True)
@@ -160,18 +164,46 @@ def _run_copy(parent: int, name: str, path: Path, place: Place, at: socket.socke
 
 @contextlib.contextmanager
 def _others(target: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> Iterator[None]:
-    """Processes beside this one, which end with it."""
-    context = multiprocessing.get_context("spawn")
-    others = [context.Process(target=target, args=(os.getpid(), *call), daemon=True) for call in calls]
-    for one in others:
-        one.start()
+    """Processes beside this one, which end with it; one that dies before is replaced."""
+    others = [_started(target, call) for call in calls]
+    over = threading.Event()
+    watch = threading.Thread(target=_replace_the_dead, args=(others, target, calls, over), daemon=True)
+    if others:
+        watch.start()
     try:
         yield
     finally:
+        over.set()
+        if others:
+            watch.join(5)
         for one in others:
             one.terminate()
         for one in others:
             one.join(5)
+
+
+def _started(target: Callable[..., None], call: tuple[Any, ...]) -> BaseProcess:
+    """A process beside this one. Ctrl-C is for this one alone, also while the other begins."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        made = multiprocessing.get_context("spawn").Process(target=target, args=(os.getpid(), *call), daemon=True)
+        made.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return made
+
+
+def _replace_the_dead(
+    others: list[BaseProcess], target: Callable[..., None], calls: Sequence[tuple[Any, ...]], over: threading.Event
+) -> None:
+    """Start a process anew that has died; the oftener it dies, the later."""
+    pause = _PAUSE
+    while not over.wait(pause):
+        for place, one in enumerate(others):
+            if not one.is_alive() and not over.is_set():
+                print(f"a process has died ({one.exitcode}); starting another", file=sys.stderr)  # noqa: T201  # no one else tells
+                others[place] = _started(target, calls[place])
+                pause = min(2 * pause, 60.0)
 
 
 def _run_under(parent: int) -> None:

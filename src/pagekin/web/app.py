@@ -72,6 +72,7 @@ def _for_people(told: Any) -> Any:
 
     def handler(request: Asking, error: Any) -> Response[Any]:
         answer: Response[Any] = told(request, error)
+        addresses.ROOT.set(request.scope.get(PREFIX, ""))  # type: ignore[arg-type]  # as in `_placed`, which may not have run
         if request.url.path.endswith(".json") or "text/html" not in request.headers.get("accept", ""):
             return answer
         failure = Failure(answer.status_code or 500, str(answer.content.get("detail", "")))

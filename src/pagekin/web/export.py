@@ -347,7 +347,10 @@ def _tidy(out: Path) -> None:
     for left in out.parent.glob(f".{out.name}.unfinished-*"):
         number = left.name.rpartition("unfinished-")[2].removesuffix("-old")
         if number.isdigit() and (left / MARKER).is_file() and not _lives(int(number)):
-            shutil.rmtree(left, ignore_errors=True)
+            if left.name.endswith("-old") and not out.exists():
+                left.rename(out)  # it was killed before the new one had its place
+            else:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _lives(process: int) -> bool:

@@ -38,7 +38,10 @@ def wants_json(request: Asking) -> bool:
     """Whether a program asks: by `.json` behind the address, or by what it accepts."""
     if request.url.path.endswith(addresses.JSON):
         return True
-    return request.accept.best_match(["text/html", "application/json"]) == "application/json"
+    try:
+        return request.accept.best_match(["text/html", "application/json"]) == "application/json"
+    except (ValueError, OverflowError):  # weights that are no numbers
+        return False
 
 
 def shown(request: Asking, template: str, view: msgspec.Struct, status: int = 200) -> Response[bytes]:
@@ -70,7 +73,9 @@ def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
 
 def json_address(request: Asking) -> str:
     """Where the same is to be had as JSON."""
-    path = "/index" if request.url.path == "/" else request.url.path
+    # A second slash would make the next name a host.
+    path = "/" + request.url.path.lstrip("/\\")
+    path = "/index" if path == "/" else path
     return f"{addresses.ROOT.get()}{path}{addresses.JSON}" + (f"?{request.url.query}" if request.url.query else "")
 
 
@@ -81,6 +86,7 @@ def templates() -> jinja2.Environment:
         loader=jinja2.PackageLoader("pagekin.web", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -136,7 +142,10 @@ def size(value: float) -> str:
 
 def day(seconds: float) -> str:
     """Seconds since 1970 as a date; nothing for 0."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d") if seconds else ""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d") if seconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def age(seconds: float | None) -> str:

@@ -17,9 +17,11 @@ from pagekin.web.pictures.icicle import Branch, bars
 from pagekin.web.shown import Asking, shown
 
 DEADLINE = 5.0
-MOST_SHOWN = 400
+MOST_SHOWN = 360
 """Nodes on one page: more would be more than anyone reads, and than the page may weigh."""
 MOST_LISTED = 60
+_LONGEST = 200
+"""Characters of an address that is led to."""
 _WIDE, _ROW = 1100.0, 34.0
 Query = Annotated[str, Parameter(query="q", max_length=2000, description="A query to be routed.")]
 
@@ -123,7 +125,8 @@ async def network_view(service: Leaf | Router, query: str) -> NetworkView:
     went = _went(answer) if answer else {}
     nodes = tuple(
         NodeView(
-            path=(*path, plain(node.name)), url=node.url, leaf=node.leaf, level=node.level, up=node.up, ready=node.ready,
+            path=(*path, plain(node.name)), url=node.url if len(node.url) <= _LONGEST else "",
+            leaf=node.leaf, level=node.level, up=node.up, ready=node.ready,
             documents=node.documents, label_bytes=node.label_bytes, label_age=node.label_age, error=plain(node.error),
             x=bar.x, y=bar.y, width=bar.width, height=bar.height,
             went=way.went, reason=plain(way.reason), seconds=way.seconds, results=way.results,
