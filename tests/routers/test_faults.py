@@ -348,7 +348,7 @@ def test_lies_of_one_child_do_not_make_the_answer_of_its_parent_nonsense(
     most = 2**53
     lies = {
         "total": most, "partial": ["x" * 100] * 10_000,
-        "results": [found("http://lie.example/", title="t" * 2000, date=most, pages=most, copies=["http://c/"] * 100)],
+        "results": [found("http://lie.example/", title="t" * 2000, date=253_402_300_799, pages=most, copies=["http://c/"] * 100)],
         "asked": [{"path": ["bad", *"n" * 31], "results": most, "bytes": most}] * 20_000,
         "skipped": [{"path": ["bad", *"n" * 31], "reason": "r" * 20}] * 20_000,
     }  # fmt: skip
