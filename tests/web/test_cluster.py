@@ -1,5 +1,6 @@
 """The content label for people: what the pages tell is what the label tells."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from litestar.testing import TestClient
+from typer.testing import CliRunner
 
+from pagekin.cli.app import app, human_bytes, load_verbs
 from pagekin.clusters.terms import ATTRIBUTES
 from pagekin.engines import label_collection
 from pagekin.labels import Added, ContentLabel
@@ -141,6 +144,27 @@ def test_a_router_tells_its_label(network: str) -> None:
         assert harm(found.body) == []
         at = urlsplit(network).path
         assert all(link.startswith((at, "#")) for link in Parsed(found.body).links)
+
+
+def test_about_and_info_agree_on_what_is_on_disk(client: TestClient[Any], demo_collection: Path) -> None:
+    files = [file for file in demo_collection.rglob("*") if file.is_file() and file.name != "manifest.json"]
+    told = client.get("/about.json").json()
+    assert list(told["parts"]) == ["streams", "text", "index", "search", "clusters"]
+    assert all(told["parts"].values())
+    assert told["bytes"] == sum(told["parts"].values()) == sum(file.stat().st_size for file in files)
+    load_verbs()
+    said = json.loads(CliRunner().invoke(app, ["info", str(demo_collection), "--json"]).stdout)["bytes"]
+    assert [said[name] for name in ("all", "streams", "plain_text", "index", "search", "trees")] == [
+        told["bytes"], *told["parts"].values(),
+    ]  # fmt: skip
+    line = next(
+        line
+        for line in CliRunner().invoke(app, ["info", str(demo_collection)]).stdout.splitlines()
+        if "on disk" in line
+    )
+    for name, size in told["parts"].items():
+        assert f"{name} {human_bytes(size)}" in line
+    assert human_bytes(told["bytes"]) in line
 
 
 def test_about_a_router_tells_of_its_children(network: str) -> None:

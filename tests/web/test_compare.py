@@ -134,6 +134,25 @@ def test_a_page_is_added_by_address_or_by_words(asked: Client, added: str, expec
         assert asked.get(answer.headers["location"]).status_code == 200
 
 
+@pytest.mark.parametrize("title", ["Gold", "gold", "  GOLD. ", "Oxygen", "Mount Everest"])
+def test_a_title_means_the_page_that_has_it(client: Client, demo: Leaf, title: str) -> None:
+    client.follow_redirects = False
+    collection = collection_of(demo)
+    (url,) = parse_qs(urlsplit(client.get(address(add=title)).headers["location"]).query)["url"]
+    found = collection.link(collection.corpus.url_number(url)).title
+    assert found.lower() == title.strip(" .").lower()
+
+
+def test_of_titles_with_the_words_the_shortest_is_meant(client: Client, demo: Leaf) -> None:
+    client.follow_redirects = False
+    collection = collection_of(demo)
+    titles = [page.title for page in collection.page_links(range(len(collection.corpus)))]
+    long = [title for title in titles if {"gold", "print"} <= set(title.lower().replace("(", "").split())]
+    assert len(long) >= 1
+    (url,) = parse_qs(urlsplit(client.get(address(add="gold print")).headers["location"]).query)["url"]
+    assert collection.link(collection.corpus.url_number(url)).title == min(long, key=len)
+
+
 def test_words_do_not_add_a_page_twice(asked: Client) -> None:
     answer = asked.get(address(CIDER, add="cider"))
     if answer.status_code == 303:  # another page that speaks of it

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,69 @@ def test_the_command_keeps_what_it_printed_and_the_page_shows_it(own: Path, tmp_
     assert str(tmp_path) not in page.text and "private" not in page.text
     assert kept["command"] in Parsed(page.content).text
     assert harm(page.content) == []
+    # What the command calls overall comes first, then the other regions by their names.
+    for one in kept["strategies"]:
+        told = printed[one["name"]]
+        assert one["overall"]["gamma"] == pytest.approx(told["overall"]["gamma"], abs=1e-4)
+        assert cells_of(page.content, one["name"]) == [
+            digits(told["overall"]["gamma"]),
+            f"{digits(told['overall']['low'])} to {digits(told['overall']['high'])}",
+            *(digits(told[region]["gamma"]) for region in ("siblings", "cousins", "unrelated")),
+        ]
+
+
+def digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def cells_of(html: bytes, name: str) -> list[str]:
+    """What stands in the first table beside a strategy's name, without the bar."""
+    row = next(part for part in html.decode().split("<tr") if f"<bdi>{name}</bdi>" in part)
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+    return [cell for cell in cells if "<svg" not in cell]
+
+
+@pytest.mark.parametrize(
+    ("directory", "said"),
+    [
+        ("url-path", "folders in the pages’ own addresses"),
+        ("breadcrumbs", "trails that the pages themselves show"),
+        ("dmoz.tsv", "Judged by the directory dmoz.tsv"),
+    ],
+)
+def test_the_page_says_what_the_directory_was(own: Path, directory: str, said: str) -> None:
+    keep(open_kin(own), "evaluate", a_report(directory=directory))
+    with client_of(own) as client:
+        text = Parsed(client.get("/evaluation", headers=HTML).content).text
+    assert said in text
+    assert ("made by people" in text, "Nobody sorted" in text) == (False, directory == "url-path")
+
+
+def test_reports_of_earlier_versions_tell_what_they_have(own: Path) -> None:
+    (one,) = a_report().strategies
+    known = msgspec.structs.replace(one, gammas={"overall": 0.9, "siblings": 0.5, "cousins": None})
+    unknown = msgspec.structs.replace(one, name="other", gammas={"overall": None, "siblings": 0.5})
+    keep(open_kin(own), "evaluate", a_report(strategies=(known, unknown)))
+    with client_of(own) as client:
+        page = client.get("/evaluation", headers=HTML).content
+        assert cells_of(page, "content") == ["0.900", "–", "0.500", "–", "–"]
+        assert cells_of(page, "other") == ["–", "", "–", "0.500", "–", "–"]
+        keep(open_kin(own), "evaluate", a_report())
+    with client_of(own) as client:
+        page = client.get("/evaluation", headers=HTML).content
+        assert cells_of(page, "content") == ["0.500", "0.250 to 0.750", "–", "–", "–"]
+        assert "Γ, siblings" in Parsed(page).text
+
+
+@pytest.mark.parametrize("file", ["The demo web.kin", "it's $HOME;`id`.kin", "<b>&amp;.kin"])
+def test_the_command_that_is_offered_can_be_run(judged: Path, tmp_path: Path, file: str) -> None:
+    path = Path(shutil.copytree(judged, tmp_path / file))
+    with client_of(path, "Another name") as client:
+        page = client.get("/evaluation", headers=HTML).content
+    (offered,) = [text for tag, text in Parsed(page).texts if tag == "pre"]
+    assert shlex.split(offered) == ["pagekin", "evaluate", file, "--directory", "directory.tsv"]
+    assert harm(page) == []
+    assert shlex.split(command_line("evaluate", str(path), f"x/{file}"))[2:5:2] == [file, file]
 
 
 def test_keeping_leaves_all_else_as_it_was(own: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -279,6 +280,10 @@ def test_the_command_says_what_it_wrote_and_what_is_wrong(demo_collection: Path,
         len(files),
         sum((tmp_path / "out" / name).stat().st_size for name in files),
     )
+    said = pagekin("export", demo_collection, "--related-json", "--out", "my site", "-k", "1", cwd=tmp_path).stdout
+    assert "python -m http.server -d 'my site'" in said and "http://localhost:8000/example.html" in said
+    assert "index.html" not in said
+    shutil.rmtree(tmp_path / "my site")
     for arguments, code, words in (
         ([demo_collection, "--out", "x"], 2, "--related-json"),
         ([demo_collection, "--html", "--out", "."], 3, "that you are in"),

@@ -162,6 +162,8 @@ def test_a_router_tells_what_is_below_it(network: str) -> None:
     found = request(network, headers=HTML)
     assert harm(found.body) == []
     page = Parsed(found.body)
+    assert view["starts"] == [] and "Good places" not in page.text, "a router knows no titles"
+    assert view["name"] == summary["name"] and "Search 2 collections as one" in page.text
     for site in view["sites"]:
         assert site["url"] in page.links
         assert request(site["url"], headers=HTML).status == 200

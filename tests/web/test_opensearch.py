@@ -17,7 +17,7 @@ from pagekin.routers.leaf import Leaf
 from pagekin.routers.serve import Mounted, Place
 from pagekin.text.analysis import form_of
 from pagekin.web import web_app
-from pagekin.web.pages.opensearch import MOST, CorpusWords, LabelWords, completions
+from pagekin.web.pages.opensearch import MOST, CorpusWords, LabelWords, _best_form, completions
 from tests.routers.webs import get, wait_for
 
 from .conftest import EVIL
@@ -86,11 +86,14 @@ def test_words_come_as_browsers_want_them(client: Any) -> None:
     assert client.get("/complete", params={"q": "a" * 3000}).status_code == 400
 
 
-def expected(counted: Counter[str], begun: str) -> list[str]:
-    """Words that begin so, the most frequent first, one of each stem: by looking at all of them."""
-    found = sorted((word for word in counted if word.startswith(begun)), key=lambda word: (-counted[word], word))
-    stems: set[str] = set()
-    return [word for word in found if not (form_of(word) in stems or stems.add(form_of(word)))]  # type: ignore[func-returns-value]
+def beginning(counted: Counter[str], begun: str) -> list[str]:
+    """Words that begin so, the most frequent first: by looking at all of them."""
+    return sorted((word for word in counted if word.startswith(begun)), key=lambda word: (-counted[word], word))
+
+
+def stems_of(counted: Counter[str], begun: str) -> list[str]:
+    """The stems of words that go on from this, those with the most frequent word first."""
+    return list(dict.fromkeys(form_of(word) for word in beginning(counted, begun) if word != begun))
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +104,34 @@ def counted(demo: Leaf) -> Counter[str]:
 
 
 @pytest.mark.parametrize("begun", ["s", "mou", "river", "Moun", "zzzzz", "é", "par", "19", "everes"])
-def test_the_most_frequent_words_come_first(demo: Leaf, counted: Counter[str], begun: str) -> None:
-    found = completions(demo, f"some {begun}")
-    every = expected(counted, fold(begun))
-    counts = [counted[word.removeprefix("some ")] for word in found]
-    assert counts == [counted[word] for word in every[:MOST]]
-    assert all(word.removeprefix("some ").startswith(fold(begun)) for word in found)
-    assert len({form_of(word.removeprefix("some ")) for word in found}) == len(found)
+def test_each_stem_comes_once_before_any_comes_twice(demo: Leaf, counted: Counter[str], begun: str) -> None:
+    found = [word.removeprefix("some ") for word in completions(demo, f"some {begun}")]
+    every, stems = beginning(counted, fold(begun)), stems_of(counted, fold(begun))[:MOST]
+    assert set(found) <= set(every)
+    assert len(found) == len(set(found)) == min(MOST, len(every))
+    most = {form: max(counted[word] for word in every if form_of(word) == form and word != begun) for form in stems}
+    offered = [form_of(word) for word in found[: len(stems)]]
+    assert len(set(offered)) == len(offered)
+    assert [most[form] for form in offered] == list(most.values()), (
+        "the most frequent stem first; equal ones may change places"
+    )
+    rest = [counted[word] for word in found[len(stems) :]]
+    assert rest == sorted(rest, reverse=True)
+
+
+@pytest.mark.parametrize(("begun", "word"), [("volc", "volcano"), ("rive", "river"), ("mountai", "mountain")])
+def test_the_short_form_is_offered_where_a_longer_one_is_more_frequent(
+    demo: Leaf, counted: Counter[str], begun: str, word: str
+) -> None:
+    assert max(counted[f"{word}s"], counted[f"{word}es"]) > counted[word]
+    assert completions(demo, begun)[0] == word
+    further = completions(demo, word)
+    assert further[0] in (f"{word}s", f"{word}es"), "what stands there already is no news"
+
+
+def test_a_short_form_that_is_hardly_written_is_not_offered_first() -> None:
+    assert _best_form({"planets": 100, "planet": 20, "planeted": 90}) == "planet"
+    assert _best_form({"planets": 100, "planet": 19, "planeted": 90}) == "planets"
 
 
 @pytest.mark.parametrize("text", ["", " ", "river ", 'river "', "(", "river:", "🌋", "\x00", "\u202e", "-"])
@@ -129,8 +153,8 @@ def test_whatever_was_typed_before_the_last_word_stays(demo: Leaf, before: str, 
 def test_the_table_is_all_words_by_frequency(demo: Leaf, counted: Counter[str], begun: str, most: int) -> None:
     found = CorpusWords(demo.now.corpus).beginning(begun, most)
     every = sorted((counted[word] for word in counted if word.startswith(begun)), reverse=True)
-    assert [counted[word] for word in found] == every[:most]
-    assert all(word.startswith(begun) for word in found)
+    assert [count for _word, count in found] == every[:most]
+    assert all(word.startswith(begun) and counted[word] == count for word, count in found)
 
 
 def test_a_router_completes_from_labels(network_site: str, demo: Leaf) -> None:
@@ -144,4 +168,4 @@ def test_a_router_completes_from_labels(network_site: str, demo: Leaf) -> None:
             counted[term.word] += term.tf
     for begun in ("s", "mou", "z", "none-such"):
         every = sorted((word for word in counted if word.startswith(begun)), key=lambda word: (-counted[word], word))
-        assert LabelWords(demo.label).beginning(begun, 12) == every[:12]
+        assert LabelWords(demo.label).beginning(begun, 12) == [(word, counted[word]) for word in every[:12]]

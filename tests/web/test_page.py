@@ -13,8 +13,9 @@ from litestar.testing import TestClient
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.serve import Mounted, Place
 from pagekin.web import web_app
-from pagekin.web.collection import Collection, collection_of
-from pagekin.web.pages.page import PageView, number_of, page_view
+from pagekin.web.collection import ClusterLink, Collection, collection_of
+from pagekin.web.pages.page import PageView, Trail, number_of, page_view
+from tests.bags.webs import record
 from tests.routers.webs import build_leaf, get, wait_for
 
 from .fruit import (
@@ -113,6 +114,53 @@ def test_links_are_counted_once_for_each_page(fruit: Collection, url: str) -> No
     assert view.linked_pages == len({target for source, target in links() if source == url})
     shown = [quote.page.url for quote in view.quotes]
     assert len(shown) == len(set(shown)) == min(8, len(citing)) and set(shown) <= citing
+
+
+def test_every_page_that_links_here_is_named(demo: Leaf, client: Client) -> None:
+    collection = collection_of(demo)
+    corpus = collection.corpus
+    for page in range(0, len(corpus), len(corpus) // 40):
+        url = corpus.page_url(page)
+        view = page_view(collection, corpus.url_number(url))
+        anchors = corpus.anchors_in(corpus.url_number(url)).tolist()
+        citing = {corpus.page_url(corpus.page_of_anchor(anchor)) for anchor in anchors} - {url}
+        named = [*(quote.page.url for quote in view.quotes), *(link.url for link in view.also_linking)]
+        assert len(named) == len(set(named)) and set(named) <= citing
+        assert len(named) == min(len(citing), 8 + 100)
+        seen = Seen(client.get("/page", params={"url": url}, headers=HTML).text)
+        assert {f"/page?{urlencode({'url': one})}" for one in named} <= set(seen.hrefs)
+        assert (f"The other {len(citing) - 8}" in seen.text) == (len(citing) > 8)
+
+
+def test_a_page_that_all_link_to_stays_small(tmp_path: Path) -> None:
+    far = [f"http://many.example/{'é' * 60}/{number}" for number in range(140)]
+    words = "volcano lava crater ash eruption"
+    records = [
+        record(url, f"<title>{'<b>' * 30}</title><p>{words} <a href='http://many.example/'>peak</a>") for url in far
+    ]
+    records.append(record("http://many.example/", f"<title>Peak</title><p>{words}"))
+    leaf = Leaf("many", build_leaf(tmp_path / "many.kin", records, clusters=2))
+    view = page_view(collection_of(leaf), number_of(collection_of(leaf), "http://many.example/"))
+    assert view.linking_pages == 140 and 5 <= len(view.also_linking) < 100
+    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    with TestClient(app) as asked:
+        answer = asked.get("/page", params={"url": "http://many.example/"}, headers=HTML)
+    assert len(answer.content) <= 100_000
+    assert f"and {140 - 8 - len(view.also_linking)} more" in harmless(answer.text).text
+
+
+def test_crumbs_name_nothing_twice_in_a_row() -> None:
+    def link(node: int, name: str) -> ClusterLink:
+        return ClusterLink(tree="clusters", node=node, name=name, pages=9)
+
+    names = ["All pages", "metals", "metals", "metals", "lead", "metals"]
+    trail = Trail(tree="clusters", name="Topic", clusters=[link(node, name) for node, name in enumerate(names)])
+    assert [(one.node, one.name) for one in trail.crumbs] == [
+        (0, "All pages"),
+        (3, "metals"),
+        (4, "lead"),
+        (5, "metals"),
+    ]
 
 
 def test_links_are_quoted_with_the_text_around_them(fruit: Collection) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from math import hypot
@@ -11,21 +12,25 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pagekin.bags.copies import PLACES, are_copies
 from pagekin.hypertext import Corpus
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import SearchRequest
+from pagekin.routers.messages import RefineRequest, SearchRequest
 from pagekin.routers.router import Router
 from pagekin.routers.serve import Place
 from pagekin.text import And, Or, Phrase, Word, parse
+from pagekin.text.analysis import form_of
 from pagekin.text.query import Not, Query
 from pagekin.web.pages.results import A_PAGE, BEST_OF_GROUP, GROUPS_A_PAGE
 from pagekin.web.pictures.group import group_layout, links_among, ordered
 from pagekin.web.queries import any_of, narrowed, parts_of, widened
-from tests.routers.webs import Reply, eager, free_ports, get, searched_in, wait_for
+from tests.bags.webs import record
+from tests.routers.webs import Reply, build_leaf, eager, free_ports, get, searched_in, wait_for
 
 from .browser import Pages, leaf_site
 from .conftest import EVIL
@@ -172,14 +177,116 @@ def test_copies_are_folded_and_can_be_seen(client: Any) -> None:
     assert "and 1 copy" in page.text or re.search(r"and \d+ copies", page.text)
 
 
-def test_similar_documents_are_none_of_the_results(client: Any) -> None:
-    view = data(client, q="river")
-    there = {url for one in results(view) for url in (one["url"], *(copy["text"] for copy in one["copies"]))}
+@pytest.mark.parametrize("query", ["volcano", "gold", "opera"])
+def test_similar_documents_match_on_no_page_and_are_no_copies(client: Any, demo: Leaf, query: str) -> None:
+    matching = every_result(client, query)
+    there = {url for one in matching for url in (one["url"], *(copy["text"] for copy in one["copies"]))}
+    view, now = data(client, q=query), demo.now
     assert view["similar"]
-    assert not there & {one["url"] for one in view["similar"]}
+    assert "Not among the results" in shown(client, f"/find?q={query}").text
+    sketches = np.asarray(now.corpus.kin["copy.rows"]).reshape(-1, PLACES)
+    pages = {url: now.corpus.pages_of(now.corpus.url_number(url))[0] for url in there}
+    for one in view["similar"]:
+        page = now.corpus.pages_of(now.corpus.url_number(one["url"]))[0]
+        assert not re.search(rf"\b{query}(e?s)?\b", now.corpus.text(page)[0].lower())
+        assert one["url"] not in there
+        assert not are_copies(sketches[list(pages.values())], sketches[page]).any()
+
+
+def test_where_all_that_is_similar_matches_none_is_offered(client: Any) -> None:
+    everything = data(client, q="the OR of OR a OR e OR http OR km OR home")
+    assert everything["total"] > 500 and everything["similar"] == []
+    assert "Similar documents" not in shown(client, "/find?q=the+OR+of+OR+a+OR+e+OR+http+OR+km+OR+home").text
+
+
+# -- what is told of it ---------------------------------------------------------------------------------------------------
+
+
+def every_result(client: Any, query: str) -> list[Any]:
+    """The results of all pages."""
+    view = data(client, q=query)
+    found = results(view)
+    while view["next"]:
+        view = follow(client, view["next"])
+        found += results(view)
+    return found
+
+
+@pytest.mark.parametrize("query", ["volcano", "title:oxygen", "ramen", "oxygen NOT the"])
+def test_documents_are_counted_as_they_are_shown(client: Any, query: str) -> None:
+    view = data(client, q=query)
+    while view["next"]:
+        assert view["different"] == 0, "not yet known"
+        view = follow(client, view["next"])
+    found = every_result(client, query)
+    assert view["different"] == len(found)
+    copies = sum(len(one["copies"]) for one in found)
+    assert view["total"] == len(found) + copies
+    text = shown(client, f"/find?q={query.replace(' ', '+')}&page={view['asked']['page']}").text
+    assert ("counting copies" in text) == (copies > 0)
+    if copies:
+        of = "it" if len(found) == 1 else "them"
+        assert re.search(rf"That is all: {len(found)} different documents?, and {copies} cop(y|ies) of {of}\.", text)
+
+
+def test_more_copies_than_are_looked_at_hide_nothing(tmp_path: Path) -> None:
+    said = "the tidewrack gathers where currents meet and crabs feed among bladders of weed until storms carry it off"
+    many = [
+        record(f"http://copies.example/{number}", f"<title>Copy</title><p>tidewrack {said}") for number in range(70)
+    ]
+    other = "<title>Other</title><p>glaciers grind valleys slowly while snow feeds them, and tidewrack is unknown up there; "
+    lone = record("http://copies.example/lone", other + "moraines, crevasses and seracs tell of their motion. " * 9)
+    with leaf_site(Leaf("copies", build_leaf(tmp_path / "copies.kin", [*many, lone]))) as site:
+        view = get(site, "find.json", q="tidewrack").json
+        assert view["total"] == 71
+        assert len(results(view)) == view["different"] == 2
+        assert "http://copies.example/lone" in {one["url"] for one in results(view)}
+        text = Elements(asked_of(site, "find?q=tidewrack").body.decode()).text
+        assert "71 documents, counting copies" in text
+        assert "That is all: 2 different documents, and 69 copies of them." in text
+
+
+def test_the_last_page_that_can_be_asked_for_is_not_the_end(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pagekin.web.pages.results.LAST_PAGE", 2)
+    text = shown(client, "/find?q=planet&page=2").text
+    assert "These are the first 20." in text
+    assert "That is all" not in text
+
+
+@pytest.mark.parametrize(
+    "address", ["/find?q=volcano", "/find?q=volcano&page=2", "/find?q=volcano&mode=expand", "/find?q=river"]
+)
+def test_places_run_down_the_page_and_the_picture_has_the_same(client: Any, address: str) -> None:
+    html = client.get(address, headers=HTML).text
+    view = follow(client, address)
+    places = [int(place) for place in re.findall(r'class="place" aria-hidden="true">(\d+)<', html)]
+    first = results(view)[0]["place"]
+    assert places == list(range(first, first + view["shown"]))
+    order = [one["address"] for group in view["groups"] for one in group["results"]]
+    dots = {dot["address"]: first + order.index(dot["address"]) for dot in view["picture"]["dots"] if dot["place"]}
+    drawn = re.findall(r'<a href="([^"]+)" aria-label="Result (\d+): .*?<text [^>]*>(\d+)</text>', html)
+    assert dots and {unescape(at): (int(told), int(seen)) for at, told, seen in drawn} == {
+        at: (place, place) for at, place in dots.items()
+    }
 
 
 # -- other words ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query", ["volcano", "volcanoes", "title:mountains", '"solar system"', "rivers OR planet", "Volcano"]
+)
+def test_other_words_are_no_forms_of_those_that_stand_there(client: Any, query: str) -> None:
+    stems = {form_of(word.lower()) for word in re.findall(r"\w+", query.replace("title:", "").replace(" OR ", " "))}
+    view = data(client, q=query)
+    offered = [link["text"] for name in ("along", "wider", "narrower") for link in view[name]]
+    assert offered
+    assert not stems & {form_of(word) for word in offered}
+
+
+def test_there_would_be_forms_of_the_word_itself_among_other_words(demo: Leaf) -> None:
+    terms = asyncio.run(demo.refine(RefineRequest(query="volcano", count=8)))
+    assert "volcanoes" in (*terms.collocated, *terms.broader, *terms.narrower)
 
 
 @pytest.mark.parametrize("query", ["river", "mountain", "music OR opera"])
@@ -283,7 +390,6 @@ def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: L
 def dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A site whose pages are of four years and two languages."""
     from tests.routers.conftest import various
-    from tests.routers.webs import build_leaf
 
     with leaf_site(Leaf("various", build_leaf(tmp_path_factory.mktemp("dated") / "various.kin", various()))) as url:
         yield url
@@ -515,6 +621,7 @@ def test_a_network_answers_with_paths_and_tells_who_was_asked(network: str) -> N
         urljoin(network, link) for link in page.links(data_result="")
     ]
     assert "Who was asked" in page.text
+    assert "About " in page.text and "Not on this page, but like them." in page.text
     own = [link for link in page.links() if link.startswith("/")]
     assert all(link.startswith("/root/") for link in own)
 

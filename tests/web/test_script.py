@@ -7,6 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from .browser import overflow
+
 MOST_BYTES = 10_000
 
 
@@ -166,6 +168,43 @@ def test_words_while_one_types(visit: Any, demo_site: str) -> None:
     page.wait_for_url("**/find?q=*")
     assert asked(page)["q"].startswith("title:moun")
     assert page.locator("[data-result]").count()
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+@pytest.mark.parametrize(("path", "field"), [("", "#q"), ("find?q=river", "#q"), ("find", "#q-main")])
+def test_words_stand_below_the_field_and_are_as_wide(
+    visit: Any, demo_site: str, path: str, field: str, width: int
+) -> None:
+    page = visit(demo_site, path, width=width)
+    page.fill(field, "")
+    page.click(field)
+    page.keyboard.type("volc")
+    words_for(page, "volc")
+    at, words = page.locator(field).bounding_box(), page.locator(".words:not([hidden])").bounding_box()
+    assert (words["x"], words["width"]) == pytest.approx((at["x"], at["width"]), abs=1)
+    assert 0 <= words["y"] - (at["y"] + at["height"]) <= 8
+
+
+@pytest.mark.parametrize("path", ["", "find?q=river", "find", "compare", "about"])
+def test_on_the_narrowest_screens_nothing_is_cut_off_and_no_name_is_broken(
+    visit: Any, demo_site: str, path: str
+) -> None:
+    page = visit(demo_site, path, width=320)
+    assert overflow(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    lines = "[...document.querySelectorAll('.top nav a')].map((one) => one.getClientRects().length)"
+    assert set(page.evaluate(lines)) == {1}
+    assert all(one.bounding_box()["height"] < 45 for one in page.locator(".top nav a").all())
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("path", ["find?q=qwertzuiop", "compare"])
+def test_the_foot_of_a_short_page_is_at_the_bottom(visit: Any, demo_site: str, path: str, width: int) -> None:
+    page = visit(demo_site, path, width=width)
+    height = page.evaluate("innerHeight")
+    assert page.evaluate("document.documentElement.scrollHeight") == height
+    foot = page.locator("footer.bottom").bounding_box()
+    assert foot["y"] + foot["height"] == pytest.approx(height, abs=1)
 
 
 def test_a_word_can_be_clicked(visit: Any, demo_site: str) -> None:

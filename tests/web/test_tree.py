@@ -1,5 +1,6 @@
 """Hierarchies as pages: every cluster and every page can be reached, once, and what is told of them is true."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
@@ -16,9 +17,10 @@ from pagekin.clusters.shown import Covers
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.serve import Mounted, Place
-from pagekin.web import web_app
+from pagekin.web import addresses, web_app
 from pagekin.web.collection import Collection, collection_of
 from pagekin.web.pages.tree import CHILDREN, PAGES, ClusterMap, MapLink, linked, tree_view
+from pagekin.web.shown import templates
 from tests.routers.webs import request
 
 from .conftest import EVIL
@@ -104,6 +106,36 @@ def test_a_map_holds_the_largest_clusters_and_tells_how_many_there_are() -> None
     assert found.of == sum(1 for link in links if link.pages)
     assert {one.pages for one in found.clusters} == set(range(91, 97))
     assert ClusterMap.of_links(links[:2]).clusters == ()
+
+
+def test_clusters_without_a_name_on_the_map_are_listed_below_it() -> None:
+    """Every cluster can be read: on its tile, or in the list below, in each size of the map."""
+    links = [MapLink(tree="clusters", node=n + 1, name=f"topic{'s' * 9}{n}", pages=900 // (n + 1)) for n in range(20)]
+    shown = ClusterMap.of_links(links)
+    module: Any = templates().get_template("treemap.html").module
+    parts = re.split("only-narrow", str(module.treemap(shown, "Map", addresses)))
+    listed = []
+    for part, picture in zip(parts, (shown.wide, shown.tall), strict=True):
+        empty = {shown.clusters[tile.number].name for tile in picture.tiles if not tile.lines}
+        also = part.partition("</svg>")[2]
+        assert set(re.findall("<bdi>(.*?)</bdi>", also)) == empty
+        assert part.count('class="ring"') == len(picture.tiles) == 20
+        listed.append(empty)
+    assert len(listed[0]) < len(listed[1]) < 20, "a phone has less room"
+
+
+def test_a_parent_of_the_same_name_is_told_apart(demo_collection: Path) -> None:
+    leaf = Leaf("demo", demo_collection)
+    pages = range(len(leaf.now.corpus))
+    tree = Tree.of_paths(
+        "directory", [(page, ("metals", "metals", "lead") if page % 3 else ("metals",)) for page in pages], {}
+    )
+    leaf.now.trees["directory"] = tree
+    node = next(node for node in range(len(tree)) if len(tree.path(node)) == 4)
+    with client_of(leaf) as client:
+        page = client.get(f"/tree/directory/{node}", headers=HTML).content.decode()
+    crumbs = Parsed(page.partition('class="crumbs"')[2].partition("</nav>")[0].partition(">")[2])
+    assert crumbs.text == f"Directory metals ({len(pages)} pages) metals"
 
 
 def test_a_document_of_several_pages_is_listed_once() -> None:

@@ -103,6 +103,14 @@ def test_text_stays_on_its_tile_and_groups_are_rectangles(given_parts: list[tupl
         told = " ".join(line.text for line in tile.lines)
         if not told.endswith("…"):
             assert not told or told.split() == part.name.split()
+        # What stands on a tile says something: a whole word, or a good part of a long one.
+        if told:
+            first = told.removesuffix("…").split()[0]
+            assert first.rstrip(",;:") == part.name.split()[0].rstrip(",;:") or text_width(first) >= 4.5
+        ring = tile.ring
+        assert ring.width >= 0 and ring.height >= 0
+        assert box.x <= ring.x <= ring.x + ring.width <= box.x + box.width + 0.1
+        assert box.y <= ring.y <= ring.y + ring.height <= box.y + box.height + 0.1
     for group in {part.group for part in parts if part.group >= 0 and part.pages}:
         inside = [tile.box for tile in made if parts[tile.number].group == group]
         assert len({tile.colour for tile in made if parts[tile.number].group == group}) == 1
@@ -122,6 +130,19 @@ def test_wrapped_text_is_a_beginning_that_fits(text: str, width: float, most: in
     whole = "".join(text[:400].split())
     assert whole.startswith(told.removesuffix("…"))
     assert told.endswith("…") or told == whole or not lines or text.endswith("…") or len(text) > 400 or most == 0
+
+
+def test_a_tile_too_small_for_a_word_has_no_text() -> None:
+    names = ("nepenthes, pitcher", "oak, beech", "語語語語語語語語", "misunderstandings")
+    assert [_lines(name, 56, 60) for name in names] == [[], ["oak,", "beech"], [], []]
+    assert _lines("nepenthes, pitcher", 100, 30) == ["nepenthes…"]
+    assert _lines("misunderstandings", 80, 30) == ["misunder…"]
+    assert _lines("語語語語語語語語", 90, 30) == ["語語語語語…"]
+
+
+def _lines(name: str, width: float, height: float) -> list[str]:
+    (tile,) = tiles((Part(name, 1),), width, height)
+    return [line.text for line in tile.lines]
 
 
 def test_a_name_is_never_cut_without_a_sign() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -96,8 +97,8 @@ def evaluate(
         "--mode": (mode, "lenient"), "--classes": (classes, "primary"), "--seed": (seed, 1),
     }  # fmt: skip
     options = [name for name, on in given.items() if on]
-    options += [f"{name} {value}" for name, (value, usual) in valued.items() if value != usual]
-    options += [f"--directory-pages {prefix}" for prefix in directory_pages or ()]
+    options += [f"{name} {quote(str(value))}" for name, (value, usual) in valued.items() if value != usual]
+    options += [f"--directory-pages {quote(prefix)}" for prefix in directory_pages or ()]
     command = command_line("evaluate", collection, directory, *options)
     keep_report(corpus, "evaluate", of_evaluation(done, Path(directory).name, command))
     if as_json:

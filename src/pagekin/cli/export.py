@@ -1,6 +1,7 @@
 """`pagekin export`: related pages of every page as static files."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -63,4 +64,9 @@ def export(
         say(
             f"{out}: {done.related:,} related pages of {done.pages:,} pages, {done.files:,} files, {human_bytes(done.bytes)}"
         )
-        say(f"Look at it:   {out / ('index.html' if html else 'example.html')}")
+        if html:
+            say(f"Read it:      {out / 'index.html'}")
+        if related_json:
+            say(
+                f"See it live:  python -m http.server -d {quote(str(out))}   and then http://localhost:8000/example.html"
+            )

@@ -7,8 +7,6 @@ import typer
 
 from pagekin.cli.app import app, human_bytes, open_corpus, print_json, say, table
 
-_TEXT = ("text.frames", "snippet.bytes", "snippet.offsets", "page.text")
-
 
 @app.command()
 def info(
@@ -16,25 +14,17 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
-    from pagekin.clusters.hierarchy import ARRAYS as TREES
-    from pagekin.clusters.thesaurus import ARRAYS as ABOUT
-    from pagekin.labels.keep import ARRAYS as LABEL
-    from pagekin.similarity.check import ARRAYS
-    from pagekin.text import ARRAYS as SEARCH
-    from pagekin.text import FOLDER
+    from pagekin.routers.sizes import parts_on_disk
 
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
-    text = sum(sizes.get(name, 0) for name in _TEXT)
-    indexed = sum(size for name, size in sizes.items() if name.startswith(ARRAYS))
-    trees = sum(size for name, size in sizes.items() if name.startswith((TREES, LABEL, ABOUT)))
-    search = sum(size for name, size in sizes.items() if name.startswith((*SEARCH, FOLDER)))
-    streams = sum(sizes.values()) - text - indexed - trees - search
+    parts = parts_on_disk(corpus.kin)
+    streams, text, indexed, search, trees = parts.values()
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
-        parts = {"plain_text": text, "index": indexed, "trees": trees, "search": search}
-        stored = {"all": sum(sizes.values()), **parts, **sizes}
+        told = {"streams": streams, "plain_text": text, "index": indexed, "trees": trees, "search": search}
+        stored = {"all": sum(sizes.values()), **told, **sizes}
         print_json({"format": corpus.kin.manifest["format"], **about, "bytes": stored})
         return
     words = max(1, facts["words"])
@@ -52,8 +42,9 @@ def info(
             ("index", _index(facts, indexed, collection)),
             ("search", _search(facts, search, collection)),
             ("clusters", _clusters(facts, collection)),
-            ("on disk", f"{human_bytes(streams)} ({100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, "
-                        f"{streams / words:.2f} bytes a word), and {human_bytes(text)} of plain text"),
+            ("on disk", f"{human_bytes(sum(parts.values()))}: "
+                        + ", ".join(f"{name} {human_bytes(size)}" for name, size in parts.items())),
+            ("streams", f"{100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, {streams / words:.2f} bytes a word"),
         ]
     )  # fmt: skip
     if facts["skipped"]:

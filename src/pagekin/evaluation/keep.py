@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -10,10 +11,10 @@ from msgspec import Struct
 
 from pagekin import __version__
 from pagekin.evaluation.compare import in_short
-from pagekin.evaluation.directory import Directory
+from pagekin.evaluation.directory import OWN, Directory
 from pagekin.evaluation.evaluate import Evaluation, finite
 from pagekin.evaluation.experiments import Judgement
-from pagekin.evaluation.gamma import REGIONS
+from pagekin.evaluation.gamma import REGIONS, Agreement
 from pagekin.evaluation.ranking import Scores
 from pagekin.evaluation.tune import Tuning
 from pagekin.store import Kin, KinError, KinWriter, open_kin
@@ -45,6 +46,8 @@ class Judged(Struct, frozen=True, kw_only=True):
     """Which pages."""
     score: Score
     """In the region that strategies are compared by."""
+    overall: Score | None = None
+    """Over all regions; None if an earlier version judged it."""
     gammas: dict[str, float | None]
     """Γ in every region."""
     orthogonality: float | None
@@ -140,17 +143,21 @@ def _kept(
 
 
 def _judged(one: Judgement, scores: Scores, region: str) -> Judged:
-    names = ("gamma", "low", "high", "somers_d", "tied")
-    main = one.agreements[region]
     return Judged(
         name=one.name[:_LONGEST],
         judged=str(one.facts.get("judged", ""))[:_LONGEST],
-        score=Score(pairs=int(main.pairs), **{name: _rounded(getattr(main, name)) for name in names}),
+        score=_score(one.agreements[region]),
+        overall=_score(one.agreements["overall"]),
         gammas={name: _rounded(one.agreements[name].gamma) for name in REGIONS},
         orthogonality=_rounded(one.orthogonality),
         ndcg10=_rounded(scores.ndcg10),
         map=_rounded(scores.map),
     )
+
+
+def _score(found: Agreement) -> Score:
+    names = ("gamma", "low", "high", "somers_d", "tied")
+    return Score(pairs=int(found.pairs), **{name: _rounded(getattr(found, name)) for name in names})
 
 
 def _rounded(value: float) -> float | None:
@@ -189,6 +196,6 @@ def read_kept(facts: Mapping[str, Any]) -> dict[str, Kept]:
 
 
 def command_line(verb: str, collection: str, directory: str, *options: str) -> str:
-    """A command as it may be told to others: files by their names alone."""
-    named = directory if directory in ("url-path", "breadcrumbs") else Path(directory).name
-    return " ".join(["pagekin", verb, Path(collection).name, "--directory", named, *options])
+    """A command as it may be told to others, and run by them: files by their names alone."""
+    named = directory if directory in OWN else Path(directory).name
+    return " ".join(["pagekin", verb, quote(Path(collection).name), "--directory", quote(named), *options])

@@ -178,7 +178,7 @@ class OpenLeaf:
         results = [self._hit(page, score) for page, score in zip(hits.pages, hits.scores, strict=True)]
         if request.snippets:
             of = dict(zip((one.url for one in results), hits.pages, strict=True))
-            kept = map(self._by_its_original, merged(results, request.limit))
+            kept = map(self.by_its_original, merged(results, request.limit))
             results = [self._whole(one, of[one.url], query) for one in kept]
         return self._answer(request.query, hits.total, results, started)
 
@@ -189,7 +189,7 @@ class OpenLeaf:
             path=(self.name,), pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
         )  # fmt: skip
 
-    def _by_its_original(self, hit: Found) -> Found:
+    def by_its_original(self, hit: Found) -> Found:
         """A result with copies by that address of it to which most links lead: mirrors have few."""
         if not hit.copies:
             return hit

@@ -4,6 +4,7 @@ import re
 
 from pagekin.text import And, Not, Or, Query, Word
 from pagekin.text.analysis import form_of
+from pagekin.text.index import asked_forms
 from pagekin.text.query import LONGEST, MOST_WORDS, wanted
 
 _PLAIN = re.compile(r"[^\W_]+")
@@ -12,6 +13,11 @@ _PLAIN = re.compile(r"[^\W_]+")
 def words_of(query: Query) -> list[Word]:
     """The single words that a query looks for."""
     return [part for part in wanted(query) if isinstance(part, Word)]
+
+
+def forms_of(query: Query) -> set[str]:
+    """The forms of all words that a query looks for, also in phrases."""
+    return {form for _attribute, form in asked_forms(query)}
 
 
 def written(word: str) -> str:

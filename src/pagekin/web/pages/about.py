@@ -11,6 +11,7 @@ from pagekin.routers.http import served
 from pagekin.routers.messages import ChildHealth
 from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
+from pagekin.routers.sizes import parts_on_disk
 from pagekin.web.collection import Collection, collection_of
 from pagekin.web.shown import Asking, shown, size
 
@@ -30,6 +31,9 @@ class AboutView(Struct, frozen=True, kw_only=True):
     facts: list[tuple[str, str]]
     versions: dict[str, str]
     bytes: int
+    """On disk."""
+    parts: dict[str, int]
+    """What they are for."""
 
 
 class RouterAboutView(Struct, frozen=True, kw_only=True):
@@ -96,7 +100,11 @@ def about_collection(collection: Collection) -> AboutView:
     facts, kin = collection.corpus.facts, collection.corpus.kin
     index = facts.get("index", {})
     counted = ("pages", "urls", "aliases", "words", "terms", "anchors", "links", "hosts", "html_records")
-    told = [("HTML read", size(facts["html_bytes"])), ("on disk", size(sum(kin.bytes_on_disk.values())))]
+    parts = parts_on_disk(kin)
+    told = [
+        ("HTML read", size(facts["html_bytes"])),
+        ("on disk", f"{size(sum(parts.values()))}: {', '.join(f'{name} {size(one)}' for name, one in parts.items())}"),
+    ]
     if index:
         signature = index["strategy"]["signature"]
         told += [
@@ -119,5 +127,6 @@ def about_collection(collection: Collection) -> AboutView:
             "parser": str(facts["parser"]),
             "format": str(kin.manifest["format"]),
         },
-        bytes=sum(kin.bytes_on_disk.values()),
+        bytes=sum(parts.values()),
+        parts=parts,
     )

@@ -9,12 +9,11 @@ from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct
 
-from pagekin.routers.http import Served, served
-from pagekin.routers.messages import RouterError, SearchRequest
+from pagekin.routers.http import served
+from pagekin.routers.messages import RouterError
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.exact import jaccard
-from pagekin.store import KinError
-from pagekin.text import QueryError
+from pagekin.text import QueryError, parse
 from pagekin.web import addresses
 from pagekin.web.collection import Collection, PageLink, collection_of
 from pagekin.web.pages.page import LONGEST_URL, number_of, unknown
@@ -28,6 +27,8 @@ _LONGEST_ADDED = 2_000
 _WORDS = 24
 """Words of a title that are looked for."""
 _WORD = re.compile(r"\w+")
+_LOOKED_AT = 1_000
+"""Pages among whose titles the one that is meant is looked for."""
 
 
 class CompareView(Struct, frozen=True, kw_only=True):
@@ -55,8 +56,7 @@ Add = Annotated[str, Parameter(description="One more page: by its address, or by
 )
 async def compare(request: Asking, url: Urls = None, add: Add = "") -> Response[Any]:
     """Show what several pages share, how alike they are, and pages that are like all of them together."""
-    here = served(request.scope)
-    collection = collection_of(here.service)
+    collection = collection_of(served(request.scope).service)
     numbers: list[int] = []
     for one in url or []:
         if len(one) > LONGEST_URL:
@@ -72,14 +72,14 @@ async def compare(request: Asking, url: Urls = None, add: Add = "") -> Response[
         raise RouterError(f"{len(numbers)} pages are too many to compare: {MOST} are the most.")
     note = ""
     if add.strip():
-        found, note = await _wanted(here, collection, add.strip()[:_LONGEST_ADDED], numbers)
+        found, note = _wanted(collection, add.strip()[:_LONGEST_ADDED], numbers)
         if found >= 0:
             to = addresses.compare([collection.corpus.url(number) for number in (*numbers, found)])
             return Redirect(_as_json(to) if wants_json(request) else to, status_code=303)
     return shown(request, "compare.html", compare_view(collection, numbers, note))
 
 
-async def _wanted(here: Served, collection: Collection, add: str, numbers: list[int]) -> tuple[int, str]:
+def _wanted(collection: Collection, add: str, numbers: list[int]) -> tuple[int, str]:
     """(the page that is meant by an address or by words, why there is none)."""
     if len(numbers) >= MOST:
         return -1, f"{MOST} pages are the most that can be compared: take one out first."
@@ -88,22 +88,35 @@ async def _wanted(here: Served, collection: Collection, add: str, numbers: list[
         return -1, "That page is here already."
     if number >= 0:
         return number, ""
-    words = _WORD.findall(add.lower())[:_WORDS]
+    words = _words(add)[:_WORDS]
     if "://" in add or not words:
         return -1, f"“{add[:200]}” is not in this collection."
-    # First as a title, then as words anywhere, then some of them; a word in small letters is never an operator.
-    for query in (" ".join(f"title:{word}" for word in words), " ".join(words), " OR ".join(words)):
-        try:
-            answer = await here.timed("search", here.service.search(SearchRequest(query=query, limit=MOST + 1)))
-        except QueryError:
-            continue
-        except KinError:
-            return -1, "This collection cannot be searched by words: give the page's address."
-        for one in answer.results:
-            number = collection.corpus.url_number(one.url)
-            if number >= 0 and number not in numbers:
-                return number, ""
+    if titled := _found(collection, " ".join(f"title:{word}" for word in words), numbers):
+        return min(titled, key=lambda number: _likely(collection.link(number).title, add)), ""
+    # Then as words anywhere, then some of them; a word in small letters is never an operator.
+    for query in (" ".join(words), " OR ".join(words)):
+        if found := _found(collection, query, numbers):
+            return found[0], ""
     return -1, f"No other page matches “{add[:200]}”."
+
+
+def _found(collection: Collection, query: str, numbers: list[int]) -> list[int]:
+    """The pages that a query finds, the best first, without those that are there already."""
+    try:
+        pages = collection.leaf.text.search(parse(query), _LOOKED_AT).pages
+    except QueryError:
+        return []
+    found = (int(collection.corpus.kin["page.url"][page]) for page in pages)
+    return [number for number in found if number not in numbers]
+
+
+def _likely(title: str, add: str) -> tuple[bool, int]:
+    """What titles are sorted by: the one that was given, then the shortest."""
+    return _words(title) != _words(add), len(title)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
 
 
 def compare_view(collection: Collection, numbers: list[int], note: str = "") -> CompareView:

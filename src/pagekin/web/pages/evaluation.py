@@ -1,4 +1,4 @@
-"""The last evaluation: how well similar pages agree with a directory made by people."""
+"""The last evaluation: how well similar pages agree with a directory."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,7 +6,7 @@ from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
 from msgspec import Struct
 
-from pagekin.evaluation.keep import Kept, Score, read_kept
+from pagekin.evaluation.keep import Judged, Kept, Score, command_line, read_kept
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.open_leaf import plain
@@ -37,8 +37,19 @@ class Report(Struct, frozen=True, kw_only=True):
     kept: Kept
 
     @property
+    def region(self) -> str:
+        """The one that is shown first: all regions together, if these were judged."""
+        judged = any(_overall(one) is not None for one in self.kept.strategies)
+        return "overall" if judged else self.kept.region
+
+    @property
+    def scores(self) -> list[Score | None]:
+        """How the strategies did in that region."""
+        return [_overall(one) if self.region == "overall" else one.score for one in self.kept.strategies]
+
+    @property
     def bars(self) -> list[Bar | None]:
-        """The bars of all strategies, in the region that they are compared by."""
+        """The bars of all strategies, in that region."""
         return bars(self._found)
 
     @property
@@ -48,7 +59,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def _found(self) -> list[Found]:
-        return [_found(one.score) for one in self.kept.strategies]
+        return [_found(one) if one else None for one in self.scores]
 
 
 class EvaluationView(Struct, frozen=True, kw_only=True):
@@ -58,6 +69,15 @@ class EvaluationView(Struct, frozen=True, kw_only=True):
     leaf: bool
     reports: tuple[Report, ...]
     """The last first."""
+    command: str = ""
+    """What makes a report, at a collection."""
+
+
+def _overall(one: Judged) -> Score | None:
+    """Over all regions; an earlier version kept only its Γ, and no interval."""
+    if one.overall is not None or (gamma := one.gammas.get("overall")) is None:
+        return one.overall
+    return Score(gamma=gamma, low=None, high=None, somers_d=None, tied=None, pairs=0)
 
 
 def _found(score: Score) -> Found:
@@ -99,8 +119,10 @@ async def evaluation(request: Asking) -> Response[bytes]:
     """The last evaluation, and the last search for a strategy."""
     service = served(request.scope).service
     reports: tuple[Report, ...] = ()
+    command = ""
     if isinstance(service, Leaf):
+        command = command_line("evaluate", plain(service.path.resolve().name), "directory.tsv")
         kept = read_kept(collection_of(service).corpus.facts)
         reports = tuple(Report(kind=kind, kept=one) for kind, one in kept.items())
-    view = EvaluationView(name=plain(service.name), leaf=service.leaf, reports=reports)
+    view = EvaluationView(name=plain(service.name), leaf=service.leaf, reports=reports, command=command)
     return shown(request, "evaluation.html", view)

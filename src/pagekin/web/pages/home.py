@@ -14,7 +14,7 @@ from pagekin.routers.leaf import Leaf
 from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
-from pagekin.web.pages.tree import ClusterMap, MapLink, covers_of, linked, map_link
+from pagekin.web.pages.tree import ClusterMap, MapLink, covers_of, map_link
 from pagekin.web.shown import Asking, shown
 
 _SITES, _STARTS, _EXAMPLES = 10, 12, 6
@@ -70,6 +70,7 @@ class HomeView(Struct, frozen=True, kw_only=True):
     sites: tuple[SiteLink, ...]
     sites_total: int
     starts: tuple[Start, ...]
+    """None at a router, which does not know what pages are called."""
     waiting: int = 0
     """Collections below that have not told yet what they hold."""
 
@@ -164,12 +165,9 @@ def home_of_router(router: Router, label: ContentLabel) -> HomeView:
         ),
         key=lambda one: (-one.pages, one.name),
     )
-    starts = [
-        Start(page=linked(one.urls[0]), cluster=link) for one, link in zip(clusters, links, strict=True) if one.urls
-    ]
     figures = (("page", label.num_docs), ("collection", len(sites)), ("topic", len(links)), ("word", label.num_words))
     return HomeView(
-        name=friendly(router.name),
+        name=plain(router.name),
         leaf=False,
         pages=label.num_docs,
         exact=label.exact,
@@ -179,7 +177,7 @@ def home_of_router(router: Router, label: ContentLabel) -> HomeView:
         examples=tuple(_different(one.heaviest for one in clusters)),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),
-        starts=tuple(starts[:_STARTS]),
+        starts=(),  # Labels tell addresses of pages, but no titles, and who knows "images" or "markhill"?
         waiting=label.waiting,
     )
 

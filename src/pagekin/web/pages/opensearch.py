@@ -31,6 +31,8 @@ DESCRIPTION = "application/opensearchdescription+xml"
 SUGGESTIONS = "application/x-suggestions+json"
 _LOOKED_AT = 8
 """How many times as many words are looked at, since some are forms of one another."""
+_FREQUENT = 0.2
+"""A form of a word that is at least so often written as the commonest is offered instead if it is shorter."""
 _SHORT, _LONG = 16, 48
 """Characters of the names, by the specification."""
 _HOST = re.compile(r"[A-Za-z0-9._\-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
@@ -92,7 +94,7 @@ async def complete(
 
 
 def completions(service: Leaf | Router, q: str, most: int = MOST) -> list[str]:
-    """The query with its last word completed, the most frequent word first; of words with one stem only the first."""
+    """The query with its last word completed, the most frequent first: a form of each stem, then if there is room the others."""
     last = _LAST_WORD.search(q)
     begun = fold(last[0]) if last else ""
     if not last or not begun:
@@ -101,21 +103,26 @@ def completions(service: Leaf | Router, q: str, most: int = MOST) -> list[str]:
         found = _vocabulary(service).beginning(begun, _LOOKED_AT * most)
     except RouterError:
         return []
-    seen: set[str] = set()
-    kept = []
-    for word in found:
-        form = form_of(word)
-        if form not in seen:
-            seen.add(form)
-            kept.append(q[: last.start()] + plain(word))
-    return kept[:most]
+    of_stem: dict[str, dict[str, int]] = {}
+    for word, count in found:
+        if word != begun:
+            of_stem.setdefault(form_of(word), {})[word] = count
+    first = map(_best_form, of_stem.values())
+    words = dict.fromkeys([*first, *(word for word, _count in found)])
+    return [q[: last.start()] + plain(word) for word in words][:most]
+
+
+def _best_form(forms: dict[str, int]) -> str:
+    """Of the written forms of a word, with how often each is met, the shortest frequent one."""
+    frequent = _FREQUENT * max(forms.values())
+    return min((word for word in forms if forms[word] >= frequent), key=lambda word: (len(word), -forms[word]))
 
 
 class Vocabulary(Protocol):
     """Words that can be looked up by how they begin."""
 
-    def beginning(self, begun: str, most: int) -> list[str]:
-        """The words that begin so, the most frequent first."""
+    def beginning(self, begun: str, most: int) -> list[tuple[str, int]]:
+        """(word, how often it is met) of the words that begin so, the most frequent first."""
         ...
 
 
@@ -136,14 +143,15 @@ class CorpusWords:
                 high = middle
         return low
 
-    def beginning(self, begun: str, most: int) -> list[str]:
-        """The words that begin so, the most frequent first."""
+    def beginning(self, begun: str, most: int) -> list[tuple[str, int]]:
+        """(word, how often it is met) of the words that begin so, the most frequent first."""
         key = begun.encode()
         # No byte of UTF-8 is 255, so this lies behind all that begin so.
         terms = np.asarray(self._order[self._place(key) : self._place(key + b"\xff")])
         if len(terms) > most:
             terms = np.partition(terms, most - 1)[:most]
-        return [self._corpus.word(int(term)) for term in np.sort(terms)]
+        counts = self._corpus.kin["term.count"]
+        return [(self._corpus.word(term), int(counts[term])) for term in np.sort(terms).tolist()]
 
 
 class LabelWords:
@@ -158,11 +166,11 @@ class LabelWords:
         self._words: Sequence[str] = sorted(counted)
         self._counts = np.array([counted[word] for word in self._words], np.int64)
 
-    def beginning(self, begun: str, most: int) -> list[str]:
-        """The words that begin so, the most frequent first."""
+    def beginning(self, begun: str, most: int) -> list[tuple[str, int]]:
+        """(word, how often it is met) of the words that begin so, the most frequent first."""
         first, last = bisect_left(self._words, begun), bisect_left(self._words, begun + _HIGHEST)
         best = np.argsort(-self._counts[first:last], kind="stable")[:most] + first
-        return [self._words[place] for place in best.tolist()]
+        return [(self._words[place], int(self._counts[place])) for place in best.tolist()]
 
 
 _of_collection: WeakKeyDictionary[Collection, CorpusWords] = WeakKeyDictionary()

@@ -1,7 +1,7 @@
 """One page: what is known of it, which pages are like it and why, and who links to it."""
 
 from typing import Annotated, Any
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, quote_plus, unquote, urlencode
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,8 @@ NEIGHBOURS = 5
 """Of each kind that the picture shows."""
 _LOOKED_AT = 64
 """Linked pages, of many, among which the most similar are chosen."""
+LINKING, _ROOM = 100, 24_000
+"""Other linking pages that are named without a quotation, and the letters of our addresses of them: pages stay small."""
 _DOCUMENT_PAGES, _COPIES = 20, 20
 """Pages of the same document, and near copies, that are named."""
 LANGUAGES = {
@@ -61,6 +63,12 @@ class Trail(Struct, frozen=True, kw_only=True):
     name: str
     clusters: list[ClusterLink]
     """From the whole collection to the cluster that holds the page."""
+
+    @property
+    def crumbs(self) -> list[ClusterLink]:
+        """The same in short: of clusters of one name in a row, the last."""
+        below = [*(one.name for one in self.clusters[1:]), None]
+        return [one for one, name in zip(self.clusters, below, strict=True) if one.name != name]
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -89,6 +97,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     """Other addresses that it links to."""
     quotes: list[Quote] = []
     """Some of the links to it."""
+    also_linking: list[PageLink] = []
+    """Pages of which no link is quoted."""
     trails: list[Trail] = []
     document: Document | None = None
     other: bool = False
@@ -208,6 +218,7 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
         linking_pages=len(anchors),
         linked_pages=len(linked),
         quotes=[quotes.of(int(anchors[place])) for place in order[:QUOTES]],
+        also_linking=_also_linking(collection, citing, order),
         other=other,
         one_site=_one_site(index),
         neighbourhood=_neighbourhood(
@@ -263,6 +274,18 @@ def _most_similar(collection: Collection, query: Query | None, numbers: Array) -
         place_of[document]: value for document, value in zip(documents.tolist(), similarity.tolist(), strict=True)
     }
     return [*likeness, *(place for place in some if place not in likeness)], likeness
+
+
+def _also_linking(collection: Collection, citing: Array, order: list[int]) -> list[PageLink]:
+    """Pages whose links are not quoted, by their titles; as many as there is room for."""
+    seen = set(order)
+    rest = [*order[QUOTES:], *(place for place in range(len(citing)) if place not in seen)]
+    links, room = [], _ROOM
+    for link in collection.page_links(citing[rest[:LINKING]]):
+        room -= len(quote_plus(link.url))
+        if room >= 0:
+            links.append(link)
+    return sorted(links, key=lambda link: (link.title.casefold(), link.url))
 
 
 def _trails(collection: Collection, page: int) -> list[Trail]:

@@ -104,6 +104,10 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     """Why the query cannot be answered."""
     total: int = 0
     """Documents that match, or groups that hold some."""
+    whole: bool = False
+    """Whether all that match are known, as in a collection; in a network they are not."""
+    different: int = 0
+    """On the last page: how many documents there were on all pages, copies folded."""
     documents: int = 0
     """Documents in all groups, if groups were asked for and counted."""
     shown: int = 0

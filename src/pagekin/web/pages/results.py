@@ -1,18 +1,22 @@
 """Results of a query, and how to go on from them: other words, filters, similar documents, a look at the group."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from litestar import Response, get
 from litestar.exceptions import ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 
+from pagekin.bags.copies import PLACES, are_copies
+from pagekin.hypertext import fold
 from pagekin.labels import ContentLabel
 from pagekin.routers.http import Served, served
 from pagekin.routers.leaf import Leaf
@@ -33,17 +37,22 @@ from pagekin.routers.results import SEEN, grouped, merged
 from pagekin.routers.router import Router
 from pagekin.routers.routing import parsed
 from pagekin.text import Query, QueryError, keep_pages, tokens
+from pagekin.text.analysis import form_of
 from pagekin.web import addresses as to
 from pagekin.web.collection import Collection, collection_of
 from pagekin.web.pages.result_views import Choices, Link, Picture, PictureDot, Result, ResultGroup, ResultsView, Told
 from pagekin.web.pictures.group import group_layout
-from pagekin.web.queries import any_of, narrowed, parts_of, widened
+from pagekin.web.queries import any_of, forms_of, narrowed, parts_of, widened
 from pagekin.web.question import LAST_PAGE, MODES, Question
 from pagekin.web.shown import Asking, host, shown
 
 A_PAGE, GROUPS_A_PAGE, BEST_OF_GROUP = 10, 5, 3
 SIMILAR, LIKE, TERMS = 6, 5, 8
 """Similar documents that are shown, to how many of the results, and terms in each list."""
+_LOOKED_AT = 8
+"""How many times as many similar documents are looked at in a collection, since most of them match."""
+_MOST_SEARCHED = 10_000
+"""Results that a service gives at most."""
 MOST_TOLD = 50
 """Rows of who was asked, and of who was not."""
 _MOST_SITES = 50
@@ -185,7 +194,9 @@ class _Asking:
         else:
             found = await self._asked_below()
         documents = [one for one in self._found if one.kind == "document"]
-        terms = await self.here.timed("refine", self.service.refine(RefineRequest(query=asked.q, count=TERMS)))
+        asked_for = forms_of(self.query)
+        request = RefineRequest(query=asked.q, count=TERMS + len(asked_for))
+        terms = await self.here.timed("refine", self.service.refine(request))
         return msgspec.structs.replace(
             found,
             modes=[Link(text=mode, about=about, address=asked.address(mode=mode), on=mode == asked.mode)
@@ -195,24 +206,28 @@ class _Asking:
             active=self._active(),
             choices=_choices(self.service, self._found),
             filtered=bool(self.collection) or asked.mode == "search",
-            along=self._terms(terms.collocated, narrowed),
-            wider=self._terms(terms.broader, widened),
-            narrower=self._terms(terms.narrower, narrowed),
+            along=self._terms(terms.collocated, narrowed, asked_for),
+            wider=self._terms(terms.broader, widened, asked_for),
+            narrower=self._terms(terms.narrower, narrowed, asked_for),
             similar=await self._similar(documents),
+            whole=self.service.leaf,
             picture=self._picture(found.groups) if self.collection and documents else None,
             previous=asked.address(page=asked.page - 1) if asked.page > 1 else "",
             next=asked.address(page=asked.page + 1) if found.next and asked.page < LAST_PAGE else "",
         )  # fmt: skip
 
-    def _terms(self, words: Iterable[str], changed: Callable[[str, Query, str], str]) -> list[Link]:
-        """Links that put words into the query, or take them out; without those that change nothing."""
+    def _terms(
+        self, words: Iterable[str], changed: Callable[[str, Query, str], str], asked_for: set[str]
+    ) -> list[Link]:
+        """Links that put words into the query; without forms of its own words, and those that change nothing."""
         text = self.asked.q
-        queries = {word: changed(text, self.query, word) for word in words}
-        return [
-            Link(text=plain(word), address=self.asked.address(q=query), on=len(query) < len(text))
+        queries = {word: changed(text, self.query, word) for word in words if form_of(fold(word)) not in asked_for}
+        found = [
+            Link(text=plain(word), address=self.asked.address(q=query))
             for word, query in queries.items()
             if query != text
         ]
+        return found[:TERMS]
 
     def _active(self) -> list[Link]:
         """The filters that are set."""
@@ -235,21 +250,31 @@ class _Asking:
             # Only what is shown needs a piece of its text, also on later pages.
             request = msgspec.structs.replace(request, limit=SEEN * wanted, snippets=False)
         answer = await self.here.timed("search", self.service.search(request))
-        results = merged(answer.results, wanted) if self.collection else answer.results
-        here: Sequence[Found] = results[self.first : self.first + A_PAGE]
+        results: Sequence[Found] = answer.results
         if self.collection:
-            here = await self._with_text(here)
-        return self._answered(answer, here, len(results) > self.first + A_PAGE)
+            results = merged(answer.results, wanted)
+            while len(results) < wanted and request.limit < min(answer.total, _MOST_SEARCHED):
+                # Nearly all of them are copies: the others come later.
+                request = msgspec.structs.replace(request, limit=min(SEEN * request.limit, _MOST_SEARCHED))
+                answer = await self.service.search(request)
+                results = merged(answer.results, wanted, seen=request.limit)
+        here = results[self.first : self.first + A_PAGE]
+        if self.collection:
+            here = await self._with_text(self.collection, here)
+        more = len(results) > self.first + A_PAGE
+        view = self._answered(answer, here, more)
+        return view if more or not here else msgspec.structs.replace(view, different=len(results))
 
-    async def _with_text(self, results: Sequence[Found]) -> list[Found]:
-        """Documents of a leaf with the pieces of their text that show best what was found."""
+    async def _with_text(self, collection: Collection, results: Sequence[Found]) -> list[Found]:
+        """Documents of a leaf, originals before their copies, with the pieces of text that show best what was found."""
         if not results:
             return []
-        request = ShowRequest(query=self.asked.q, items=_items(results))
+        originals = [collection.leaf.by_its_original(one) for one in results]
+        request = ShowRequest(query=self.asked.q, items=_items(originals))
         text = {one.url: one for one in (await self.service.show(request)).results}
         return [
             msgspec.structs.replace(text[one.url], score=one.score, pages=one.pages, copies=one.copies)
-            for one in results
+            for one in originals
         ]
 
     async def _asked_below(self) -> ResultsView:
@@ -337,7 +362,7 @@ class _Asking:
             if number in best and len(best[number]) < SEEN * BEST_OF_GROUP:
                 best[number].append(collection.leaf.found(page, score, pages=self._pages_of_document(collection, page)))
         chosen = [one for mine in best.values() for one in merged(mine, BEST_OF_GROUP)]
-        self._found = await self._with_text(chosen)
+        self._found = await self._with_text(collection, chosen)
         groups = [
             msgspec.structs.replace(group, matches=counts[group.cluster])
             for group in (self._group(one, self._found) for one in grouped(self._found))
@@ -381,15 +406,17 @@ class _Asking:
         return [(plain(one.name), one.num_docs) for one in largest[:TERMS]]
 
     async def _similar(self, documents: Sequence[Found]) -> list[Result]:
-        """Documents like the best of those that were found."""
+        """Documents like the best of those that were found: of a collection none that match, of a network none of these."""
         if not documents:
             return []
-        request = SuggestRequest(items=_items(documents[:LIKE]), limit=2 * SIMILAR)
+        limit = SIMILAR * (_LOOKED_AT if self.collection else 2)
+        request = SuggestRequest(items=_items(documents[:LIKE]), limit=limit)
         answer = await self.here.timed("suggest", self.service.suggest(request))
         there = {url for one in documents for url in (one.url, *one.copies)}
-        return [
-            self._result(one, 0) for one in merged((one for one in answer.results if one.url not in there), SIMILAR)
-        ]
+        others: Iterable[Found] = (one for one in answer.results if one.url not in there)
+        if self.collection:
+            others = islice(_Matching(self.collection, self.query).without(others), 2 * SIMILAR)
+        return [self._result(one, 0) for one in merged(others, SIMILAR)]
 
     def _picture(self, groups: Sequence[ResultGroup]) -> Picture | None:
         """The group with most results."""
@@ -411,6 +438,39 @@ class _Asking:
             cluster=group.cluster, name=group.name, address=group.address, size=layout.size, dots=dots,
             links=layout.links, lines=layout.lines,
         )  # fmt: skip
+
+
+class _Matching:
+    """The documents of a collection that match a query, whatever the filters."""
+
+    def __init__(self, collection: Collection, query: Query) -> None:
+        leaf = collection.leaf
+        self._corpus, self._documents = collection.corpus, leaf.documents
+        self._pages = leaf.text.search(query, len(collection.corpus), documents=leaf.documents).pages
+        self._there = np.zeros(len(leaf.document_pages), np.bool_)
+        self._there[leaf.documents[self._pages]] = True
+
+    @cached_property
+    def _sketches(self) -> npt.NDArray[np.uint16]:
+        """By which copies of them are told."""
+        return self._rows(self._pages)
+
+    def _rows(self, pages: Sequence[int]) -> npt.NDArray[np.uint16]:
+        kin = self._corpus.kin
+        return (
+            np.asarray(kin["copy.rows"]).reshape(-1, PLACES)[pages]
+            if "copy.rows" in kin
+            else np.zeros((0, PLACES), "u2")
+        )
+
+    def without(self, results: Iterable[Found]) -> Iterator[Found]:
+        """Those of some results that neither match nor are copies of what does."""
+        for one in results:
+            page = self._corpus.pages_of(self._corpus.url_number(one.url))[0]
+            if self._there[self._documents[page]]:
+                continue
+            if not any(are_copies(self._sketches, row).any() for row in self._rows([page])):
+                yield one
 
 
 def _modes(leaf: bool) -> dict[str, str]:

@@ -54,6 +54,11 @@ class Picture(Struct, frozen=True):
     height: int
     tiles: tuple[Tile, ...]
 
+    @property
+    def unnamed(self) -> list[int]:
+        """The places of clusters whose tiles are too small for a name."""
+        return [tile.number for tile in self.tiles if not tile.lines]
+
 
 class ClusterMap(Struct, frozen=True):
     """Clusters as a map: each as large as it has pages."""

@@ -18,6 +18,9 @@ _SIZES = (22.0, 18.0, 15.0, 13.0, 11.5)
 """Sizes of letters, the largest that fits is taken."""
 _SMALL, _MOST_TITLES = 12.5, 5
 """Of the lines below a name; the stylesheet has the same size."""
+_TELLING = 4.5
+"""How much of a word says something though the rest of it is missing, as a width: seven letters, or four ideographs."""
+_INSET = 4.0
 _LONGEST = 400
 """Letters of a name that are looked at."""
 _NARROW, _BROAD = frozenset("iljtfr.,:;!|'()[] "), frozenset("mwMW@%")
@@ -52,9 +55,18 @@ class Tile:
     size: float
     """Of its letters."""
     lines: tuple[Line, ...]
-    """As much of its name as there is room for."""
+    """As much of its name as there is room for; nothing if that would say nothing."""
     small: tuple[Line, ...]
     """How many pages it has, and titles of some, where there is room."""
+
+    @property
+    def ring(self) -> Box:
+        """Where its edge is drawn when it is chosen by the keyboard: inside, where no neighbour hides it."""
+        inset = min(_INSET, self.box.width / 2, self.box.height / 2)
+        values = (
+            self.box.x + inset, self.box.y + inset, self.box.width - 2 * inset, self.box.height - 2 * inset
+        )  # fmt: skip
+        return Box(*(round(value, 1) for value in values))
 
 
 @dataclass(frozen=True)
@@ -145,11 +157,18 @@ def _tile(number: int, part: Part, box: Box, colour: int) -> Tile:
         lines = wrapped(part.name, wide / size, most)
         if " ".join(lines).split() == part.name.split():
             break
+    lines = lines if _tells(part.name, lines) else []
     y = box.y + _PADDING + size * 0.85
     told = tuple(Line(text, round(y + place * size * _LINE, 1)) for place, text in enumerate(lines))
     below = y + (len(lines) - 1) * size * _LINE + 1.5 * _SMALL
     room = int((box.y + box.height - _PADDING - below) // (_SMALL * _LINE)) + 1 if lines else 0
     return Tile(number, rounded, colour, size, told, tuple(_small(part, wide / _SMALL, room, below)))
+
+
+def _tells(name: str, lines: Sequence[str]) -> bool:
+    """Whether some lines hold the first word of a name, or enough of it."""
+    told = " ".join(lines).removesuffix("…").split()[:1]
+    return bool(told) and (name.split()[0].rstrip(",;:") == told[0].rstrip(",;:") or text_width(told[0]) >= _TELLING)
 
 
 def _small(part: Part, width: float, room: int, y: float) -> Iterator[Line]:
