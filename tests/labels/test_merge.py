@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -189,6 +190,12 @@ def test_bytes_are_kept(budget: int) -> None:
         assert budget < 400
         return
     assert len(to_json(made)) <= budget
+
+
+def test_what_a_cut_label_tells_besides_counts_too() -> None:
+    label = msgspec.structs.replace(site("a", (5, RIVERS), (6, LOCKS), (3, POEMS)), waiting=2**50)
+    for size in range(600, 1100):
+        assert len(to_json(cut_label(label, Budget(bytes=size)))) <= size
 
 
 @generated

@@ -23,7 +23,7 @@ def demo(
     no_serve: Annotated[bool, typer.Option("--no-serve", help="Only show some related pages here, and end.")] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Index the built-in demo web and serve it as a web site, here, without a network."""
+    """Index the built-in demo web and serve it. As a web site, here, without a network."""
     if no_serve and open_browser:
         fail("--no-serve and --open exclude each other; give one of them", 2)
     if not _is_fresh(out):

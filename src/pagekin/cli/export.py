@@ -34,7 +34,7 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
-    """Write the related pages of every page as static files, for a site without a server of its own."""
+    """Write related pages as static files. For every page, for a site without a server of its own."""
     if not (related_json or html):
         fail("say what to write: --related-json for a script on your site, --html for pages to read, or both", USAGE)
     index = open_index(collection)

@@ -20,7 +20,7 @@ def serve(
     name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
     processes: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
 ) -> None:
-    """Serve a collection as a web site: browse, search, related pages. Also a leaf router that a network can take in."""
+    """Serve a collection as a web site. Browse, search, related pages; also a leaf router that a network can take in."""
     serve_collection(collection, host, port, name or collection.stem, processes)
 
 

@@ -4,7 +4,7 @@ Each sub-cluster of a child counts as one document with summed tf; complete link
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -26,6 +26,7 @@ from pagekin.labels.model import (
     SubCluster,
     Term,
     Terms,
+    to_json,
     without_filters,
 )  # fmt: skip
 from pagekin.text.analysis import ANALYSER
@@ -290,11 +291,19 @@ def cut_label(label: ContentLabel, budget: Budget) -> ContentLabel:
 
     The `nodes` of a sub-cluster are the numbers of those sub-clusters of the label that are in it.
     """
-    made = router_label(label.name, {label.name: label}, budget)
-    inside: dict[int, list[int]] = {}
-    for number, home in made.homes[label.name].items():
-        inside.setdefault(home, []).append(number)
-    clusters = tuple(
-        msgspec.structs.replace(cluster, nodes=tuple(sorted(inside[cluster.number]))) for cluster in made.label.clusters
-    )
-    return msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting)
+    room = budget
+    while True:
+        made = router_label(label.name, {label.name: label}, room)
+        inside: dict[int, list[int]] = {}
+        for number, home in made.homes[label.name].items():
+            inside.setdefault(home, []).append(number)
+        clusters = tuple(
+            msgspec.structs.replace(cluster, nodes=tuple(sorted(inside[cluster.number])))
+            for cluster in made.label.clusters
+        )
+        cut = msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting)
+        # What is told besides takes some bytes, too.
+        over = len(to_json(cut)) - budget.bytes
+        if over <= 0:
+            return cut
+        room = replace(room, bytes=room.bytes - over)
