@@ -280,6 +280,7 @@ class _Writer:
                     "number": number,
                     "count": len(parts),
                     "pages": len(self.rows),
+                    "up": "",
                 }
                 self.put(name, self._rendered("export_index.html", **shown))
 
