@@ -72,7 +72,7 @@ def _for_people(told: Any) -> Any:
 
     def handler(request: Asking, error: Any) -> Response[Any]:
         answer: Response[Any] = told(request, error)
-        addresses.ROOT.set(request.scope.get(PREFIX, ""))  # type: ignore[arg-type]  # as in `_placed`, which may not have run
+        _locate(request)  # what is asked nowhere has not been located
         if request.url.path.endswith(".json") or "text/html" not in request.headers.get("accept", ""):
             return answer
         failure = Failure(answer.status_code or 500, str(answer.content.get("detail", "")))
@@ -95,10 +95,15 @@ async def _guarded(message: Message, scope: Scope) -> None:
             headers.setdefault(name, value)
 
 
-async def _placed(request: Asking) -> None:
-    """Our own addresses begin where the router is served; the clock runs."""
-    request.scope[_STARTED] = time.perf_counter()  # type: ignore[literal-required]  # a key of our own
+def _locate(request: Asking) -> None:
+    """Let our own addresses begin where the router is served."""
     addresses.ROOT.set(request.scope.get(PREFIX, ""))  # type: ignore[arg-type]  # a key of our own
+
+
+async def _placed(request: Asking) -> None:
+    """A page is asked for: where we are, and the clock runs."""
+    request.scope[_STARTED] = time.perf_counter()  # type: ignore[literal-required]  # a key of our own
+    _locate(request)
 
 
 def web_app() -> Litestar:
