@@ -3,7 +3,6 @@
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,11 +29,9 @@ def data() -> Path:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn the skip of a test that needs the data or a browser into a failure where they are required."""
+    """Turn any skip into a failure where all that tests need is required."""
     report = yield
-    fixtures = getattr(item, "fixturenames", ())
-    needs: Any = "data" in fixtures or "browser" in fixtures or item.get_closest_marker("needs_data")
-    if REQUIRED and needs and report.skipped and not hasattr(report, "wasxfail"):
+    if REQUIRED and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, but PAGEKIN_DATA_REQUIRED=1 asks for all that tests need: {report.longrepr}"
     return report
