@@ -40,7 +40,7 @@ HOSTILE_ADDRESSES = (
     "/javascript:alert(1)",
     "//evil.example/",
 )
-NETWORK = {"root": ("nature", "culture"), "nature": ("elements", "mountains"), "culture": ("composers", "instruments")}
+NETWORK = {"whole": ("nature", "culture"), "nature": ("elements", "mountains"), "culture": ("composers", "instruments")}
 
 
 @pytest.fixture(scope="session")

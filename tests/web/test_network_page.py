@@ -38,9 +38,9 @@ def test_everyone_below_the_root_stands_in_the_tree_where_the_network_has_it(net
     view = fetched(f"{network_site}{suffix}")
     paths = {tuple(node["path"]) for node in view["nodes"]}
     assert paths == {
-        ("root",),
-        *(("root", router) for router in NETWORK["root"]),
-        *(("root", router, site) for router in NETWORK["root"] for site in NETWORK[router]),
+        ("whole",),
+        *(("whole", router) for router in NETWORK["whole"]),
+        *(("whole", router, site) for router in NETWORK["whole"] for site in NETWORK[router]),
     }
     assert view["total"] == len(paths) and view["sites"] == len(SITES) and view["down"] == 0 and view["levels"] == 3
     assert _is_settled(view)
@@ -50,7 +50,7 @@ def test_everyone_below_the_root_stands_in_the_tree_where_the_network_has_it(net
 def test_a_query_is_seen_to_go_where_its_words_are_and_nowhere_else(network_site: str) -> None:
     view = view_of(network_site, "volcano summit")
     went = {node["path"][-1]: node["went"] for node in view["nodes"]}
-    assert went["root"] == went["nature"] == went["mountains"] == "asked"
+    assert went["whole"] == went["nature"] == went["mountains"] == "asked"
     found = fetched(f"{network_site}search?{urlencode({'q': 'volcano summit'})}")
     asked = {tuple(one["path"]) for one in found["asked"]}
     skipped = {tuple(one["path"]) for one in found["skipped"]}

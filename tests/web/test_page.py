@@ -444,7 +444,7 @@ def test_a_router_leads_on_to_the_leaf(network_site: str) -> None:
         answer = get(at, "page", url=url, path=trail, other=1, headers=HTML)
         assert answer.status == 303
         target = answer.headers["location"]
-        assert target.startswith(network_site.replace("/root/", f"/{name}/") + "page?")
+        assert target.startswith(network_site.replace("/whole/", f"/{name}/") + "page?")
         assert urlencode({"url": url}) in target and "other=1" in target
         at, trail = target.partition("page?")[0], trail.partition("/")[2]
     final = get(at, "page.json", url=url, path=trail)
@@ -452,7 +452,7 @@ def test_a_router_leads_on_to_the_leaf(network_site: str) -> None:
 
 
 def test_a_router_leads_nowhere_else(network_site: str) -> None:
-    for path in ("root/evil", "root/http%3A%2F%2Fevil.example", "root/..", "root//", "root/elements"):
+    for path in ("whole/evil", "whole/http%3A%2F%2Fevil.example", "whole/..", "whole//", "whole/elements"):
         answer = get(network_site, "page", url="http://a.example/", path=path)
         assert answer.status == 404 and "knows no router" in answer.json["detail"], path
 
@@ -465,6 +465,6 @@ def test_a_router_shows_similar_pages_of_the_whole_network(network_site: str) ->
     assert told["partial"] == related["partial"]
     seen = harmless(get(network_site, "page", url=url, headers=HTML).body.decode())
     for one in related["results"]:
-        assert f"/root/page?{urlencode({'url': one['url'], 'path': '/'.join(one['path'])})}" in seen.hrefs
+        assert f"/whole/page?{urlencode({'url': one['url'], 'path': '/'.join(one['path'])})}" in seen.hrefs
     missing = get(network_site, "page", url=f"{GONE}/", headers=HTML)
     assert missing.status == 404 and b"no router below knows the page" in missing.body
