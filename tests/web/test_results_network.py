@@ -11,7 +11,7 @@ from pagekin.routers.serve import Place
 from tests.routers.webs import eager, free_ports, get, wait_for
 
 from .browser import Pages
-from .test_results import Elements, asked_of, harm_in, results
+from .test_results import HTML, Elements, asked_of, harm_in, results
 
 
 @pytest.fixture
