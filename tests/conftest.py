@@ -9,10 +9,6 @@ import pytest
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs_data: reads the real data, so a required run must not skip it")
-
-
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real archives that PAGEKIN_DATA names."""
