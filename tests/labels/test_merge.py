@@ -119,6 +119,20 @@ def test_sub_clusters_about_the_same_come_together() -> None:
     assert set(urls) == {"http://a.example/2", "http://c.example/1"}
 
 
+def test_merged_sub_clusters_are_named_by_what_many_of_their_pages_hold_and_few_others() -> None:
+    courses = {"exam": 60, "homework": 45, "page": 90, "krithi": 4}
+    children = {
+        "a": site("a", (100, courses), (100, {"river": 50, "page": 95, "exam": 2, "homework": 1})),
+        "b": site("b", (100, courses | {"grade": 30}), (100, {"poem": 70, "page": 92})),
+    }
+    made = router_label("top", children, Budget(clusters=3))
+    home = made.homes["a"][1]
+    assert home == made.homes["b"][1], "courses come together"
+    label = next(one for one in made.label.clusters if one.number == home)
+    assert label.name == "exam, homework, grade"
+    assert label.heaviest[:3] == ("exam", "homework", "grade")
+
+
 def test_a_routers_label_knows_every_word_that_its_children_know() -> None:
     children = {"a": site("a", (5, RIVERS), (6, LOCKS)), "b": site("b", (3, POEMS))}
     above = router_label(

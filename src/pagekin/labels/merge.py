@@ -35,6 +35,9 @@ Array = npt.NDArray[Any]
 _MOST_TF = 2**31 - 1
 _NAMED = 3
 """Words in the name of a sub-cluster that was merged."""
+_COMMON = 0.05
+"""A word tells of a sub-cluster that was merged only if at least this share of its pages hold it."""
+_SMOOTH = 0.01
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,13 @@ class _Router:
             told.append(_larger(words.rows(numbers, label.terms), inside, words.width))
         self.rows, self._whole = _Rows.of(rows, words.width), _Rows.of(told, words.width)
         self._shown = words.shown()
+        self._num_docs = sum(document.part.num_docs for document in self.documents)
+        self._held = np.zeros(self.width // len(ATTRIBUTES))
+        """In how many pages each word is, at least: labels tell it of their heaviest terms."""
+        for one in range(len(self.documents)):
+            terms, _tf, df, _weights = self.rows.together([one])
+            found, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
+            self._held[found] += _most(place, df, len(found))
 
     def parts(self, most: int) -> list[list[int]]:
         """Which documents go together, the largest group first."""
@@ -156,21 +166,14 @@ class _Router:
             found = merge_documents(self.rows.offsets, self.rows.terms, self.rows.tf, self.width, most)
         return sorted(found, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
 
-    def held(self, parts: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
-        """In how many of some groups of documents each word is."""
-        found = np.zeros(self.width // len(ATTRIBUTES), np.int64)
-        for part in parts:
-            found[np.unique(self.rows.together(part)[0] // len(ATTRIBUTES))] += 1
-        return found
-
-    def group(self, part: Sequence[int], most: int, held: Array) -> Group:
-        """What the label may say of some documents; `held` tells in how many groups each word is."""
+    def group(self, part: Sequence[int], most: int) -> Group:
+        """What the label may say of some documents."""
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
         terms, tf, df, weights = self.rows.together(part)
-        heaviest = self._heaviest(terms, weights, held)
-        name = documents[0].name if len(documents) == 1 else ", ".join(heaviest[:_NAMED])
+        telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
+        name = documents[0].name if len(documents) == 1 else ", ".join(telling[:_NAMED])
         return Group(
-            name, *_sums(documents), len(terms), self._terms(terms, tf, df, weights, most), heaviest,
+            name, *_sums(documents), len(terms), self._terms(terms, tf, df, weights, most), telling,
             _in_turn([one.urls for one in documents if isinstance(one, SubCluster)]), _filters(documents),
         )  # fmt: skip
 
@@ -181,10 +184,9 @@ class _Router:
         # Sub-clusters that share documents may add up to more than their whole.
         counted = _sums([one.part for one in self.documents])
         documents, size, num_terms = map(max, _sums(labels), counted)
-        nowhere = np.ones(self.width // len(ATTRIBUTES), np.int64)
         return Group(
             "", documents, size, num_terms, len(terms), self._terms(terms, tf, df, weights, most),
-            self._heaviest(terms, weights, nowhere), (), _filters(labels),
+            self._heaviest(terms, weights), (), _filters(labels),
         )  # fmt: skip
 
     def _terms(self, terms: Array, tf: Array, df: Array, weights: Array, most: int) -> list[Term]:
@@ -195,12 +197,34 @@ class _Router:
             for term, times, documents in zip(*columns, strict=True)
         ]
 
-    def _heaviest(self, terms: Array, weights: Array, held: Array) -> tuple[str, ...]:
-        """Words for people; those that other groups hold, too, weigh less."""
+    def _heaviest(self, terms: Array, weights: Array) -> tuple[str, ...]:
+        """The heaviest words, whatever their attributes."""
         words, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
-        rare = np.log((held.max(initial=1) + 1) / np.maximum(held[words], 1))
-        values = np.round(np.bincount(place, weights, len(words)) * rare, 9)
-        return tuple(self._shown[word] for word in words[np.lexsort((words, -values))[:SHOWN]].tolist())
+        return self._first(words, np.bincount(place, weights, len(words)))
+
+    def _telling(self, terms: Array, df: Array, weights: Array, documents: int) -> tuple[str, ...]:
+        """Words for people: those that many pages of a group hold and few others; then the heaviest.
+
+        A word that weighs much on a few pages, somebody's name, tells nothing of the many pages of a router's group.
+        """
+        words, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
+        held = _most(place, df, len(words))
+        here = np.minimum(held / max(documents, 1), 1)
+        elsewhere = np.minimum((self._held[words] - held) / max(self._num_docs - documents, 1), 1)
+        telling = np.where(here < _COMMON, 0, here * np.log((here + _SMOOTH) / (elsewhere + _SMOOTH)))
+        chosen = self._first(words[telling > 0], telling[telling > 0])
+        return tuple(dict.fromkeys((*chosen, *self._heaviest(terms, weights))))[:SHOWN]
+
+    def _first(self, words: Array, values: Array) -> tuple[str, ...]:
+        """The words of the largest values."""
+        return tuple(self._shown[word] for word in words[np.lexsort((words, -np.round(values, 9)))[:SHOWN]].tolist())
+
+
+def _most(place: Array, df: Array, words: int) -> npt.NDArray[np.float64]:
+    """The pages that hold each word, under the attribute under which most do."""
+    held = np.zeros(words)
+    np.maximum.at(held, place, df)
+    return held
 
 
 def _larger(
@@ -273,8 +297,7 @@ def router_label(
 
     def drafted(most: int) -> Draft:
         chosen[:] = router.parts(most)
-        held = router.held(chosen)
-        groups = [router.group(part, budget.terms, held) for part in chosen]
+        groups = [router.group(part, budget.terms) for part in chosen]
         lost = Lost(terms, clusters + len(router.documents) - len(chosen), filters)
         return Draft(name, exact, whole, groups, lost, extra, words)
 
