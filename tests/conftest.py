@@ -5,7 +5,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+# Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 
 
