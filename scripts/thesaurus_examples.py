@@ -26,7 +26,11 @@ INTRODUCTION = """# Suggested terms
 **By pages**, the default. A page is *about* the 60 heaviest words of its bag. A word is **narrower** than the question if at
 least half of the pages about it are about the question too, and they are fewer than 0.7 of the question's. It is **broader** if
 a quarter of the question's pages are about it, more often than elsewhere by half, and its pages are more than 1.5 times the
-question's. **Collocated** is what else stands out: P(word | question) times the logarithm of the lift.
+question's. **Collocated** is what else stands out: P(word | question) times the logarithm of the lift. If no page is about all
+words of the question, those that match it best stand for it.
+
+A router adds up the counts of the sites below: each tells, of the 300 words that most of its pages about the question are
+about, on how many of these and on how many of all its pages that is so. Sites without a page about the question do not count.
 
 **By sub-clusters**, as HyPursuit has it (`--preset hypursuit1996`). Collocated: the share of pages that hold the word, over the
 sub-clusters that hold all of the question. Broader and narrower after Forsyth and Rada: words in one sub-cluster or in more than

@@ -1,10 +1,12 @@
 """Names of clusters: what sets them apart, in words that differ between siblings; central pages."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from pagekin.bags.words import stem_of_word
-from pagekin.clusters.describe import Rows, describe
+from pagekin.clusters.describe import Rows, Titles, describe
 from pagekin.clusters.hierarchy import Tree
 
 WORDS = ["site", "granite", "granites", "slate", "owl", "feather", "http://a.example/"]
@@ -37,6 +39,27 @@ def test_names_hold_what_siblings_do_not() -> None:
     assert stones.terms == ("granite", "slate")  # not "site", which all pages hold, nor granites beside granite
     assert birds.name == "owl, feather"
     assert tree.described[0].name.startswith("site")
+
+
+def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> None:
+    tree = Tree.of_levels("clusters", [np.array([0, 0, 0, 1, 1])], {})
+    asked = []
+
+    def large(words: Sequence[str], pages: np.ndarray) -> list[str]:
+        asked.append(set(pages.tolist()))
+        return [word.upper() for word in words]
+
+    def named(titles: Titles | None) -> list[str]:
+        made = describe(tree, rows_of(PAGES), WORDS.__getitem__, stem_of_word, LINKS, titles, large)
+        return [made.described[node].name for node in made.children[0]]
+
+    assert named(None) == ["GRANITE, SLATE", "OWL, FEATHER"]
+    titled = Titles(
+        np.array([0, 1, 2, 3]), np.array([WORDS.index(word) for word in ("slate", "slate", "slate", "owl")]), 6
+    )
+    assert named(titled) == ["SLATE, GRANITE", "OWL, FEATHER"]
+    assert asked[1:3] == [{0, 1, 2}, {3, 4}]
+    assert titled.share(np.array([0, 3])).tolist() == [0, 0, 0, 0.5, 0.5, 0]
 
 
 def test_the_middle_is_what_is_most_alike_and_linked_from_inside() -> None:

@@ -118,5 +118,7 @@ def test_the_command(tmp_path_factory: pytest.TempPathFactory) -> None:
     code, said = run("granite", "--preset", "hypursuit1996")
     assert (code, "sub-clusters hold it" in said) == (0, True)
     assert run("granite", "--preset", "moods")[0] == USAGE
+    assert run("rock granite") == run("rock", "granite")
+    assert run(" ")[0] == USAGE
     code, said = run("unheard")
     assert (code, "is about 'unheard'" in said) == (BAD_INPUT, True)

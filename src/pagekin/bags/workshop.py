@@ -77,7 +77,7 @@ class Workshop:
             strategy.outlinks,
             strategy.weight.distance,
         )
-        words = self._vocabulary(strategy)
+        words = self.vocabulary(strategy)
         kept = self._stage(
             self._kept, kept_key,
             lambda room: build.keep(
@@ -99,7 +99,7 @@ class Workshop:
 
     def shown(self, strategy: Strategy, term: int) -> str:
         """A term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
-        words = self._vocabulary(strategy).shown
+        words = self.vocabulary(strategy).shown
         links = term - len(words)
         if links < 0:
             return self.corpus.word(int(words[term]))
@@ -108,9 +108,10 @@ class Workshop:
 
     def words(self, strategy: Strategy) -> int:
         """How many of a strategy's terms are words; terms from there on are addresses."""
-        return len(self._vocabulary(strategy).shown)
+        return len(self.vocabulary(strategy).shown)
 
-    def _vocabulary(self, strategy: Strategy) -> Vocabulary:
+    def vocabulary(self, strategy: Strategy) -> Vocabulary:
+        """The words of a strategy's bags."""
         key = (strategy.words, strategy.stemming)
         if key not in self._words:
             self._words[key] = vocabulary(self.corpus, strategy)

@@ -21,6 +21,9 @@ def refine(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Suggest collocated, broader and narrower terms."""
+    terms = [word for term in terms for word in term.split()]
+    if not terms:
+        fail("name at least one word to refine", USAGE)
     if preset not in ("default", "hypursuit1996"):
         fail(f"--preset is one of default, hypursuit1996; not '{preset}'", USAGE)
     if is_address(collection):
@@ -59,7 +62,7 @@ def _ask_router(address: str, terms: list[str], count: int, preset: str, as_json
         query=" ".join(terms), count=count, preset="default" if preset == "default" else "hypursuit1996"
     )
     found = asked(address, "refine", request, Terms)
-    print_terms(terms, found, found.known, "pages or sub-clusters hold it", as_json)
+    print_terms(terms, found, found.known, "pages are about it" if preset == "default" else "sub-clusters hold it", as_json)
 
 
 def print_terms(terms: list[str], found: Any, known: int, what: str, as_json: bool) -> None:

@@ -17,6 +17,10 @@ _IN_NAME = 3
 _COMMON = 0.12
 """A term names a cluster only if at least this share of its pages hold it."""
 _SMOOTH = 0.01
+_UNTITLED, _TITLED = 0.1, 0.3
+"""What a word tells that stands in no title; the share of titles from which on more of them add nothing."""
+_WRITTEN = 20
+"""Pages, besides the central ones, that tell how words are written."""
 _LINKS = 0.3
 """How much links from inside the cluster count for a page's being central, beside its terms."""
 
@@ -55,12 +59,30 @@ class Rows:
         return dot / np.maximum(size * length, 1e-30)
 
 
-def describe(tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array) -> Tree:
+class Titles:
+    """Which words stand in the titles of pages: pairs of page and word, each once."""
+
+    def __init__(self, page: Array, word: Array, words: int) -> None:
+        self._page, self._word, self._words = page, word, words
+
+    def share(self, pages: Array) -> npt.NDArray[np.float64]:
+        """The share of some pages' titles that hold each word."""
+        inside = np.zeros(max(int(self._page.max(initial=-1)), int(pages.max(initial=-1))) + 1, np.bool_)
+        inside[pages] = True
+        held = np.bincount(self._word[inside[self._page]], minlength=self._words)
+        return np.asarray(held / max(len(pages), 1), np.float64)
+
+
+def describe(
+    tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
+    titles: Titles | None = None, written: Callable[[Sequence[str], Array], Sequence[str]] = lambda words, _pages: words,
+) -> Tree:  # fmt: skip
     """The tree with a name, telling terms and central pages for each node.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
-    cluster's pages, and fewer of the other pages of its parent hold it.
+    cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
+    `written` gives words as some pages write them.
     """
     found: list[Described] = []
     for node in range(len(tree)):
@@ -72,9 +94,12 @@ def describe(tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[
             above = tree.pages_of(int(tree.parent[node]))
             elsewhere = (rows.sums(above)[1] - holding) / max(len(above) - len(pages), 1)
             telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
+        if titles is not None:
+            telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
         telling[holding < _COMMON * len(pages)] = 0
-        terms = _distinct(telling, word, same)
-        found.append(Described("", tuple(terms), _central(pages, own, rows, links)))
+        central = _central(pages, own, rows, links)
+        terms = written(_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64))
+        found.append(Described("", tuple(terms), central))
     return replace(tree, described=_named(tree, found))
 
 

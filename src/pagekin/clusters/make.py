@@ -14,16 +14,17 @@ from pagekin.bags.workshop import Workshop
 from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_pages
 from pagekin.clusters.complete import COMBINE, complete_link, hybrid
-from pagekin.clusters.describe import Rows, describe
+from pagekin.clusters.describe import Rows, Titles, describe
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.neighbour_graph import links_between
-from pagekin.clusters.terms import term_similarity, term_vectors
+from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.evaluation.directory import Directory
 from pagekin.evaluation.experiments import rows_of
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.urls import host_of
+from pagekin.hypertext.writing import written
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -130,10 +131,17 @@ def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
         rows = Rows(matrix.offsets, matrix.terms, matrix.weights.astype(np.float64), workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)
         links = place[links_between(corpus, urls)[0]]
+        counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
+        title = counted.terms % len(ATTRIBUTES) == ATTRIBUTES.index("title")
+        page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
+        titles = Titles(page[title], counted.terms[title] // len(ATTRIBUTES), rows.words)
         made = []
         for tree in trees:
             names = [one.name for one in tree.described]
-            new = describe(tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links)
+            new = describe(
+                tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links, titles,
+                lambda words, pages: written(corpus, words, pages.tolist()),
+            )  # fmt: skip
             made.append(new.called(names) if names else new)
     return made
 

@@ -134,31 +134,83 @@ class PageThesaurus:
             held[self._page[self._term == term]] += 1
         return np.flatnonzero(held == len(set(terms)))
 
-    def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
-        """Suggestions for a question of some terms."""
-        pages = self.pages(terms)
-        if not len(pages):
-            return Suggestions(0, (), (), ())
+    def together(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Together":
+        """The words that some pages are about, besides the terms of the question; those of most pages first."""
         asked = np.zeros(len(self._starts) - 1, np.bool_)
         asked[pages] = True
         both = np.bincount(self._term[asked[self._page]], minlength=self._words)
-        in_question, of_term = both / len(pages), both / np.maximum(self._df, 1)
-        lift = in_question / np.maximum(self._df / (len(self._starts) - 1), 1e-9)
-        may = (both >= 2) & (self._df >= _FEWEST)
-        may[list(terms)] = False
-        narrower = may & (of_term >= 0.5) & (self._df < 0.7 * len(pages))
-        broader = may & (in_question >= 0.25) & (self._df > 1.5 * len(pages)) & (lift > 1.5)
+        both[list(terms)] = 0
+        found = np.flatnonzero(both)
+        # Of words of equally many pages, the rarer ones tell more.
+        order = found[np.lexsort((found, self._df[found], -both[found]))][:most]
+        words = tuple(self._shown[term] for term in order.tolist())
+        return Together(len(pages), len(self._starts) - 1, words, both[order], self._df[order])
+
+    def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
+        """Suggestions for a question of some terms."""
+        return self.together(self.pages(terms), terms).suggest(count)
+
+
+@dataclass(frozen=True)
+class Together:
+    """How often words go together with a question: counts of one collection, or summed over several."""
+
+    pages: int
+    """Pages of the question."""
+    documents: int
+    """Pages in all."""
+    words: tuple[str, ...]
+    both: npt.NDArray[Any]
+    """Pages of the question that are about each word."""
+    df: npt.NDArray[Any]
+    """Pages that are about it."""
+
+    @classmethod
+    def summed(cls, several: Sequence["Together"]) -> "Together":
+        """The counts of several collections that share no page; those without a page of the question do not count."""
+        several = [one for one in several if one.pages]
+        numbers: dict[str, int] = {}
+        for one in several:
+            for word in one.words:
+                numbers.setdefault(word, len(numbers))
+        both, df = np.zeros((2, len(numbers)))
+        for one in several:
+            places = [numbers[word] for word in one.words]
+            np.add.at(both, places, one.both)
+            np.add.at(df, places, one.df)
+        pages, documents = (sum(getattr(one, name) for one in several) for name in ("pages", "documents"))
+        return cls(pages, documents, tuple(numbers), both, df)
+
+    def first(self, most: int) -> "Together":
+        """The words of most pages of the question, and of these the rarer ones."""
+        places = sorted(range(len(self.words)), key=lambda one: (-self.both[one], self.df[one], self.words[one]))
+        order = np.array(places[:most], np.int64)
+        words = tuple(self.words[place] for place in places[:most])
+        return Together(self.pages, self.documents, words, self.both[order], self.df[order])
+
+    def suggest(self, count: int = 8) -> Suggestions:
+        """The words that fit best."""
+        if not self.pages:
+            return Suggestions(0, (), (), ())
+        in_question, of_term = self.both / self.pages, self.both / np.maximum(self.df, 1)
+        lift = in_question / np.maximum(self.df / max(self.documents, 1), 1e-9)
+        may = (self.both >= 2) & (self.df >= _FEWEST)
+        narrower = may & (of_term >= 0.5) & (self.df < 0.7 * self.pages)
+        broader = may & (in_question >= 0.25) & (self.df > 1.5 * self.pages) & (lift > 1.5)
         value = in_question * np.log(np.maximum(lift, 1.0))
         return Suggestions(
-            len(pages),
+            self.pages,
             self._best(may & ~narrower & ~broader & (lift > 1), value, count),
             self._best(broader, value, count),
-            self._best(narrower, both * of_term, count),
+            self._best(narrower, self.both * of_term, count),
         )
 
     def _best(self, may: Array, value: Array, count: int) -> tuple[str, ...]:
-        order = np.argsort(-np.where(may, value, -1.0), kind="stable")[:count]
-        return tuple(self._shown[term] for term in order.tolist() if may[term])
+        # Of equally good ones the first by the alphabet, in whatever order they were counted.
+        places = sorted(
+            np.flatnonzero(may).tolist(), key=lambda place: (-round(float(value[place]), 9), self.words[place])
+        )
+        return tuple(self.words[place] for place in places[:count])
 
 
 class ClusterThesaurus:
