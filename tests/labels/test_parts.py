@@ -1,15 +1,19 @@
 """Labels in parts: they come together again, travel compressed, and are published anew only if they changed."""
 
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import pytest
 import zstandard
 from hypothesis import given, settings
 
-from pagekin.labels import ContentLabel, LabelError, LabelLimits
+from pagekin.labels import ContentLabel, LabelError, LabelLimits, to_json
+from pagekin.labels.keep import check_kept
 from pagekin.labels.membership import Filter, term_key
 from pagekin.labels.model import Added, check_label
 from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined, part_of, parts_of, published, to_wire
+from pagekin.store import Kin
 from tests.labels.invented import labels
 from tests.labels.test_merge import LOCKS, RIVERS, site
 
@@ -66,6 +70,22 @@ def test_a_bomb_on_the_wire_is_refused_at_its_limit() -> None:
     assert len(bomb) < 100_000
     with pytest.raises(LabelError, match="is the most"):
         from_wire(bomb, LabelLimits(bytes=1 << 20))
+
+
+def kept(raw: dict[str, bytes], etags: dict[str, str]) -> Kin:
+    """What a collection would keep of a label."""
+    arrays = {f"label.{function}": np.frombuffer(part, np.uint8) for function, part in raw.items()}
+    return Kin(Path("some.kin"), {"facts": {"label": {"etags": etags}}}, arrays)
+
+
+def test_a_part_that_an_older_version_wrote_is_whole() -> None:
+    raw = {function: to_json(part) for function, part in parts_of(site("a", (5, RIVERS))).items()}
+    older = {function: part.replace(b'"num_words":0,', b"") for function, part in raw.items()}
+    assert older != raw
+    assert {function: etag(part) for function, part in raw.items()} != {f: etag(part) for f, part in older.items()}
+    etags = {function: etag(part) for function, part in older.items()}
+    assert list(check_kept(kept(older, etags))) == []
+    assert [one.where for one in check_kept(kept(raw, etags))] == [f"label.{function}" for function in FUNCTIONS]
 
 
 def test_the_same_label_again_changes_no_etag() -> None:

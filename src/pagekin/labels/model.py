@@ -300,6 +300,11 @@ def is_plain(text: str) -> bool:
     return text.isprintable() or not any(map(_unsafe, text))
 
 
+def plain(text: str) -> str:
+    """A text without what could drive a terminal or turn lines around."""
+    return text if is_plain(text) else "".join(c if is_plain(c) else " " for c in text)
+
+
 def is_word(text: str) -> bool:
     """Whether a text is plain and without spaces."""
     return is_plain(text) and not any(map(str.isspace, text))

@@ -93,9 +93,9 @@ def _largest(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]
     return documents, size, terms
 
 
-def etag(part: ContentLabel) -> str:
-    """The ETag of a part: that of its content."""
-    return hashlib.blake2b(to_json(part), digest_size=12).hexdigest()
+def etag(part: ContentLabel | bytes) -> str:
+    """The ETag of a part, or of its JSON form as it was written: a later version may write the same part otherwise."""
+    return hashlib.blake2b(part if isinstance(part, bytes) else to_json(part), digest_size=12).hexdigest()
 
 
 # -- on the wire --------------------------------------------------------------------------------------------------------
