@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pagekin.bags.words import stem_of_word
 from pagekin.hypertext import Attribute, Corpus
@@ -24,8 +24,12 @@ class Oracle:
             stream = corpus.stream(page)
             words = [stems[word] for word in stream.words.tolist()]
             self.pages.append(list(zip(words, stream.attributes.tolist(), strict=True)))
-        self._counts = [Counter(page) for page in self.pages]
-        self._flags = sorted({flags for page in self.pages for _form, flags in page})
+        self._titles = [len(title) for title in corpus.titles]
+        self._counts: list[dict[str, Counter[int]]] = [{} for _page in self.pages]
+        """For each page and form, how often it stands there under which attributes."""
+        for page, counts in zip(self.pages, self._counts, strict=True):
+            for form, flags in page:
+                counts.setdefault(form, Counter())[flags] += 1
         self._under = [
             {a.name.lower(): [form for form, flags in page if flags & a] for a in Attribute if a.name}
             for page in self.pages
@@ -40,7 +44,7 @@ class Oracle:
         if isinstance(query, Not):
             return not self.finds(query.part, page)
         if isinstance(query, Word):
-            return self.weight(page, query.attribute, stem(query.word)) > 0
+            return self._stands(page, query.attribute, stem(query.word))
         fields = [query.attribute] if query.attribute else ["title", "text"]
         return any(self._in_a_row(page, field, [stem(word) for word in query.words]) for field in fields)
 
@@ -58,14 +62,23 @@ class Oracle:
         here = self._under[page][attribute]
         return any(here[at : at + len(stems)] == stems for at in range(len(here) - len(stems) + 1))
 
+    def _stands(self, page: int, attribute: str | None, form: str) -> bool:
+        return self.weight(page, attribute, form) + self.in_title(page, attribute, form) > 0
+
     def weight(self, page: int, attribute: str | None, form: str) -> int:
-        """How much a word counts on a page."""
+        """How much a word counts on a page outside of its title."""
         total = 0
-        for flags in self._flags:
-            if attribute is None or flags & Attribute[attribute.upper()]:
-                each = 4 if flags & Attribute.TITLE else 2 if flags & Attribute.HEADER else 1
-                total += each * self._counts[page][form, flags]
+        for flags, count in self._counts[page].get(form, {}).items():
+            if not flags & Attribute.TITLE and (attribute is None or flags & Attribute[attribute.upper()]):
+                total += (2 if flags & Attribute.HEADER else 1) * count
         return total
+
+    def in_title(self, page: int, attribute: str | None, form: str) -> int:
+        """How often a word stands in a page's title."""
+        if attribute not in (None, "title"):
+            return 0
+        here = self._counts[page].get(form, {})
+        return sum(count for flags, count in here.items() if flags & Attribute.TITLE)
 
     def search(self, query: Query, among: Sequence[int] | None = None) -> list[tuple[int, float]]:
         """(page, score) of all pages that a query finds, in order; statistics are those of the pages `among`."""
@@ -78,15 +91,23 @@ class Oracle:
         every = range(len(self.pages)) if among is None else among
         asked = sorted(set(_asked(query)), key=lambda pair: f"{pair[0]}:{pair[1]}" if pair[0] else pair[1])
         mean = sum(len(self.pages[page]) for page in every) / len(every)
-        scores = dict.fromkeys(every, 0.0)
+        idf = {}
         for attribute, form in asked:
-            tf = {page: self.weight(page, attribute, form) for page in every}
-            df = sum(count > 0 for count in tf.values())
-            idf = math.log(1.0 + (len(every) - df + 0.5) / (df + 0.5))
-            for page in scores:
-                length = 1.2 * (1.0 - 0.75 + 0.75 * (len(self.pages[page]) / mean))
-                scores[page] += idf * (tf[page] * (1.2 + 1.0) / (tf[page] + length))
-        return scores
+            df = sum(self._stands(page, attribute, form) for page in every)
+            idf[attribute, form] = math.log(1.0 + (len(every) - df + 0.5) / (df + 0.5))
+        return {page: self._score(page, idf, mean) for page in every}
+
+    def _score(self, page: int, idf: Mapping[tuple[str | None, str], float], mean: float) -> float:
+        """What the words say for a page, and what its title says."""
+        length = 1.2 * (1.0 - 0.75 + 0.75 * (len(self.pages[page]) / mean))
+        text = title = named = 0.0
+        for (attribute, form), rarity in idf.items():
+            tf, times = self.weight(page, attribute, form), self.in_title(page, attribute, form)
+            text += rarity * (tf * (1.2 + 1.0) / (tf + length))
+            title += rarity * (12.0 * times / (times + (self._titles[page] + 10.0) / 80.0))
+            named += rarity if times else 0.0
+        square = (named / sum(idf.values())) * (named / sum(idf.values()))
+        return text + title * (square * square * square)
 
 
 def _asked(query: Query) -> Iterator[tuple[str | None, str]]:

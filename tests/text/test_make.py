@@ -304,3 +304,25 @@ def test_readers_and_writers_at_once(small: Path) -> None:
         asked += 1
     assert asked
     assert not list(check_files(small))
+
+
+def test_files_that_vanish_while_they_are_opened_are_missed_at_once(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tantivy
+
+    folder = Corpus.open(small).kin.folder(FOLDER)
+    opened = tantivy.Index.open
+
+    class Index:
+        """Opens as tantivy does, just after a writer has begun to remove what it replaced."""
+
+        @staticmethod
+        def open(name: str) -> object:
+            for file in folder.glob("*.pos"):
+                file.unlink()
+            return opened(name)
+
+    monkeypatch.setattr(tantivy, "Index", Index)
+    with pytest.raises(KinError, match=r"cannot be read: .*\.pos"):
+        TextIndex.open(Corpus.open(small))

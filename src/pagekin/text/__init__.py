@@ -9,6 +9,7 @@ from pagekin.text.check import check_text
 from pagekin.text.filters import keep_pages
 from pagekin.text.index import ARRAYS, FOLDER, Hits, Stats, TextIndex
 from pagekin.text.make import make_text, text_collection
+from pagekin.text.originals import Originals
 from pagekin.text.query import (
     ATTRIBUTES,
     And,
@@ -34,6 +35,7 @@ __all__ = [
     "Hits",
     "Not",
     "Or",
+    "Originals",
     "Phrase",
     "Query",
     "QueryError",

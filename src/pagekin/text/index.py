@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
+Pages = npt.NDArray[np.int64]
 FOLDER = "fulltext"
 """The name of tantivy's folder in the collection."""
 ARRAYS = ("form.", "posting.")
@@ -33,12 +34,14 @@ ARRAYS = ("form.", "posting.")
 CORPUS = ("page.tokens", "stream.words", "mark.kind", "term.bytes")
 """Arrays by whose checksums an index knows the corpus that it was made of."""
 K1, B = 1.2, 0.75
-TITLE, HEADER = 4, 2
-"""What a word in the title and one in a header count; any other counts 1."""
+HEADER = 2
+"""What a word in a header counts; any other of the page, but for those of the title, counts 1."""
+TITLE = 12.0
+"""What the title can add to a score at most, for each word and in its inverse frequency."""
+SHORT, LONG = 10.0, 80.0
+"""Bytes by which the length of titles counts: in one of LONG - SHORT bytes a word adds half of that."""
 _BITS = {name: int(Attribute[name.upper()]) for name in ATTRIBUTES}
-_WEIGHTS = np.array(
-    [TITLE if a & Attribute.TITLE else HEADER if a & Attribute.HEADER else 1 for a in range(64)], np.int64
-)
+_WEIGHTS = np.array([0 if a & Attribute.TITLE else HEADER if a & Attribute.HEADER else 1 for a in range(64)], np.int64)
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 
 
@@ -83,18 +86,26 @@ class _Posting:
     def __init__(self, rows: Array, attributes: Array, counts: Array) -> None:
         self.rows, self._attributes, self._counts = rows, attributes, counts
         """The pages, rising, a row for each kind of place where the word stands on one."""
-        self._summed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
 
-    def summed(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """(the pages, each once, how much the word counts there)."""
-        if self._summed is None:
-            counts = _WEIGHTS[self._attributes] * self._counts
-            new = np.ones(len(self.rows), np.bool_)
-            np.not_equal(self.rows[1:], self.rows[:-1], out=new[1:])
-            starts = new.nonzero()[0]
-            weights = np.add.reduceat(counts, starts) if len(starts) else counts
-            self._summed = self.rows[starts].astype(np.int64), weights
-        return self._summed
+    @cached_property
+    def summed(self) -> tuple[Pages, Pages]:
+        """(the pages, each once, how much the word counts there outside of titles)."""
+        return _added_up(self.rows, _WEIGHTS[self._attributes] * self._counts)
+
+    @cached_property
+    def titled(self) -> tuple[Pages, Pages]:
+        """(the pages in whose titles the word stands, how often)."""
+        here = (self._attributes & Attribute.TITLE) != 0
+        return _added_up(self.rows[here], self._counts[here])
+
+
+def _added_up(rows: Array, counts: Array) -> tuple[Pages, Pages]:
+    """(rows, each once, the sums of their counts)."""
+    new = np.ones(len(rows), np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=new[1:])
+    starts = new.nonzero()[0]
+    sums = np.add.reduceat(counts, starts, dtype=np.int64) if len(starts) else counts.astype(np.int64)
+    return rows[starts].astype(np.int64), sums
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,7 @@ class TextIndex:
         self._forms = RaggedBytes.of(kin, "form")
         self._offsets = kin["posting.offsets"]
         self._pages, self._attributes, self._counts = (kin[f"posting.{n}"] for n in ("page", "attributes", "count"))
-        self._tokens = kin["page.tokens"]
+        self._tokens, self._titles = kin["page.tokens"], corpus.titles.offsets
         self._number = len(corpus)
         self._grouped: _Groups | None = None
         """The groups of the documents that were asked for last: a leaf asks for the same always."""
@@ -226,6 +237,10 @@ class TextIndex:
         """How many pages a query finds."""
         return int(np.count_nonzero(self._kept(query, keep, {})))
 
+    def found(self, query: Query, documents: Array) -> Mask:
+        """All pages of the documents that a query finds; less work than a search, which puts them in order."""
+        return self._kept(query, None, {}, self._groups(documents))
+
     def _kept(self, query: Query, keep: Mask | None, known: dict[str, _Posting], groups: _Groups | None = None) -> Mask:
         """The pages that a query finds, of those that may be found; with `groups`, all pages of those that it finds."""
         found = self._matches(query, known, groups)
@@ -245,7 +260,7 @@ class TextIndex:
 
     def _stats(self, query: Query, known: dict[str, _Posting]) -> Stats:
         df = {
-            form_key(attribute, form): len(self._known(attribute, form, known).summed()[0])
+            form_key(attribute, form): len(self._known(attribute, form, known).summed[0])
             for attribute, form in asked_forms(query)
         }
         return Stats(analyser=ANALYSER, pages=len(self), words=int(self._tokens[-1]), df=df)
@@ -283,15 +298,26 @@ class TextIndex:
         return Hits(len(pages), pages[order].tolist(), scores[order].tolist())
 
     def _scores(self, query: Query, stats: Stats, known: dict[str, _Posting]) -> npt.NDArray[np.float64]:
-        """BM25 of every page: a sum over the distinct words that are looked for, always in one order."""
-        total = np.zeros(len(self))
+        """The score of every page: sums over the distinct words that are looked for, always in one order."""
+        total, by_title, named = np.zeros((3, len(self)))
         mean = stats.words / max(stats.pages, 1) or 1.0
+        all_named = 0.0
         for attribute, form in asked_forms(query):
-            pages, weights = self._known(attribute, form, known).summed()
+            rarity = inverse_frequency(stats, form_key(attribute, form))
+            posting = self._known(attribute, form, known)
+            pages, weights = posting.summed
             tf = weights.astype(np.float64)
             words = (self._tokens[pages + 1] - self._tokens[pages]).astype(np.float64)
             length = K1 * (1.0 - B + B * (words / mean))
-            total[pages] += inverse_frequency(stats, form_key(attribute, form)) * (tf * (K1 + 1.0) / (tf + length))
+            total[pages] += rarity * (tf * (K1 + 1.0) / (tf + length))
+            pages, times = posting.titled
+            size = (self._titles[pages + 1] - self._titles[pages]).astype(np.float64)
+            by_title[pages] += rarity * (TITLE * times / (times + (size + SHORT) / LONG))
+            named[pages] += rarity
+            all_named += rarity
+        pages = named.nonzero()[0]
+        share = np.square(named[pages] / all_named)
+        total[pages] += by_title[pages] * (share * share * share)
         return total
 
 
@@ -339,10 +365,11 @@ def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
 
 def _best_of_groups(pages: Array, scores: Array, groups: Array) -> tuple[Array, Array]:
     """(the best page of each group, its score), in the order of pages; the first of equal ones."""
-    order = np.lexsort((pages, -scores, groups))
-    first = np.concatenate(([True], groups[order][1:] != groups[order][:-1]))
-    best = np.sort(order[first])
-    return pages[best], scores[best]
+    shared = np.flatnonzero(np.bincount(groups)[groups] > 1)
+    order = shared[np.lexsort((pages[shared], -scores[shared], groups[shared]))]
+    keep = np.ones(len(pages), np.bool_)
+    keep[order[1:][groups[order][1:] == groups[order][:-1]]] = False
+    return pages[keep], scores[keep]
 
 
 # -- the index in the collection ------------------------------------------------------------------------------------
@@ -370,11 +397,16 @@ def _open_tantivy(kin: Kin) -> tuple[Any, Any]:
     folder = kin.folder(FOLDER)
     # tantivy writes a lock file where it reads, and a collection may be read-only: so it reads a folder of links.
     with _or_damaged(kin), _passing_folder() as name:
-        for file in folder.resolve(strict=True).iterdir():
+        files = [folder.resolve(strict=True) / file for file in kin.manifest["folders"][FOLDER]["files"]]
+        for file in files:
             (Path(name) / file.name).symlink_to(file)
         index = tantivy.Index.open(name)
         index.config_reader("manual")
-        return index.searcher(), index.schema
+        found = index.searcher(), index.schema
+        for file in files:
+            # It takes a file of positions that a writer has just removed for an empty one, and tells only at a phrase.
+            file.stat()
+        return found
 
 
 @contextmanager

@@ -1,0 +1,19 @@
+"""What scores can be at most: whoever tells of a higher one does not tell the truth."""
+
+import math
+
+from pagekin.text.index import Stats, asked_forms, form_key, inverse_frequency
+from pagekin.text.query import Query
+
+_TIMES = 64.0
+"""How many times its inverse frequency a word adds to a score at most. It is far less, but other versions may weigh otherwise."""
+_RAREST = math.log(2.0**55)
+"""The inverse frequency of the rarest word of the largest collection."""
+
+
+def largest_score(query: Query, stats: Stats | None = None) -> float:
+    """The score that no page can exceed, by the statistics that scores go by; without them, by any."""
+    keys = [form_key(*pair) for pair in asked_forms(query)]
+    if stats is None:
+        return _TIMES * _RAREST * len(keys)
+    return _TIMES * sum(inverse_frequency(stats, key) if key in stats.df else _RAREST for key in keys)
