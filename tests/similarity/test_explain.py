@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.similarity import RelatedIndex, explain
-from pagekin.similarity.explain import Citation, SharedTerm, citations, shared_terms
+from pagekin.similarity import RelatedIndex
+from pagekin.similarity.explain import AROUND, Citation, Citations, SharedTerm, shared_terms
 from pagekin.similarity.related import Query
 
 from .webs import index_web, plainly
@@ -24,10 +24,10 @@ def shared(index: RelatedIndex, query: Query, document: int, count: int = 1_000_
 
 
 def cited(
-    index: RelatedIndex, url: str, *also: str, words: frozenset[str] = frozenset(), count: int = 1_000
+    index: RelatedIndex, url: str, *asked: str, words: frozenset[str] = frozenset(), count: int = 1_000
 ) -> list[Citation]:
-    numbers = [index.corpus.url_number(other) for other in also]
-    return list(citations(index.corpus, index.corpus.url_number(url), numbers, set(words), count))
+    citations = Citations(index.corpus, [index.corpus.url_number(other) for other in asked])
+    return list(citations.telling(index.corpus.url_number(url), words, count))
 
 
 # -- shared terms ---------------------------------------------------------------------------------------------------
@@ -114,9 +114,10 @@ def test_the_origins_of_several_pages_are_those_of_any(linked: RelatedIndex) -> 
 
 
 def test_pages_that_link_to_both_come_first_and_no_page_cites_itself(linked: RelatedIndex) -> None:
+    page_of = {linked.corpus.page_url(page): page for page in range(len(linked.corpus))}
     assert cited(linked, B, A) == [
-        Citation(HUB, "gneiss", "famous stones are granite quarried here and", "quarried there", True),
-        Citation(OTHER, "gneiss stone", "a page about folded", "alone", False),
+        Citation(HUB, "gneiss", "here and ", " quarried there", True, page_of[HUB]),
+        Citation(OTHER, "gneiss stone", "A page about folded ", " alone", False, page_of[OTHER]),
     ]
     (result,) = (r for r in linked.related(A, explain=True) if r.url == B)
     assert [c.source for c in result.citations] == [HUB, OTHER]
@@ -124,7 +125,7 @@ def test_pages_that_link_to_both_come_first_and_no_page_cites_itself(linked: Rel
 
 def test_of_pages_alike_in_that_the_one_that_uses_more_shared_words_comes_first(linked: RelatedIndex) -> None:
     assert [c.source for c in cited(linked, B, words=frozenset({"folded"}))] == [OTHER, HUB]
-    assert [c.source for c in cited(linked, B, words=frozenset({"famous"}))] == [HUB, OTHER]
+    assert [c.source for c in cited(linked, B, words=frozenset({"Quarried"}))] == [HUB, OTHER]
     assert [c.source for c in cited(linked, B, A, words=frozenset({"folded"}))] == [HUB, OTHER]
 
 
@@ -138,34 +139,42 @@ def test_a_page_links_to_one_page_alone_even_if_that_page_links_to_itself(tmp_pa
     assert [(c.source, c.cites_both) for c in cited(index, B, A)] == [(A, False)]
 
 
-def test_a_page_is_cited_once_for_each_text_of_its_links(tmp_path: Path) -> None:
-    web = {HUB: f"<a href={B}>gneiss</a> mica <a href={B}>gneiss</a> schist <a href={B}>stone</a>", B: "gneiss"}
-    found = cited(index_web(tmp_path, web), B, words=frozenset({"schist"}))
-    assert sorted(c.text for c in found) == ["gneiss", "stone"]
+def test_a_page_is_cited_once_by_a_link_with_words(tmp_path: Path) -> None:
+    web = {HUB: f"<a href={B}><img src=x></a> mica <a href={B}>Gneiss</a>, schist <a href={B}>stone</a>", B: "gneiss"}
+    (found,) = cited(index_web(tmp_path, web), B)
+    assert (found.text, found.right) == ("Gneiss", ", schist stone")
 
 
-def test_no_more_than_three_citations_are_shown_with_eight_words_a_side(tmp_path: Path) -> None:
-    words = " ".join(f"w{i}" for i in range(20))
-    web = {f"http://hub{i}.example/": f"{words} <a href={B}>gneiss</a> {words}" for i in range(5)}
+def test_no_more_than_three_citations_are_told_with_the_text_around_them(tmp_path: Path) -> None:
+    words = " ".join(f"w{i:02}" for i in range(40))
+    web = {f"http://hub{i}.example/": f"<p>{words} <a href={B}>gneiss</a>, {words}" for i in range(5)}
     index = index_web(tmp_path, web | {A: "gneiss", B: "gneiss mica"})
     (result, *_) = index.related(A, explain=True)
     assert [c.source for c in result.citations] == [f"http://hub{i}.example/" for i in range(3)]
-    assert result.citations[0].left.split() == [f"w{i}" for i in range(12, 20)]
-    assert result.citations[0].right.split() == [f"w{i}" for i in range(8)]
+    for citation in result.citations:
+        assert citation.left.startswith("… ")
+        assert f"{words} ".endswith(citation.left[2:])
+        assert citation.right.endswith(" …")
+        assert f", {words}".startswith(citation.right[:-2])
+        assert AROUND - 6 <= len(citation.left) <= AROUND + 2 >= len(citation.right) >= AROUND - 6
 
 
 def test_whoever_links_to_both_is_found_among_many_that_do_not(tmp_path: Path) -> None:
-    """Of many links only some are looked at, but all are asked whether their page links to both."""
-    many = explain._LOOKED_AT + 30
+    """Of many links only some are read, but of all it is known whether their page links to both, and to how much."""
+    many = 40
     web = {f"http://for-a.example/{i:03}": f"<a href={A}>granite</a>" for i in range(many)}
-    web |= {f"http://for-b.example/{i:03}": f"<a href={B}>gneiss</a>" for i in range(many)}
-    both = "http://for-b.example/000-and-a"  # the second of all that link to B
-    web |= {both: f"<a href={A}>granite</a> and <a href={B}>gneiss</a>", A: "granite", B: "gneiss"}
-    found = cited(index_web(tmp_path, web), B, A)
-    assert (found[0].source, found[0].cites_both) == (both, True)
-    assert not any(c.cites_both for c in found[1:])
-    assert len(found) <= explain._LOOKED_AT + 1
-    assert max(int(c.source[-3:]) for c in found[1:]) > many - 5  # spread over all, not the first ones
+    lists = "".join(f"<a href=http://c.example/{i}>other</a>" for i in range(5))
+    web |= {f"http://for-b.example/{i:03}": f"<a href={B}>gneiss</a> {lists if i != 17 else ''}" for i in range(many)}
+    both = "http://for-b.example/zzz-and-a"  # the last of all that link to B
+    web |= {both: f"{lists} {lists} <a href={A}>granite</a> and <a href={B}>gneiss</a>", A: "granite", B: "gneiss"}
+    found = cited(index_web(tmp_path, web), B, A, count=2)
+    assert [(c.source, c.cites_both) for c in found] == [(both, True), ("http://for-b.example/017", False)]
+
+
+def test_a_link_amid_a_text_tells_more_than_one_in_a_menu(tmp_path: Path) -> None:
+    told = f"<p>Most of the old quarries of the valley gave <a href={B}>gneiss</a> and nothing besides"
+    web = {"http://a-menu.example/": f"<ul><li><a href={B}>gneiss</a></ul>", "http://told.example/": told, B: "gneiss"}
+    assert [c.source for c in cited(index_web(tmp_path, web), B)] == ["http://told.example/", "http://a-menu.example/"]
 
 
 def test_links_of_real_pages_are_judged_as_their_anchors_say(demo: RelatedIndex) -> None:

@@ -169,7 +169,7 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
             say(f"{indent}shares: {', '.join(_shared(index, term) for term in result.terms[:6])}")
         for cited in result.citations:
             both = " (links to both)" if cited.cites_both else ""
-            say(f"{indent}cited by {cited.source}{both}: {cited.left} [{cited.text}] {cited.right}".rstrip())
+            say(f"{indent}cited by {cited.source}{both}: {cited.left}[{cited.text}]{cited.right}".rstrip())
 
 
 def _shared(index: Any, term: Any) -> str:

@@ -1,5 +1,8 @@
 """Why two pages are related: the terms they share and the pages that cite them."""
 
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,14 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.corpus import AnchorWindow
+from pagekin.hypertext import Corpus, fold
 
 Array = npt.NDArray[Any]
 TERMS = 10
 CITATIONS = 3
-_LOOKED_AT = 24
-_AROUND = 8
+AROUND = 90
+"""Characters before and after a link that are told."""
+LINK_TEXT = 160
+"""Characters of a link's own words that are told."""
+_AMID = 40
+"""Characters around a link from which on it stands amid a text."""
+_READ = 2
+"""How many times as many texts are read as citations are wanted."""
+_STRAY_SPACE = re.compile(r" (?=[,.;:!?)\]](?: |$)|['’]s\b)|(?<=[(\[]) ")
+_SPACE, _WORD = re.compile(r"\s+"), re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -34,14 +44,18 @@ class SharedTerm:
 
 @dataclass(frozen=True)
 class Citation:
-    """A link to the related page, with the words around it."""
+    """A link to a page, with the text of its line around it."""
 
     source: str
+    """The address of the page on which it stands."""
     text: str
+    """The link's own words."""
     left: str
     right: str
-    cites_both: bool
+    cites_both: bool = False
     """Whether the same page links to the page that was asked about, too."""
+    page: int = -1
+    """The number of the page on which it stands."""
 
 
 def shared_terms(
@@ -68,55 +82,94 @@ def shared_terms(
     )
 
 
-def citations(
-    corpus: Corpus, url: int, also: list[int], shared: set[str], count: int = CITATIONS
-) -> tuple[Citation, ...]:
-    """Links to a URL with the words around them: from pages that cite one of `also` too, then by shared words.
+def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
+    """(anchors, pages): one link from each other page to an address, if possible one with words."""
+    anchors = corpus.anchors_in(url).astype(np.int64)
+    if not len(anchors):
+        return anchors, anchors
+    kin = corpus.kin
+    pages = np.searchsorted(kin["page.anchors"], anchors.astype(kin["page.anchors"].dtype), side="right") - 1
+    wordless = np.asarray(kin["anchor.length"][anchors]) == 0
+    order = np.lexsort((anchors, wordless, pages))
+    anchors, pages = anchors[order], pages[order]
+    # Older captures of a page follow the newest: of all of them one link is enough.
+    urls = np.asarray(kin["page.url"])[pages]
+    first = np.append(True, urls[1:] != urls[:-1]) & (urls != url)
+    return anchors[first], pages[first]
 
-    Of many links some are looked at, one per citing page and text.
-    """
-    citing_others = np.concatenate([np.zeros(0, np.int64), *(_citing(corpus, other)[1] for other in also)])
-    anchors, pages = _citing(corpus, url)
-    citing_both = np.isin(pages, citing_others)
-    both = anchors[citing_both].tolist()
-    cite_both, looked_at = set(both), both[:_LOOKED_AT]
-    if len(np.unique(pages[citing_both][:_LOOKED_AT])) < count:  # others would come behind them
-        looked_at = sorted({*looked_at, *_some(anchors)})
-    wanted = {corpus.term_number(word) for word in shared}
-    best: dict[tuple[int, bytes], tuple[tuple[int, int], AnchorWindow]] = {}
-    # Words are told apart by their numbers: only those of the chosen few are read.
-    for window in corpus.anchor_windows(looked_at):
-        words = {*window.left.tolist(), *window.text.tolist(), *window.right.tolist()}
-        rank = (int(window.anchor in cite_both), len(wanted & words))
-        key = (window.page, window.text.tobytes())
-        if key not in best or rank > best[key][0]:
-            best[key] = (rank, window)
-    ranked = sorted(best.values(), key=lambda pair: (-pair[0][0], -pair[0][1], pair[1].page))[:count]
 
-    def read(terms: Array) -> str:
-        return " ".join(corpus.word(term) for term in terms.tolist())
+class Citations:
+    """Links as they stand in the texts of a corpus, told to explain answers about `asked`; each text is read once."""
 
-    return tuple(
-        Citation(
-            corpus.page_url(one.page),
-            read(one.text),
-            read(one.left[-_AROUND:]),
-            read(one.right[:_AROUND]),
-            one.anchor in cite_both,
+    def __init__(self, corpus: Corpus, asked: Iterable[int] = ()) -> None:
+        self._corpus = corpus
+        self._texts: dict[int, tuple[bytes, Array]] = {}
+        self._citing = np.zeros(len(corpus), np.bool_)
+        for url in asked:
+            self._citing[links_to(corpus, url)[1]] = True
+
+    def of(self, anchor: int) -> Citation:
+        """A link with the text of its line around it."""
+        return self._told(*self._around(anchor), False)
+
+    def telling(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
+        """Links to an address from different pages, those first that tell most of why it is an answer.
+
+        First from pages that link to what was asked about, too. Of these, from pages with few links, since a page that links
+        to little means more by it than a list of everything; so few texts have to be read. Of what these say, links amid a
+        text come before those in menus, and then lines with more of the words that are shared.
+        """
+        anchors, pages = links_to(self._corpus, url)
+        both = self._citing[pages]
+        bounds = self._corpus.kin["page.anchors"]
+        links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
+        words = {fold(word) for word in shared}
+        read = []
+        for place in np.lexsort((pages, links, ~both))[: _READ * count].tolist():
+            page, left, text, right = self._around(int(anchors[place]))
+            held = len(words & set(_WORD.findall(fold(f"{left} {text} {right}")))) if words else 0
+            rank = not both[place], len(left) + len(right) < _AMID, -held
+            read.append((rank, self._told(page, left, text, right, bool(both[place]))))
+        return tuple(told for _rank, told in sorted(read, key=lambda one: one[0])[:count])
+
+    def _around(self, anchor: int) -> tuple[int, str, str, str]:
+        """(the page on which a link stands; its line's text before it, in it and after it, near enough)."""
+        kin = self._corpus.kin
+        page = self._corpus.page_of_anchor(anchor)
+        if page not in self._texts:
+            self._texts[page] = self._corpus.text_bytes(page)
+        data, at = self._texts[page]
+        start, length = int(kin["anchor.start"][anchor]), int(kin["anchor.length"][anchor])
+        begin = int(at[start]) if start < len(at) else len(data)
+        end = begin
+        if length:
+            end = max(begin, int(at[start + length]) if start + length < len(at) else len(data))
+        line, close = data.rfind(b"\n", 0, begin) + 1, data.find(b"\n", end)
+        left = data[max(line, begin - 4 * AROUND) : begin].decode("utf-8", "ignore")
+        text = data[begin : min(end, begin + 4 * LINK_TEXT)].decode("utf-8", "ignore")
+        right = data[end : min(close if close >= 0 else len(data), end + 4 * AROUND)].decode("utf-8", "ignore")
+        words = len(text)
+        while words and not (text[words - 1].isalnum() or unicodedata.category(text[words - 1])[0] == "M"):
+            words -= 1
+        text, right = text[:words], text[words:] + right
+        return page, left, text, right.partition("\n")[0]
+
+    def _told(self, page: int, left: str, text: str, right: str, both: bool) -> Citation:
+        return Citation(
+            source=self._corpus.page_url(page),
+            text=" ".join(text.split())[:LINK_TEXT],
+            left=cut(tidy(left)[::-1], AROUND)[::-1],
+            right=cut(tidy(right), AROUND),
+            cites_both=both,
+            page=page,
         )
-        for _rank, one in ranked
-    )
 
 
-def _some(anchors: Array) -> list[int]:
-    """At most _LOOKED_AT anchors, spread over all."""
-    step = max(1, -(-len(anchors) // _LOOKED_AT))
-    return [int(a) for a in anchors[::step].tolist()]
+def cut(text: str, most: int) -> str:
+    """The beginning of a text, cut between words where it is too long."""
+    return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
 
 
-def _citing(corpus: Corpus, url: int) -> tuple[Array, Array]:
-    """(the anchors on other pages that lead to a URL, their pages)."""
-    anchors, first = corpus.anchors_in(url), corpus.kin["page.anchors"]
-    pages = np.searchsorted(first, anchors.astype(first.dtype), side="right") - 1
-    others = corpus.kin["page.url"][pages] != url
-    return anchors[others], pages[others]
+def tidy(text: str) -> str:
+    """A text with single spaces, and none before a comma or behind a bracket: there was a link's border."""
+    return _STRAY_SPACE.sub("", _SPACE.sub(" ", text))

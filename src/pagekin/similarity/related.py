@@ -17,7 +17,7 @@ from pagekin.hypertext.model import ReadPage
 from pagekin.hypertext.nearest import is_not_in
 from pagekin.hypertext.urls import canonical, host_of
 from pagekin.similarity.exact import ExactSimilarity
-from pagekin.similarity.explain import Citation, SharedTerm, citations, shared_terms
+from pagekin.similarity.explain import Citation, Citations, SharedTerm, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
 from pagekin.similarity.makers import make_maker
 from pagekin.store import KinError, open_kin
@@ -303,8 +303,10 @@ class RelatedIndex:
             # Where many documents are no answers, more have to be met to find as many that are.
             entries = ENTRIES if sites == "all" and not captured_only else _FILTERED * ENTRIES
             grouped = self.reranked(query, k, alpha, eligible, fold, entries)
+        asked = (int(self.bags.urls[document]) for document in query.documents)
+        citations = Citations(self.corpus, asked) if explain else None
         results = [
-            self._result(query, group, similarity, estimate, explain)
+            self._result(query, group, similarity, estimate, citations)
             for group, similarity in zip(grouped.groups, grouped.similarity, strict=True)
         ]
         return Answer(results, [self._url(d) for d in grouped.copies], exact, estimate)
@@ -437,19 +439,20 @@ class RelatedIndex:
                 said[text] = said.get(text, 0) + 1
         return max(said, key=lambda text: said[text]) if said else ""
 
-    def _result(self, query: Query, group: list[int], similarity: float, estimated: bool, explain: bool) -> Result:
+    def _result(
+        self, query: Query, group: list[int], similarity: float, estimated: bool, citations: Citations | None
+    ) -> Result:
         document = group[0]
         number = int(self.bags.urls[document])
         copies = [self._url(other) for other in group[1:]]
         copies += [alias for one in group for alias in self.corpus.aliases_of(int(self.bags.urls[one]))]
         terms: tuple[SharedTerm, ...] = ()
         cited: tuple[Citation, ...] = ()
-        if explain:
+        if citations:
             terms = shared_terms(
                 self.corpus, self.bags, (query.terms, query.weights, query.origins), query.total, document
             )
-            also = [int(self.bags.urls[other]) for other in query.documents]
-            cited = citations(self.corpus, number, also, {shared.term for shared in terms})
+            cited = citations.telling(number, [shared.term for shared in terms])
         return Result(
             self._url(document),
             self.title(document),
