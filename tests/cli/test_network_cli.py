@@ -15,6 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
+from pagekin.cli.search import print_answer
+from pagekin.routers.messages import Answer, Asked
 from pagekin.sources.demo import demo_pages
 from tests.bags.webs import record
 
@@ -168,7 +170,44 @@ def test_status_is_for_programs_and_for_people(root: str, folder: Path) -> None:
     assert all(row["label_bytes"] > 1000 for row in rows)
     code, said = run("network", "status", folder)
     assert code == 0
-    assert f"{len(rows)} of {len(rows)} are up" in said
+    assert f"{len(rows)} of {len(rows)} are up, {len(rows)} are ready" in said
+    assert said.split("\n")[0].split() == "name level up ready label, kB age, s pages known error".split()
+
+
+def test_a_network_and_an_address_without_http_are_asked_like_its_root(root: str, folder: Path) -> None:
+    answer = asked("search", root, "mountain")
+    bare = root.removeprefix("http://").rstrip("/")
+    for target in (folder, folder / "network.toml", bare, root.replace("http", "HTTP")):
+        assert asked("search", target, "mountain")["results"] == answer["results"]
+    assert (
+        asked("summary", bare)["children"] == asked("summary", folder)["children"] == asked("summary", root)["children"]
+    )
+    assert asked("refine", folder, "mountain") == asked("refine", root, "mountain")
+
+
+def test_of_many_reasons_why_something_is_missing_three_are_shown_the_kinds_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    late = tuple(f"root/s{n}: no answer within 3 s" for n in range(99))
+    whole = Answer(total=0, partial=(*late, "root/odd: it answered nonsense"))
+    print_answer(whole, as_json=False)
+    said = capsys.readouterr().out
+    assert "may be incomplete for 100 reasons, such as:" in said
+    assert "root/odd" in said and said.count("root/") == 3
+    print_answer(whole, as_json=True)
+    assert len(json.loads(capsys.readouterr().out)["partial"]) == 100
+    print_answer(Answer(total=0, partial=late[:2]), as_json=False)
+    said = capsys.readouterr().out
+    assert "may be incomplete:" in said and said.count("root/") == 2
+
+
+def test_those_who_gave_no_answer_are_not_called_routers(capsys: pytest.CaptureFixture[str]) -> None:
+    leaves = [Asked(path=("root", "mid", name), leaf=True, mark=name) for name in "ab"]
+    again = Asked(path=("root", "other", "a"), leaf=True, mark="a")
+    routers = [Asked(path=("root", name)) for name in ("mid", "other")]
+    failed = [Asked(path=("root", "mid", name), failed=True) for name in "xyz"]
+    print_answer(Answer(asked=(*leaves, again, *routers, *failed)), as_json=False)
+    assert "2 sites asked through 2 routers, 0 passed over, 3 gave no answer" in capsys.readouterr().out
 
 
 def test_a_network_that_does_not_run_says_so(folder: Path, tmp_path: Path) -> None:

@@ -1,13 +1,22 @@
 """One network over a dozen leaves of the demo web, built once and served while the tests run."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pagekin.labels import ContentLabel
+from pagekin.labels.keep import read_parts
+from pagekin.labels.model import without_filters
+from pagekin.labels.parts import joined, parts_of
+from pagekin.store import open_kin
 from tests.bags.webs import record
 
-from .webs import Web, build_leaf, host_records, served
+from .bad_children import QUERY, Parts
+from .clients import LOOPS, Run
+from .webs import Web, build_leaf, host_records, served, urls_of
 
 HOSTS = (
     "birds", "composers", "dinosaurs", "elements", "instruments", "languages", "links", "mirror", "mountains",
@@ -50,3 +59,35 @@ def web(collections: dict[str, Path]) -> Iterator[Web]:
     """13 leaves and 4 routers in 3 levels, on four hosts of their own."""
     with served(collections, TREE, tuple(f"127.0.0.{number}" for number in range(2, 6))) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def label(collections: dict[str, Path]) -> ContentLabel:
+    """A label that says of nothing that it is not there, so that its owner is always asked."""
+    parts = read_parts(open_kin(collections["planets"]))
+    assert parts
+    return without_filters(joined(parts))
+
+
+@pytest.fixture(scope="session")
+def parts(label: ContentLabel) -> Parts:
+    return parts_of(label)
+
+
+@pytest.fixture(scope="session")
+def living(web: Web) -> set[str]:
+    """What the two good children hold."""
+    found = urls_of(web.search("birds", QUERY)) | urls_of(web.search("elements", QUERY))
+    assert len(found) > 20
+    return found
+
+
+@pytest.fixture(params=LOOPS)
+def run(request: pytest.FixtureRequest) -> Run:
+    """What runs a coroutine in each of the event loops that servers use."""
+
+    def runs(coroutine: Any) -> Any:
+        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+            return runner.run(asyncio.wait_for(coroutine, 20))
+
+    return runs

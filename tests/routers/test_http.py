@@ -3,6 +3,7 @@
 import gzip
 import json
 import socket
+import warnings
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pagekin.labels import from_json
 from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
 from pagekin.labels.sexpr import from_sexpr
-from pagekin.routers.http import LARGEST_REQUEST
+from pagekin.routers.http import LARGEST_REQUEST, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.metrics import Metrics
@@ -55,6 +56,12 @@ def test_everything_is_described(url: str) -> None:
     assert limit["schema"]["maximum"] == 1000
     for page in ("schema", "schema/swagger", "schema/redoc", "schema/elements"):
         assert b"<script" not in get(url, page).body, "no page that loads scripts from elsewhere"
+
+
+def test_the_application_is_made_as_the_framework_wants_it() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        router_app()
 
 
 @pytest.mark.parametrize("operation", ["search", "select", "expand", "refine"])

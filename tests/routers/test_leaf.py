@@ -14,6 +14,7 @@ import pytest
 from pagekin.clusters import read_trees
 from pagekin.hypertext.read import ReadPlan, read_sources
 from pagekin.labels.keep import read_label
+from pagekin.labels.model import plain
 from pagekin.routers import leaf as leaf_module
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import (
@@ -28,7 +29,7 @@ from pagekin.routers.messages import (
     ShowRequest,
     SuggestRequest,
 )  # fmt: skip
-from pagekin.routers.open_leaf import OpenLeaf, plain
+from pagekin.routers.open_leaf import OpenLeaf
 from pagekin.routers.router import Router
 from pagekin.routers.serve import Place
 from pagekin.similarity import RelatedIndex

@@ -15,6 +15,7 @@ from pagekin.labels import Added, Budget
 from pagekin.routers.lines import key_lines, line_of
 from pagekin.routers.network import Network, NetworkError, Node, Settings
 from pagekin.routers.network_file import KEYS
+from pagekin.routers.place import Place
 
 GOOD = """\
 [network]
@@ -122,6 +123,13 @@ def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> No
         ('url = "http://127.0.0.1:8740/"', 'url = "http://h:0/"', 24, "0 is no port"),
         ('url = "http://127.0.0.1:8740/"', 'url = "http://me:secret@h/"', 24, "password"),
         ('url = "http://127.0.0.1:8740/"', 'url = "http://h/?q"', 24, "neither a '?'"),
+        ('url = "http://127.0.0.1:8740/"', 'url = "https://h.example/"', 24, 'such as listen = "http://127.0.0.1:8700/"'),
+        ('url = "http://127.0.0.1:8700/"', 'url = "https://h.example/"', 8, "runs here, and Pagekin itself speaks no TLS"),
+        ("max_clusters = 7", 'listen = "https://127.0.0.1:8000/"', 27, "TLS is the proxy's"),
+        ("max_clusters = 7", 'listen = "127.0.0.1:8000"', 27, "this is no address"),
+        ("max_clusters = 7", "listen = 8000", 27, "needs an http address of this machine as listen, not 8000"),
+        ("max_clusters = 7", 'listen = "http://127.0.0.1:8701/"', 27, "listens where router 'edu' does"),
+        ("timeout = 0.5", 'listen = "http://127.0.0.1:8000/"', 34, "runs elsewhere, so it does not listen here"),
         ('url = "http://127.0.0.1:8740/"', "url = 8740", 24, "needs an address as url, not 8740"),
         ('url = "http://127.0.0.1:8740/"', "", 22, "site 'www.a.edu' has no url"),
         ('name = "www.a.edu"', "", 22, "this site has no name"),
@@ -327,6 +335,10 @@ def networks(draw: Any) -> Network:
                 draw(some_settings),
             )
         )  # fmt: skip
+        if nodes[-1].here and draw(st.booleans()):
+            nodes[-1] = replace(
+                nodes[-1], url=f"https://h.example/{8000 + place}/", listen=f"http://127.0.0.1:{8000 + place}/"
+            )
     return Network.of(draw(st.text(st.characters(codec="utf-8"))), draw(st.permutations(nodes)), draw(some_settings))
 
 
@@ -412,5 +424,11 @@ def test_every_key_is_documented_where_it_belongs_and_the_examples_hold(tmp_path
             assert block in rows[key] or rows[key] == "all", f"{key} of {block}"
     whole, *blocks = re.findall(r"^```toml\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
     net = load(tmp_path, "\n".join([whole, *blocks]))
-    assert [node.name for node in net.nodes] == ["root", "edu", "intranet", "library", "www.example.edu"]
-    assert [node.here for node in net.nodes] == [True, True, True, False, True]
+    assert {node.name: node.here for node in net.nodes} == {
+        "root": True, "edu": True, "find": True, "intranet": True, "library": False, "partner": False,
+        "www.example.edu": True,
+    }  # fmt: skip
+    assert (net.by_name["find"].url, net.by_name["find"].place) == (
+        "https://find.example.org/",
+        Place("127.0.0.1", 8800),
+    )

@@ -20,10 +20,11 @@ from pagekin.clusters.make import ClusterPlan
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.net import Guard, parse_allowed
+from pagekin.routers.http import router_app
 from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.router import Router
-from pagekin.routers.serve import Place, serve
+from pagekin.routers.serve import MakeApp, Place, serve
 from pagekin.sources.demo import demo_pages
 from pagekin.text import Stats, TextIndex, parse
 from tests.bags.webs import record
@@ -71,7 +72,8 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
 class Running:
     """Routers that are served in a thread with an event loop of its own, until `stop`."""
 
-    def __init__(self, services: Sequence[tuple[Leaf | Router, Place]]) -> None:
+    def __init__(self, services: Sequence[tuple[Leaf | Router, Place]], make_app: MakeApp = router_app) -> None:
+        self._make_app = make_app
         self.services = {service.name: service for service, _place in services}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -86,7 +88,7 @@ class Running:
     def _run(self, services: Sequence[tuple[Leaf | Router, Place]]) -> None:
         async def whole() -> None:
             self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-            await serve(services, self._ready.set, self._stop)
+            await serve(services, self._ready.set, self._stop, self._make_app)
 
         try:
             asyncio.run(whole())

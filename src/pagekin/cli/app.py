@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -21,6 +22,7 @@ USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
 _UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _NOT_SHOWN = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSAFE}]")
 _ESCAPED = re.compile(f"[{_UNSAFE}]")
+_ADDRESS = re.compile(r"https?://|(localhost|[\w.-]+\.[\w-]+|\[[0-9a-f:.]+\]):\d{1,5}(/|$)", re.IGNORECASE)
 _LONGEST_TITLE = 200
 HELP = """Pagekin finds a web page's kin: related pages, clusters and search for web archives, with reasons.
 
@@ -153,8 +155,10 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
 
 
 def is_address(target: str) -> bool:
-    """Whether a target is the address of a router rather than the path of a collection."""
-    return target.startswith(("http://", "https://"))
+    """Whether a target is the address of a router, or a network, which names its root, rather than a collection."""
+    path = Path(target)
+    is_network = path.name == "network.toml" or (path / "network.toml").is_file()
+    return is_network or (_ADDRESS.match(target) is not None and not path.exists())
 
 
 def open_corpus(path: str) -> Any:

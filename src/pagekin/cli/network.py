@@ -274,23 +274,31 @@ def status(
     seconds: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait for each.")] = 3.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say who is up: levels, label sizes and ages, last errors. Exit code 3 if some are not."""
+    """Say who is up and ready: levels, label sizes and ages, pages, last errors. Exit code 3 while something is wrong.
+
+    A router is ready when it knows what all below it hold.
+    """
     from pagekin.routers.up import ask_health
 
     made = load_network(path)
     rows = ask_health(made, seconds)
-    down = [row for row in rows if not row["up"]]
+    up = sum(row["up"] for row in rows)
+    ready = sum(row["ready"] for row in rows)
+    wrong = sum(bool(row["error"]) for row in rows)
     if as_json:
         print_json({"name": made.name, "routers": rows})
     else:
         width = max((len(row["name"]) for row in rows), default=4)
-        say(f"{'name':<{width}}  level  up   label, kB  age, s  pages   error")
+        say(f"{'name':<{width}}  level  up   ready  label, kB  age, s  pages known  error")
         for row in rows:
             age = "" if row["label_age"] is None else f"{row['label_age']:.0f}"
+            error = row["error"] or (f"waits for {row['waiting']:,} below" if row["waiting"] else "")
             say(
                 f"{row['name']:<{width}}  {row['level']:>5}  {'yes' if row['up'] else 'no':<3}  "
-                f"{row['label_bytes'] / 1000:>9.0f}  {age:>6}  {row['documents']:>5,}   {row['error']}".rstrip()
+                f"{'yes' if row['ready'] else 'no':<5}  {row['label_bytes'] / 1000:>9.0f}  {age:>6}  "
+                f"{row['documents']:>11,}  {error}".rstrip()
             )
-        say(f"\n{len(rows) - len(down):,} of {len(rows):,} are up")
-    if down:
+        said = f"{up:,} of {len(rows):,} are up, {ready:,} are ready"
+        say(f"\n{said}" + (f", {wrong:,} tell of errors" if wrong else ""))
+    if wrong or ready < len(rows):
         raise typer.Exit(BAD_INPUT)

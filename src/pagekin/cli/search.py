@@ -9,10 +9,20 @@ import typer
 
 from pagekin.cli.app import USAGE, app, fail, print_json, say, title_line
 
-Target = Annotated[str, typer.Argument(metavar="SITE.kin|URL", help="A collection, or the address of a router.")]
+Target = Annotated[
+    str,
+    typer.Argument(metavar="SITE.kin|URL|NET", help="A collection, the address of a router, or a network's folder."),
+]
 Asked = Annotated[str, typer.Argument(metavar="QUERY", help='Words, title:word, "a phrase", OR, NOT; all must match.')]
 Most = Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Results at most.")]
 Deadline = Annotated[float, typer.Option(min=0.05, max=120, help="Seconds to wait; what is missing then is told.")]
+Site = Annotated[
+    str, typer.Option(metavar="HOST", help="Only pages of this host, or of hosts that end so: cornell.edu.")
+]
+Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or later: 1996-12-01.")]
+Until = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or earlier.")]
+Language = Annotated[str, typer.Option(metavar="CODE", help="Only pages in this language: en.")]
+_REASONS_SHOWN = 3
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 From = Annotated[
     str,
@@ -27,10 +37,10 @@ def search(
     target: Target,
     query: Asked,
     limit: Most = 10,
-    site: Annotated[str, typer.Option(metavar="HOST", help="Only this host, or hosts that end so: cornell.edu.")] = "",
-    since: Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or later: 1996-12-01.")] = "",
-    until: Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or earlier.")] = "",
-    language: Annotated[str, typer.Option(metavar="CODE", help="Only pages in this language: en.")] = "",
+    site: Site = "",
+    since: Since = "",
+    until: Until = "",
+    language: Language = "",
     ask: Annotated[int, typer.Option(min=0, help="Children to ask at each router, the most promising; 0: all.")] = 0,
     routing: Annotated[
         str, typer.Option(metavar="filters|terms|all", help="By what children are chosen; terms is the 1996 paper's way.")
@@ -42,11 +52,11 @@ def search(
 
     Who was asked, who was not and why is part of the answer, and so is what may be missing.
     """
-    from pagekin.routers.messages import Answer, Filters, SearchRequest
+    from pagekin.routers.messages import Answer, SearchRequest
 
     if routing not in ("filters", "terms", "all"):
         fail(f"--routing is one of filters, terms, all; not '{routing}'", USAGE)
-    filters = Filters(site=site, since=_day(since), until=_day(until, 86_399), language=language)
+    filters = filters_of(site, since, until, language)
     request = SearchRequest(
         query=query, limit=limit, filters=filters, ask=ask, routing=routing, deadline=deadline,  # type: ignore[arg-type]  # checked above
     )  # fmt: skip
@@ -55,11 +65,22 @@ def search(
 
 
 @app.command()
-def select(target: Target, query: Asked, results: From = "", limit: Most = 100, as_json: AsJson = False) -> None:
-    """Keep those of the results so far that may match. At first: a router's children."""
+def select(
+    target: Target,
+    query: Asked,
+    results: From = "",
+    limit: Most = 100,
+    site: Site = "",
+    since: Since = "",
+    until: Until = "",
+    language: Language = "",
+    as_json: AsJson = False,
+) -> None:
+    """Keep those of the results so far that may match. At first: a router's children, which filters leave in."""
     from pagekin.routers.messages import Answer, SelectRequest
 
-    request = SelectRequest(query=query, items=_items(results) if results else None, limit=limit)
+    filters = filters_of(site, since, until, language)
+    request = SelectRequest(query=query, items=_items(results) if results else None, limit=limit, filters=filters)
     print_answer(asked(target, "select", request, Answer), as_json)
 
 
@@ -69,6 +90,10 @@ def expand(
     query: Asked,
     results: From = "",
     limit: Most = 100,
+    site: Site = "",
+    since: Since = "",
+    until: Until = "",
+    language: Language = "",
     deadline: Deadline = 5.0,
     as_json: AsJson = False,
 ) -> None:
@@ -76,7 +101,8 @@ def expand(
     from pagekin.routers.messages import Answer, SelectRequest
 
     items = _items(results) if results else None
-    request = SelectRequest(query=query, items=items, limit=limit, deadline=deadline)
+    filters = filters_of(site, since, until, language)
+    request = SelectRequest(query=query, items=items, limit=limit, filters=filters, deadline=deadline)
     print_answer(asked(target, "expand", request, Answer), as_json)
 
 
@@ -86,14 +112,19 @@ def suggest(
     query: Annotated[str, typer.Argument(metavar="[QUERY]", help="What was searched for, without --from.")] = "",
     results: From = "",
     limit: Most = 10,
+    site: Site = "",
+    since: Since = "",
+    until: Until = "",
+    language: Language = "",
     deadline: Deadline = 5.0,
     as_json: AsJson = False,
 ) -> None:
-    """Suggest documents like those found. From the same sub-clusters, and related pages."""
+    """Suggest documents like those found. From the same sub-clusters, and related pages; filters are for these alone."""
     from pagekin.routers.messages import Answer, Item, SearchRequest, SuggestRequest
 
     if bool(query) == bool(results):
         fail("name a query, or the results so far with --from", USAGE)
+    filters = filters_of(site, since, until, language)
     if results:
         items = _items(results)
     else:
@@ -101,7 +132,15 @@ def suggest(
         items = tuple(Item(one.kind, one.url, one.path, one.cluster) for one in found.results)
         if not items:
             fail(f"nothing in {target} matches '{query}', so there is nothing to suggest by")
-    print_answer(asked(target, "suggest", SuggestRequest(items=items, limit=limit, deadline=deadline), Answer), as_json)
+    request = SuggestRequest(items=items, limit=limit, filters=filters, deadline=deadline)
+    print_answer(asked(target, "suggest", request, Answer), as_json)
+
+
+def filters_of(site: str, since: str, until: str, language: str) -> Any:
+    """The filters that options name, or an end with what is wrong with them."""
+    from pagekin.routers.messages import Filters
+
+    return Filters(site, _day(since), _day(until, 86_399), language)
 
 
 def asked(target: str, operation: str, request: Any, answer: Any) -> Any:
@@ -160,17 +199,33 @@ def print_answer(answer: Any, as_json: bool) -> None:
         say(f"\n{group.name or '(no sub-cluster)'}")
         for place in group.results:
             _print_found(answer.results[place])
-    for reason in answer.partial:
-        say(f"\nmay be incomplete: {reason}")
+    _print_missing(answer.partial)
+
+
+def _print_missing(reasons: Any) -> None:
+    """What may be missing: some of many reasons, one of each kind first."""
+    if not reasons:
+        return
+    kinds: dict[str, str] = {}
+    for reason in reasons:
+        kinds.setdefault(reason.partition(": ")[2], reason)
+    shown = list(dict.fromkeys([*kinds.values(), *reasons]))[:_REASONS_SHOWN]
+    many = f" for {len(reasons):,} reasons, such as" if len(reasons) > len(shown) else ""
+    say(f"\nmay be incomplete{many}:")
+    for reason in shown:
+        say(f"  {reason}")
+    if many:
+        say("  all of them: --json")
 
 
 def _who(answer: Any) -> str:
-    leaves = sum(one.leaf for one in answer.asked)
     if not answer.asked and not answer.skipped:
         return ""
-    return (
-        f"; {leaves:,} sites asked through {len(answer.asked) - leaves:,} routers, {len(answer.skipped):,} passed over"
-    )
+    leaves = len({one.mark or one.path for one in answer.asked if one.leaf})
+    failed = sum(one.failed for one in answer.asked)
+    routers = sum(not one.leaf and not one.failed for one in answer.asked)
+    said = f"; {leaves:,} sites asked through {routers:,} routers, {len(answer.skipped):,} passed over"
+    return said + (f", {failed:,} gave no answer" if failed else "")
 
 
 def _print_found(found: Any) -> None:

@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,9 +20,16 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8600,
     name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
     processes: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    public_url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="The address at which browsers reach it, if a proxy stands in front, e.g. https://find.example/below/.",
+        ),
+    ] = "",
 ) -> None:
     """Serve a collection as a web site. Browse, search, related pages; also a leaf router that a network can take in."""
-    serve_collection(collection, host, port, name or collection.stem, processes)
+    serve_collection(collection, host, port, name or collection.stem, processes, public_url=public_url)
 
 
 def _tell(address: str, pages: int) -> None:
@@ -31,29 +39,50 @@ def _tell(address: str, pages: int) -> None:
 
 
 def serve_collection(
-    collection: Path, host: str, port: int, name: str, processes: int = 1, tell: Callable[[str, int], None] = _tell
-) -> None:
+    collection: Path, host: str, port: int, name: str, processes: int = 1, tell: Callable[[str, int], None] = _tell,
+    public_url: str = "",
+) -> None:  # fmt: skip
     """Serve a collection until this process is stopped; `tell` is called with its address and pages once it listens."""
+    from pagekin.labels.model import plain
     from pagekin.routers.leaf import Leaf
     from pagekin.routers.messages import RouterError
-    from pagekin.routers.open_leaf import plain
     from pagekin.routers.serve import Place, free_port
     from pagekin.routers.up import run_leaf
     from pagekin.store import KinError
-    from pagekin.web import warm, web_app
+    from pagekin.web import PublicAddressError, public_address, web_app
 
     if not host.strip():
         fail("name the address to listen at, such as --host 127.0.0.1", USAGE)
     try:
+        public = "".join(public_address(public_url))
+    except PublicAddressError as error:
+        fail(f"--public-url: {error}", USAGE)
+    try:
         leaf = Leaf(plain(name).strip() or "collection", collection)
-        warm(leaf)
+        _warm(leaf)
         place = Place(host, port or free_port(host))
         address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
 
         def ready() -> None:
             tell(address, leaf.label.num_docs)
+            if public:
+                say(f"For browsers: {public}/   (the proxy passes on what is asked below it, without the path)")
             sys.stdout.flush()  # who reads it through a pipe is waiting
 
-        run_leaf(leaf, place, processes, ready, web_app)
+        run_leaf(leaf, place, processes, ready, partial(web_app, public))
     except (KinError, RouterError) as error:
         fail(str(error))
+
+
+def _warm(leaf: Any) -> None:
+    """Open what the first visitor would have to wait for; where that fails the collection may be damaged."""
+    from pagekin.routers.damage import or_damaged
+    from pagekin.store import KinError
+    from pagekin.web import warm
+
+    try:
+        warm(leaf)
+    except KinError:
+        raise
+    except Exception as error:
+        raise or_damaged(leaf.path, error) from error

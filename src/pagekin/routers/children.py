@@ -1,10 +1,13 @@
 """A router's child over HTTP: calls that never outlast their deadline, answers that are checked, faults that are remembered."""
 
 import asyncio
+import os
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -13,6 +16,8 @@ from yarl import URL
 from pagekin.labels import ContentLabel, LabelError, LabelLimits, to_json
 from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
 from pagekin.net import refusal
+from pagekin.routers.ask import allowing
+from pagekin.routers.bounds import Bound, bound_of, check_wire
 from pagekin.routers.client import BrokenError, Client, ConnectError
 from pagekin.routers.messages import Travel, encode
 
@@ -26,8 +31,8 @@ _FAIR, _LEAST_FAIR, _SLOWER = 0.5, 0.1, 10
 _REFUSALS = (400, 404, 413)
 """What a child answers that is well, but does not take the request or does not know the page."""
 _DECODERS: dict[type[Any], msgspec.json.Decoder[Any]] = {}
-_MARGIN = 0.25
-"""The share of the time left that a router keeps for itself."""
+_MARGIN, KEPT = 0.25, 0.3
+"""The share of the time left that a router keeps for itself, and how many seconds of it are enough."""
 
 
 class ChildError(Exception):
@@ -66,6 +71,8 @@ class Child:
     """Whether it was there when it failed to answer: a label from it does not mend that."""
     _closed_until: float = 0.0
     _addresses: dict[str, URL] = field(default_factory=dict)
+    _hosts_of: ContentLabel | None = None
+    _known_hosts: frozenset[str] = frozenset()
 
     @property
     def up(self) -> bool:
@@ -77,6 +84,26 @@ class Child:
         if self.max_bytes is None or self.label is None:
             return cluster
         return next((one.number for one in self.label.clusters if cluster in one.nodes), 0)
+
+    def nearness(self, url: str) -> int:
+        """How much an address is this child's own: 0 if nothing says so.
+
+        1 if its label names pages of the host, more if its name is the host or a domain of it, the longer the more: names are
+        given by whoever runs the router, labels by the child.
+        """
+        host = _host(url)
+        named = self.name.removeprefix("host ").removeprefix("other hosts of ").partition(":")[0].lower()
+        if named and (host == named or host.endswith(f".{named}")):
+            return 1 + len(named)
+        return int(host in self._hosts())
+
+    def _hosts(self) -> frozenset[str]:
+        """The hosts of pages that its label names."""
+        if self._hosts_of is not self.label:
+            urls = (url for cluster in (self.label.clusters if self.label else ()) for url in cluster.urls)
+            self._known_hosts = frozenset(map(_host, urls))
+            self._hosts_of = self.label
+        return self._known_hosts
 
     @property
     def missing(self) -> bool:
@@ -115,7 +142,8 @@ class Child:
         left = time_for_children(deadline)
         try:
             async with asyncio.timeout(left):
-                return await self.answered(client, operation, body_of(request, left), answer)
+                bound = bound_of(operation, request)
+                return await self.answered(client, operation, body_of(request, left), answer, bound)
         except TimeoutError:
             raise ChildError(self.late(left)) from None
 
@@ -131,14 +159,18 @@ class Child:
         usual = self._usual if self._usual is not None else _FAIR
         return left >= min(_FAIR, max(_LEAST_FAIR, _SLOWER * usual))
 
-    async def answered(self, client: Client, operation: str, body: bytes, answer: type[T]) -> tuple[T, int]:
+    async def answered(
+        self, client: Client, operation: str, body: bytes, answer: type[T], bound: Bound
+    ) -> tuple[T, int]:
         """(what the child answers to a request, its bytes), or a ChildError; the caller ends it when it takes too long."""
         if pause := self.pause():
             raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
         self.calls += 1
         began = time.monotonic()
         try:
-            raw = await self._posted(client, operation, body)
+            raw = await self._posted(client, operation, body, bound.size)
+            if excess := bound.excess(raw):
+                raise ChildError(f"its answer is refused: {excess}")
             found: T = _decoder(answer).decode(raw)
         except RefusedError:
             self.succeeded()
@@ -156,13 +188,13 @@ class Child:
             return found, len(raw)
         raise ChildError(self.error)
 
-    async def _posted(self, client: Client, operation: str, body: bytes) -> bytes:
+    async def _posted(self, client: Client, operation: str, body: bytes, most: int) -> bytes:
         """The body of the answer; a connection that cannot be made is tried once more."""
         try:
-            status, raw = await client.post(self.url, operation, body)
+            status, raw = await client.post(self.url, operation, body, most)
         except ConnectError:
             await asyncio.sleep(_RETRY_AFTER * random.uniform(0.5, 1.5))
-            status, raw = await client.post(self.url, operation, body)
+            status, raw = await client.post(self.url, operation, body, most)
         if status == 200:
             return raw
         kind = RefusedError if status in _REFUSALS else ChildError
@@ -178,7 +210,7 @@ class Child:
                 fetched = {function: await self._part(session, function, limits) for function in FUNCTIONS}
             changed = any(part is not None for part in fetched.values())
             parts = {**self.parts, **{function: part for function, part in fetched.items() if part is not None}}
-            label = joined(parts) if changed or self.label is None else self.label
+            taken = await asyncio.to_thread(_Taken.of, parts) if changed or self.label is None else None
         except TimeoutError:
             self.failed(f"no label within {seconds:.0f} s")
         except NotReadyError as error:
@@ -190,10 +222,9 @@ class Child:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             self.failed(_reason(error))
         else:
-            self.parts, self.label, self.fresh_at = parts, label, time.monotonic()
-            if changed:
-                self.etags = {function: etag(part) for function, part in parts.items()}
-                self.label_bytes = sum(len(to_json(part)) for part in parts.values())
+            self.fresh_at = time.monotonic()
+            if taken is not None:
+                self.parts, self.label, self.etags, self.label_bytes = parts, taken.label, taken.etags, taken.bytes
             if not self._ill:
                 self.succeeded()
             return changed
@@ -212,16 +243,45 @@ class Child:
                 raise NotReadyError(_said(raw))
             if response.status != 200:
                 raise ChildError(f"it answered {response.status}: {_said(raw)}")
-            return from_wire(raw, limits)
+            return await asyncio.to_thread(_part_of, raw, limits)
 
     def label_age(self) -> float | None:
         """Seconds since its label was last known to be fresh."""
         return None if self.fresh_at is None else time.monotonic() - self.fresh_at
 
 
-def time_for_children(deadline: float) -> float:
-    """Seconds that children have to answer a router that has to be done by a deadline."""
-    left = (deadline - time.monotonic()) * (1 - _MARGIN)
+@dataclass(frozen=True)
+class _Taken:
+    """A label as it is taken over; made beside other work, since it takes a while."""
+
+    label: ContentLabel
+    etags: dict[str, str]
+    bytes: int
+
+    @classmethod
+    def of(cls, parts: Mapping[str, ContentLabel]) -> "_Taken":
+        whole = joined(parts)
+        tags = {function: etag(part) for function, part in parts.items()}
+        return cls(whole, tags, sum(len(to_json(part)) for part in parts.values()))
+
+
+def _part_of(raw: bytes, limits: LabelLimits) -> ContentLabel:
+    """A part of a label as it came, or a LabelError; what cannot be one is not decoded."""
+    check_wire(raw, limits)
+    return from_wire(raw, limits)
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def time_for_children(deadline: float, kept: float = KEPT) -> float:
+    """Seconds that children have to answer a router that has to be done by a deadline, and keeps some for itself."""
+    left = deadline - time.monotonic()
+    left -= min(_MARGIN * left, kept)
     if left <= 0.001:
         raise ChildError("no time was left to ask it")
     return left
@@ -262,12 +322,18 @@ def _said(raw: bytes) -> str:
     return "".join(c for c in text if c.isprintable())[:300] or "no reason was given"
 
 
+def _system_says(error: OSError) -> str:
+    """What the system says; event loops put addresses there, which the one who asked need not know."""
+    number = error.errno or 0
+    return os.strerror(number).lower() if number > 0 else str(error.strerror or error)
+
+
 def _reason(error: BaseException) -> str:
     """An error of the connection in a few words."""
     if refused := refusal(error):
-        return f"it may not be called: {refused}"
+        return f"it may not be called: {refused}{allowing(refused)}"
     if isinstance(error, aiohttp.ClientConnectorError | ConnectError):
-        return f"it cannot be reached ({error.os_error.strerror or error.os_error})"
+        return f"it cannot be reached ({_system_says(error.os_error)})"
     if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
         return "the connection was closed"
     return f"{type(error).__name__}: {str(error)[:200]}" if str(error) else type(error).__name__

@@ -14,11 +14,10 @@ import httptools
 from yarl import URL
 
 from pagekin.net import Guard, guarded_socket
+from pagekin.routers.bounds import LARGEST_ANSWER
 
 Reply = tuple[int, bytes]
 """The status of an answer, and its body."""
-LARGEST_ANSWER = 32 << 20
-"""Bytes of an answer, at most."""
 _LARGEST_HEAD = 1 << 16
 """Bytes before the body of an answer, at most."""
 _KEPT = 75.0
@@ -53,15 +52,16 @@ class Client:
         self._guard, self._most, self._tls = guard, most, tls
         self._peers: dict[str, _Peer] = {}
 
-    async def post(self, url: str, operation: str, body: bytes) -> Reply:
-        """What the server at `url` answers to JSON that is posted to an operation.
+    async def post(self, url: str, operation: str, body: bytes, most: int | None = None) -> Reply:
+        """What the server at `url` answers to JSON that is posted to an operation, in `most` bytes.
 
-        A ConnectError or a BrokenError if it does not. A call that is cancelled closes its connection.
+        A ConnectError or a BrokenError if it does not. A call that is cancelled closes its connection, and so does an answer
+        that is larger: no more of it is read.
         """
         peer = self._peers.get(url)
         if peer is None:
-            peer = self._peers[url] = _Peer(URL(url), self._guard, self._most, self._tls)
-        return await peer.post(operation, body)
+            peer = self._peers[url] = _Peer(URL(url), self._guard, self._tls)
+        return await peer.post(operation, body, self._most if most is None else min(most, self._most))
 
     def close(self) -> None:
         """Close all connections."""
@@ -72,9 +72,9 @@ class Client:
 class _Peer:
     """One server, and the connections to it."""
 
-    def __init__(self, url: URL, guard: Guard, most: int, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, url: URL, guard: Guard, tls: ssl.SSLContext | None) -> None:
         self._host, self._port = url.raw_host or "", url.port or 80
-        self._guard, self.most = guard, most
+        self._guard = guard
         self._tls = (tls or _tls()) if url.scheme == "https" else None
         self._path = url.raw_path.rstrip("/")
         self._named = url.host_port_subcomponent
@@ -83,14 +83,14 @@ class _Peer:
         self._idle: list[tuple[float, _Connection]] = []
         """Connections that wait for a call, by the time since when, the latest last."""
 
-    async def post(self, operation: str, body: bytes) -> Reply:
+    async def post(self, operation: str, body: bytes, most: int) -> Reply:
         request = b"%b%d\r\n\r\n%b" % (self._head(operation), len(body), body)
         if (kept := self._take()) is not None:
             try:
-                return await kept.exchange(request)
+                return await kept.exchange(request, most)
             except _StaleError:
                 pass
-        return await (await self._connected()).exchange(request)
+        return await (await self._connected()).exchange(request, most)
 
     def _head(self, operation: str) -> bytes:
         """What stands before the length of a body."""
@@ -147,17 +147,18 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._waiting: asyncio.Future[Reply] | None = None
         self._used = False
-        self._begin()
+        self._begin(0)
 
-    def _begin(self) -> None:
-        """Nothing is known of the answer yet."""
+    def _begin(self, most: int) -> None:
+        """Nothing is known of the answer yet, but how many bytes it may have."""
+        self._most = most
         self._body: list[bytes] = []
         self._size = self._told = self._head_size = self._trailer_size = self._status = 0
         self._headed = self._bounded = self._whole = self._lasting = self._after = False
 
-    async def exchange(self, request: bytes) -> Reply:
-        """The answer to a request."""
-        self._begin()
+    async def exchange(self, request: bytes, most: int) -> Reply:
+        """The answer to a request, in `most` bytes."""
+        self._begin(most)
         self._waiting = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         try:
@@ -190,8 +191,8 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             fault = f"it answered no HTTP: {str(error)[:200]}"
-        if self._size > self._peer.most:
-            self._fail(waiting, TooLargeError(f"its answer is larger than {self._peer.most:,} bytes"))
+        if self._size > self._most:
+            self._fail(waiting, TooLargeError(f"its answer is larger than {self._most:,} bytes"))
         elif self._whole:
             self._answer(waiting, keep=self._lasting and not self._after and not fault)
         elif fault:
@@ -247,7 +248,7 @@ class _Connection(asyncio.Protocol):
         self._status = self._parser.get_status_code()
         # 100 Continue and its like come before the answer.
         self._headed = self._status >= 200
-        self._size = self._told if self._headed and self._told > self._peer.most else 0
+        self._size = self._told if self._headed and self._told > self._most else 0
         if not self._headed:
             self._bounded, self._told = False, 0
 
@@ -255,7 +256,7 @@ class _Connection(asyncio.Protocol):
         if self._whole:
             return
         self._size += len(data)
-        if self._size <= self._peer.most:
+        if self._size <= self._most:
             self._body.append(data)
 
     def on_message_complete(self) -> None:

@@ -13,7 +13,7 @@ from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.params import Parameter
+from litestar.params import Body, Parameter
 from litestar.types import Scope
 
 from pagekin import __version__
@@ -22,10 +22,12 @@ from pagekin.labels.fitting import ROUTER_CLUSTERS
 from pagekin.labels.merge import cut_label
 from pagekin.labels.parts import etag, parts_of, to_wire
 from pagekin.labels.sexpr import to_sexpr
+from pagekin.routers.bounds import bound_of, fitting
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import (
     Answer,
     Bag,
+    Counts,
     Filters,
     Health,
     RefineRequest,
@@ -37,6 +39,7 @@ from pagekin.routers.messages import (
     SuggestRequest,
     Summary,
     Terms,
+    TogetherRequest,
     Travel,
     TreeNode,
     TreeRequest,
@@ -44,18 +47,17 @@ from pagekin.routers.messages import (
 )
 from pagekin.routers.metrics import Metrics
 from pagekin.routers.router import Router
-from pagekin.store import KinError
 from pagekin.text import QueryError
 
 T = TypeVar("T")
 Asking = Request[Any, Any, Any]
-Query = Annotated[
-    str, Parameter(query="q", description="Words, attributes as in title:lock, phrases, OR, NOT.", max_length=2000)
-]
+Query = Annotated[str, Parameter(description="Words, attributes as in title:lock, phrases, OR, NOT.", max_length=2000)]
 Limit = Annotated[int, Parameter(ge=0, le=1000, description="Results at most.")]
 Count = Annotated[int, Parameter(ge=1, le=100, description="Terms in each list at most.")]
 Site = Annotated[str, Parameter(max_length=200, description="Only pages of this host, or of hosts that end so.")]
-Seconds = Annotated[int | None, Parameter(ge=0, le=2**53, description="Seconds since 1970.")]
+Language = Annotated[str, Parameter(max_length=200, description="Only pages in this language, such as en.")]
+Since = Annotated[int | None, Parameter(ge=0, le=2**53, description="Only pages from then on: seconds since 1970.")]
+Until = Annotated[int | None, Parameter(ge=0, le=2**53, description="Only pages until then: seconds since 1970.")]
 Page = Annotated[str, Parameter(max_length=2000, description="The address of a page.")]
 LARGEST_REQUEST = 4 << 20
 SERVED, PREFIX = "pagekin.served", "pagekin.prefix"
@@ -124,29 +126,37 @@ def served(scope: Any) -> Served:
 
 @get("/search")
 async def search_by_address(
-    scope: Scope, q: Query, limit: Limit = 10, ask: Limit = 0, site: Site = "", language: Site = "",
-    since: Seconds = None, until: Seconds = None,
+    scope: Scope, q: Query, limit: Limit = 10, ask: Limit = 0, site: Site = "", language: Language = "",
+    since: Since = None, until: Until = None,
 ) -> Answer:  # fmt: skip
     """Documents that match a query, by address."""
     here = served(scope)
-    filters = Filters(site=site, since=since, until=until, language=language)
+    filters = Filters(site, since, until, language)
     return await here.timed(
         "search", here.service.search(SearchRequest(query=q, limit=limit, ask=ask, filters=filters))
     )
 
 
 @get("/select")
-async def select_by_address(scope: Scope, q: Query, limit: Limit = 100) -> Answer:
-    """The children that may match a query."""
+async def select_by_address(
+    scope: Scope, q: Query, limit: Limit = 100, site: Site = "", language: Language = "", since: Since = None,
+    until: Until = None,
+) -> Answer:  # fmt: skip
+    """The children that may match a query; those of a router are not judged by filters."""
     here = served(scope)
-    return await here.timed("select", here.service.select(SelectRequest(query=q, limit=limit)))
+    filters = Filters(site, since, until, language)
+    return await here.timed("select", here.service.select(SelectRequest(query=q, limit=limit, filters=filters)))
 
 
 @get("/expand")
-async def expand_by_address(scope: Scope, q: Query, limit: Limit = 100) -> Answer:
-    """The matching children of the children that match."""
+async def expand_by_address(
+    scope: Scope, q: Query, limit: Limit = 100, site: Site = "", language: Language = "", since: Since = None,
+    until: Until = None,
+) -> Answer:  # fmt: skip
+    """The matching children of the children that match; those of routers are not judged by filters."""
     here = served(scope)
-    return await here.timed("expand", here.service.expand(SelectRequest(query=q, limit=limit)))
+    filters = Filters(site, since, until, language)
+    return await here.timed("expand", here.service.expand(SelectRequest(query=q, limit=limit, filters=filters)))
 
 
 @get("/refine")
@@ -157,10 +167,14 @@ async def refine_by_address(scope: Scope, q: Query, count: Count = 8) -> Terms:
 
 
 @get("/related")
-async def related_by_address(scope: Scope, url: Page, limit: Count = 10) -> Answer:
+async def related_by_address(
+    scope: Scope, url: Page, limit: Count = 10, site: Site = "", language: Language = "", since: Since = None,
+    until: Until = None,
+) -> Answer:  # fmt: skip
     """Pages like a page of the network."""
     here = served(scope)
-    return await here.timed("related", here.service.related(RelatedRequest(url=url, limit=limit)))
+    filters = Filters(site, since, until, language)
+    return await here.timed("related", here.service.related(RelatedRequest(url=url, limit=limit, filters=filters)))
 
 
 @get("/label")
@@ -232,7 +246,7 @@ class Posted:
             return await here.timed(path[1:], getattr(here.service, path[1:])(data))
 
         handler.__name__, handler.__doc__ = path[1:], self.about
-        handler.__annotations__ |= {"data": self.request, "return": self.answer}
+        handler.__annotations__ |= {"data": Annotated[self.request, Body()], "return": self.answer}
         return post(path, status_code=200)(handler)
 
 
@@ -242,12 +256,16 @@ POSTED = {
     "/select": Posted(
         SelectRequest,
         Answer,
-        "Those of the results so far, at first the children, that may match; nobody below is asked.",
+        "Those of the results so far, at first the children, that may match; nobody below is asked, so that filters leave a "
+        "router's children in.",
     ),
     "/expand": Posted(
-        SelectRequest, Answer, "The matching children of those results so far that match: one step down."
+        SelectRequest,
+        Answer,
+        "The matching children of those results so far that match: one step down. Filters are for documents.",
     ),
     "/refine": Posted(RefineRequest, Terms, "Collocated, broader and narrower terms."),
+    "/together": Posted(TogetherRequest, Counts, "How often words go together with a query, on pages."),
     "/suggest": Posted(SuggestRequest, Answer, "Documents like the results so far."),
     "/related": Posted(RelatedRequest, Answer, "Pages like a page."),
     "/bag": Posted(RelatedRequest, Bag, "A page's weighted bag, to be compared elsewhere."),
@@ -269,7 +287,10 @@ async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> Non
     try:
         data = msgspec.json.decode(await _received(receive), type=POSTED[path].request)
         operation = path[1:]
-        body = encode(await here.timed(operation, getattr(here.service, operation)(data)))
+        answer = await here.timed(operation, getattr(here.service, operation)(data))
+        body = encode(answer)
+        if isinstance(answer, Answer) and (bound := bound_of(operation, data)).excess(body):
+            body = encode(fitting(answer, bound))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         status, body = 400, _detailed(400, f"this is no request for {path}: {error}")
     except QueryError as error:
@@ -278,7 +299,7 @@ async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> Non
         status, body = error.status, _detailed(error.status, str(error))
     except Exception as error:
         _log.exception("POST %s", path)
-        status, body = 500, _detailed(500, f"internal error: {type(error).__name__}")
+        status, body = 500, _detailed(500, _whose_fault(here.service, error))
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -321,14 +342,20 @@ def _refused(_request: Asking, error: HTTPException) -> Response[dict[str, Any]]
 
 def _our_fault(request: Asking, error: Exception) -> Response[dict[str, Any]]:
     _log.error("%s %s", request.method, request.url.path, exc_info=error)
-    return Response({"status_code": 500, "detail": f"internal error: {type(error).__name__}"}, status_code=500)
+    found: Served | None = request.scope.get(SERVED)  # type: ignore[assignment]  # a key of our own
+    detail = _whose_fault(found.service if found else None, error)
+    return Response({"status_code": 500, "detail": detail}, status_code=500)
+
+
+def _whose_fault(service: Leaf | Router | None, error: Exception) -> str:
+    """What is told of an error that nobody expected: it is ours, unless a collection is damaged."""
+    return service.suspected(error) if isinstance(service, Leaf) else f"internal error: {type(error).__name__}"
 
 
 ERRORS: dict[Any, Any] = {
     HTTPException: _refused,
     QueryError: _told(400),
     RouterError: _told(400),
-    KinError: _told(500),
     Exception: _our_fault,
 }
 """What is answered when something goes wrong: always JSON with a `detail`."""

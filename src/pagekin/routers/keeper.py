@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ from pagekin.routers.open_leaf import summary_of
 from pagekin.routers.refinement import LabelThesaurus
 from pagekin.routers.routing import RoutingTable
 
+_LONGEST_MARK = 160
+"""Characters of the name in a mark."""
 _AT_ONCE = threading.Lock()
 """Labels are made one after another: each takes a whole core."""
 
@@ -73,6 +76,8 @@ class Keeper:
         self, name: str, children: Mapping[str, str], settings: RouterSettings | None = None, level: int = 1
     ) -> None:
         self.name, self.level = name, level
+        self.mark = f"{name[:_LONGEST_MARK]}/{secrets.token_hex(8)}"
+        """By which a request that has passed it is known again: another network may have a router of the same name."""
         self.settings = settings or RouterSettings()
         most = self.settings.child_bytes
         self.children = {child: Child(child, url, most) for child, url in children.items()}
@@ -242,7 +247,7 @@ class Keeper:
             documents=known.label.num_docs if known else 0, label_bytes=known.label_bytes if known else 0,
             label_age=time.monotonic() - self._made_at if self._made_at else None,
             etags=dict(known.etags) if known else {}, uptime=time.monotonic() - self._started, requests=self.requests,
-            children=children, error=self.error,
+            children=children, error=self.error, waiting=known.label.waiting if known else len(self.children),
         )  # fmt: skip
 
     def renewed(self) -> None:

@@ -7,18 +7,22 @@ from typing import Any, TypeVar
 
 from pagekin import __version__
 from pagekin.labels import ContentLabel
+from pagekin.routers.damage import Suspicion, or_damaged, refuse_damaged
 from pagekin.routers.messages import (
     Answer,
     Bag,
+    Counts,
     Health,
     RefineRequest,
     RelatedRequest,
+    RouterError,
     SearchRequest,
     SelectRequest,
     ShowRequest,
     SuggestRequest,
     Summary,
     Terms,
+    TogetherRequest,
     TreeNode,
     TreeRequest,
 )
@@ -32,19 +36,49 @@ _LOOK_AGAIN = 1.0
 
 
 class Leaf:
-    """A leaf router: a collection that answers for itself, opened again when it was made anew."""
+    """A leaf router: a collection that answers for itself, opened again when it was made anew.
+
+    One that is `patient` is there also while its collection cannot be opened: it says so, and looks again and again.
+    """
 
     leaf = True
     above: tuple[tuple[str, str], ...] = ()
     """(name, address) of the routers above it, as far as they are known."""
 
-    def __init__(self, name: str, path: Path, compiled: bool = True) -> None:
+    def __init__(self, name: str, path: Path, compiled: bool = True, patient: bool = False) -> None:
         self.name, self.path, self._compiled = name, path, compiled
         self.requests = 0
-        self.error = ""
+        self.error = self.reason = ""
+        """What is wrong with its collection, for all who ask, and for those who run it."""
         self._started = self._looked = time.monotonic()
         self._stamp = self._manifest()
-        self._open = OpenLeaf(name, path, compiled)
+        self._suspicion = Suspicion(name, path)
+        self._open: OpenLeaf | None = None
+        try:
+            self._open = self._opened()
+        except KinError as error:
+            if not patient:
+                raise
+            self._cannot(error)
+
+    def _opened(self) -> OpenLeaf:
+        """The collection as it is on the disk, or a KinError that says why it cannot be opened."""
+        refuse_damaged(self.path)
+        try:
+            return OpenLeaf(self.name, self.path, self._compiled)
+        except KinError:
+            raise
+        except Exception as error:
+            raise or_damaged(self.path, error) from error
+
+    def _cannot(self, error: Exception) -> None:
+        """Note why the collection cannot be opened; those elsewhere need not know where it lies."""
+        self.reason = str(error)
+        self.error = self.reason.replace(str(self.path), self.path.name)[:500]
+
+    def suspected(self, error: BaseException) -> str:
+        """What those who asked are told of an error that is not their fault."""
+        return self._suspicion.told(error)
 
     def _manifest(self) -> tuple[int, int]:
         """What changes when the collection is made anew."""
@@ -56,9 +90,11 @@ class Leaf:
 
     @property
     def now(self) -> OpenLeaf:
-        """The collection as it is now; if it cannot be opened any more, as it was."""
+        """The collection as it is now; if it cannot be opened any more, as it was; a RouterError if it never could."""
         if time.monotonic() - self._looked > _LOOK_AGAIN:
             self._look()
+        if self._open is None:
+            raise RouterError(self.error, 503)
         return self._open
 
     def _look(self) -> None:
@@ -66,10 +102,11 @@ class Leaf:
         self._looked = time.monotonic()
         try:
             stamp = self._manifest()
-            if stamp != self._stamp:
-                self._open, self._stamp, self.error = OpenLeaf(self.name, self.path, self._compiled), stamp, ""
+            if stamp != self._stamp or self._open is None:
+                self._open, self._stamp, self.error = self._opened(), stamp, ""
+                self._suspicion = Suspicion(self.name, self.path)
         except (KinError, OSError) as error:
-            self.error = str(error)[:500]
+            self._cannot(error)
 
     @property
     def label(self) -> ContentLabel:
@@ -106,6 +143,10 @@ class Leaf:
         """Terms that go with a query."""
         return await self._answered(lambda now: now.refine(request))
 
+    async def together(self, request: TogetherRequest) -> Counts:
+        """How often words go together with a query on its pages."""
+        return await self._answered(lambda now: now.together(request))
+
     async def suggest(self, request: SuggestRequest) -> Answer:
         """Documents like the results so far."""
         return await self._answered(lambda now: now.suggest(request))
@@ -126,7 +167,7 @@ class Leaf:
             return await service(now)
         except KinError:
             self._look()
-            if self._open is now:
+            if self._open is None or self._open is now:
                 raise
             return await service(self._open)
 
@@ -136,11 +177,19 @@ class Leaf:
 
     async def health(self) -> Health:
         """How it is."""
-        now = self.now
+        try:
+            now = self.now
+        except RouterError as error:
+            return Health(
+                name=self.name, leaf=True, level=0, ready=False, version=__version__, documents=0, label_bytes=0,
+                label_age=None, etags={}, uptime=time.monotonic() - self._started, requests=self.requests,
+                error=str(error),
+            )  # fmt: skip
+        found = self._suspicion.found
         return Health(
             name=self.name, leaf=True, level=0, ready=True, version=__version__, documents=now.label.num_docs,
             label_bytes=now.label_bytes, label_age=0.0, etags=now.etags, uptime=time.monotonic() - self._started,
-            requests=self.requests, error=self.error,
+            requests=self.requests, error=self.error or (f"it is damaged: {found}" if found else ""),
         )  # fmt: skip
 
     async def tree(self, _request: TreeRequest) -> TreeNode:

@@ -52,7 +52,7 @@ class Travel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     hops: Annotated[int, Meta(ge=0, le=MOST_HOPS)] = MOST_HOPS
     """How many routers below may still be asked through one another."""
     visited: Path = ()
-    """Names of the routers that it has passed: one of them again is a loop."""
+    """Marks of the routers that it has passed, which begin with their names: one of them again is a loop."""
 
 
 class SearchRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -87,6 +87,8 @@ class SelectRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] | None = None
     """The results so far; none: the router's children."""
     limit: Limit = 100
+    filters: Filters = Filters()
+    """For documents at their leaves. A router cannot judge its children by them, so clusters stay whatever is asked."""
 
 
 class ShowRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -104,11 +106,20 @@ class RefineRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     preset: Literal["default", "hypursuit1996"] = "default"
 
 
+class TogetherRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How often words go together with a query, on pages: what routers refine queries by."""
+
+    query: Line
+    ask: Annotated[int, Meta(ge=1, le=1_000)] = 8
+    """Children to ask at each router, the most promising."""
+
+
 class SuggestRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Documents like the results so far, that did not match themselves."""
 
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)]
     limit: Limit = 10
+    filters: Filters = Filters()
 
 
 class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,6 +147,8 @@ class RelatedRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     ask: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """Children to ask at each router, those that hold most of the page's heaviest words."""
+    filters: Filters = Filters()
+    """For the answers; the page that is asked about need not pass them."""
 
 
 # -- answers ------------------------------------------------------------------------------------------------------------
@@ -174,6 +187,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     seconds: Seconds = 0.0
     results: Count = 0
     bytes: Count = 0
+    failed: bool = False
+    """Whether it gave no answer; then it is not known whether it is a leaf."""
+    mark: Name = ""
+    """Of a leaf: which collection it answered from, so that one that is asked by two ways counts once."""
+    total: Count = 0
+    """Of a leaf: documents that match."""
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,8 +218,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     router: Name = ""
     leaf: bool = False
     """Whether a leaf answers, which asked nobody else."""
+    mark: Name = ""
+    """Of a leaf: which collection it answers from."""
     total: Count = 0
-    """Documents that match; copies that were told apart only by their leaves count each."""
+    """Documents that match, a leaf that was asked by several ways once; copies that only their leaves tell apart count each."""
     results: tuple[Found, ...] = ()
     groups: tuple[Group, ...] = ()
     asked: tuple[Asked, ...] = ()
@@ -220,7 +241,30 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     collocated: tuple[Name, ...] = ()
     broader: tuple[Name, ...] = ()
     narrower: tuple[Name, ...] = ()
+    children: Count = 0
+    """Children that were asked how words go together on their pages; none: labels tell it, or own pages."""
+    partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
+    """Which of them gave no answer, and why."""
     seconds: Seconds = 0.0
+
+
+MOST_TOGETHER = 300
+"""Words that are counted together with a query, at most."""
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How often words go together with a query, on pages."""
+
+    pages: Count = 0
+    """Pages of the query."""
+    documents: Count = 0
+    """Pages in all, of those sites that have some of the query."""
+    words: Annotated[tuple[Name, ...], Meta(max_length=MOST_TOGETHER)] = ()
+    both: Annotated[tuple[Count, ...], Meta(max_length=MOST_TOGETHER)] = ()
+    """Pages of the query that are about each word."""
+    df: Annotated[tuple[Count, ...], Meta(max_length=MOST_TOGETHER)] = ()
+    """Pages that are about it."""
+    partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
 
 
 class SummaryCluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,6 +321,8 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     requests: Count
     children: tuple[ChildHealth, ...] = ()
     error: Line = ""
+    waiting: Count = 0
+    """Routers and leaves below that have not told what they hold."""
 
 
 MOST_NODES = 5_000

@@ -40,8 +40,9 @@ class Metrics:
             lines.append(f"pagekin_request_seconds_sum{{{labels}}} {self._seconds[operation]:.6f}")
             lines.append(f"pagekin_request_seconds_count{{{labels}}} {total}")
         for name, value in (
-            ("pagekin_ready", int(health.ready)), ("pagekin_documents", health.documents),
-            ("pagekin_label_bytes", health.label_bytes), ("pagekin_uptime_seconds", round(health.uptime, 3)),
+            ("pagekin_ready", int(health.ready)), ("pagekin_error", int(bool(health.error))),
+            ("pagekin_documents", health.documents), ("pagekin_label_bytes", health.label_bytes),
+            ("pagekin_uptime_seconds", round(health.uptime, 3)),
         ):  # fmt: skip
             lines += [f"# TYPE {name} gauge", f"{name}{{router={router}}} {value}"]
         for name, field in (("pagekin_child_up", "up"), ("pagekin_child_failures_total", "failures")):

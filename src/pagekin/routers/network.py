@@ -15,6 +15,7 @@ from typing import Any, Self
 from pagekin.labels import Added, Budget
 from pagekin.labels.fitting import LEAF_CLUSTERS, MAX_BYTES, MAX_TERMS, ROUTER_CLUSTERS
 from pagekin.labels.widen import operators_terms
+from pagekin.routers.place import Place
 
 FILE = "network.toml"
 MAIN = "main"
@@ -28,6 +29,7 @@ _HEAD = """\
 # [network]   name; defaults for all nodes: timeout, allow, max_terms, max_clusters, max_bytes, child_bytes
 # [[router]]  name, url, parents, hierarchy; a router without parents is the root of its hierarchy
 # [[site]]    name, url, parents, collection (a .kin folder, relative to this file)
+#             both: listen, an http address of this machine, if a proxy answers at the url
 #
 # To add a site that someone else runs, leave out `collection`; a router of theirs has runs = "elsewhere".
 """
@@ -74,6 +76,13 @@ class Node:
     added: tuple[str, ...] = ()
     """Terms that the operator adds to its label, as WORD or ATTRIBUTE:WORD."""
     settings: Settings = Settings()
+    listen: str = ""
+    """Where it listens, if that is not its url: behind a proxy."""
+
+    @property
+    def place(self) -> Place:
+        """Where it listens, if it runs here."""
+        return Place.of(self.listen or self.url)
 
     @property
     def kind(self) -> str:
@@ -203,6 +212,8 @@ class Network:
         lines = [_HEAD, "[network]", *_pairs({"name": self.name} | _set(self.defaults))]
         for node in self.nodes:
             keys: dict[str, Any] = {"name": node.name, "url": node.url}
+            if node.listen:
+                keys["listen"] = node.listen
             if node.collection is not None:
                 keys["collection"] = node.collection.as_posix()
             if node.parents:

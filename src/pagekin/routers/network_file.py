@@ -20,7 +20,7 @@ from pagekin.routers.network import LONGEST_NAME, MAIN, SETTINGS, Network, Netwo
 _LARGEST_FILE = 32 << 20
 _MOST_MESSAGES = 20
 _SYNTAX_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)", re.DOTALL)
-_NODE_KEYS = ("name", "url", "parents", "runs", "added", *SETTINGS)
+_NODE_KEYS = ("name", "url", "listen", "parents", "runs", "added", *SETTINGS)
 KEYS = {
     "network": ("name", *SETTINGS),
     "router": ("hierarchy", *_NODE_KEYS),
@@ -163,6 +163,7 @@ class _Reader:
         node = Node(
             name, url, leaf, Path(collection) if collection else None, table.texts("parents") or (),
             table.get("hierarchy", "", str, "a text"), runs == "here", added, table.settings(),
+            self._listen(table, url, runs == "here"),
         )  # fmt: skip
         if not name:
             return None
@@ -182,6 +183,26 @@ class _Reader:
         if fault and written:
             table.error("url", f"has the url '{written[:200]}': {fault}")
         return url
+
+    def _listen(self, table: "_Table", url: str, here: bool) -> str:
+        """Where a node listens, if that is not its url."""
+        written = table.get("listen", "", str, "an http address of this machine")
+        if not written:
+            if here and url.startswith("https:"):
+                table.error(
+                    "url",
+                    f"runs here, and Pagekin itself speaks no TLS: let a proxy answer at {url}, and say where the proxy finds "
+                    'it, such as listen = "http://127.0.0.1:8700/"; or, if others run it: runs = "elsewhere"',
+                )
+            return ""
+        listen, fault = clean_url(written)
+        if not fault and listen.startswith("https:"):
+            fault = "only http is spoken there; TLS is the proxy's"
+        if fault:
+            table.error("listen", f"listens at '{written[:200]}': {fault}")
+        elif not here:
+            table.error("listen", "runs elsewhere, so it does not listen here")
+        return listen
 
     # -- all nodes together --------------------------------------------------------------------------------------------
 
@@ -207,6 +228,16 @@ class _Reader:
                 self.error(
                     self._place(node, "url"),
                     f"{node.kind} '{node.name}' has the url of {other.kind} '{other.name}', {node.url}",
+                )
+        at: dict[str, Node] = {}
+        for node in nodes:
+            place = node.listen or node.url
+            other = at.setdefault(place, node) if node.here else node
+            if place and other is not node and (node.listen or other.listen):
+                key = "listen" if node.listen else "url"
+                self.error(
+                    self._place(node, key),
+                    f"{node.kind} '{node.name}' listens where {other.kind} '{other.name}' does, {place}",
                 )
 
     def _check_parents(self, nodes: list[Node], by_name: Mapping[str, Node]) -> None:

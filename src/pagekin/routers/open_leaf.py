@@ -1,8 +1,10 @@
 """A collection, open for the questions that a leaf is asked."""
 
 import base64
+import hashlib
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,16 +16,19 @@ import numpy.typing as npt
 from pagekin.bags.copies import EMPTY, PLACES
 from pagekin.clusters import Tree, read_trees
 from pagekin.clusters.documents import document_of
-from pagekin.clusters.thesaurus import PageThesaurus, Suggestions
+from pagekin.clusters.thesaurus import PageThesaurus, Together
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.titles import ShortTitles
 from pagekin.labels import ContentLabel, to_json
-from pagekin.labels.keep import read_parts
-from pagekin.labels.model import is_plain
+from pagekin.labels.keep import read_parts, written_etag
+from pagekin.labels.model import plain
 from pagekin.labels.parts import etag, joined
+from pagekin.routers.damage import damaged
+from pagekin.routers.likeness import Likeness
 from pagekin.routers.messages import (
     Answer,
     Bag,
+    Counts,
     Filters,
     Found,
     Item,
@@ -37,14 +42,14 @@ from pagekin.routers.messages import (
     Summary,
     SummaryCluster,
     Terms,
+    TogetherRequest,
 )
 from pagekin.routers.results import grouped, merged
 from pagekin.routers.routing import asked_words, parsed
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.related import Query as RelatedQuery
-from pagekin.similarity.related import RelatedError
+from pagekin.routers.together import counts_of
+from pagekin.similarity import RelatedError, RelatedIndex
 from pagekin.store import KinError
-from pagekin.text import Query, TextIndex, keep_pages, snippet
+from pagekin.text import Originals, Query, TextIndex, keep_pages, snippet
 
 Array = npt.NDArray[Any]
 Marks = tuple[tuple[int, int], ...]
@@ -52,10 +57,8 @@ _LOOKED_AT = 4
 """How many times as many results as are wanted are looked at, since some are copies."""
 _SUGGESTED_BY_LIKENESS = 5
 """Results whose related pages are suggested besides those of their sub-clusters."""
-_ROUNDING = 1e-3
-"""How far from 1 the weights of a bag may sum to."""
-_HEAVIEST_WORDS = 24
-"""Words of a page that travel with its bag."""
+_MATCHING = 200
+"""Pages that stand for a query of which no page is about all, at most."""
 
 
 class OpenLeaf:
@@ -68,12 +71,19 @@ class OpenLeaf:
         self.name, self.path, self._compiled = name, path, compiled
         self.corpus = Corpus.open(path)
         parts = read_parts(self.corpus.kin)
-        if parts is None:
+        said = self.corpus.facts.get("label", {}).get("etags", {})
+        if parts is None and not said:
             raise KinError(f"{path} has no content label yet. Make it with: pagekin cluster {path}")
+        self.etags = {function: etag(part) for function, part in (parts or {}).items()}
+        if parts is None or (
+            said and said != {function: written_etag(self.corpus.kin, function) for function in parts}
+        ):
+            raise damaged(path, "its content label is not the one that the manifest tells of")
         self.parts: Mapping[str, ContentLabel] = parts
-        self.etags = {function: etag(part) for function, part in parts.items()}
         self.label_bytes = sum(len(to_json(part)) for part in parts.values())
         self.label = joined(parts)
+        self.mark = hashlib.blake2b("".join(sorted(self.etags.values())).encode(), digest_size=8).hexdigest()
+        """The same wherever and however often the collection is served, and of another one another."""
         self.text = TextIndex.open(self.corpus, lazily=True)
 
     @cached_property
@@ -113,6 +123,11 @@ class OpenLeaf:
         return ShortTitles(self.corpus)
 
     @cached_property
+    def _originals(self) -> Originals:
+        """What tells originals from mirrors."""
+        return Originals(self.corpus)
+
+    @cached_property
     def thesaurus(self) -> PageThesaurus:
         """What refines queries."""
         return PageThesaurus.of(self.corpus)
@@ -149,7 +164,7 @@ class OpenLeaf:
     def _answer(self, query: str, total: int, results: Iterable[Found], started: float) -> Answer:
         found = tuple(results)
         return Answer(
-            query=query, router=self.name, leaf=True, total=total, results=found, groups=grouped(found),
+            query=query, router=self.name, leaf=True, mark=self.mark, total=total, results=found, groups=grouped(found),
             seconds=time.perf_counter() - started,
         )  # fmt: skip
 
@@ -190,13 +205,12 @@ class OpenLeaf:
         )  # fmt: skip
 
     def by_its_original(self, hit: Found) -> Found:
-        """A result with copies by that address of it to which most links lead: mirrors have few."""
+        """A result with copies by the address of the original: others link to it, and seldom to mirrors."""
         if not hit.copies:
             return hit
-        numbers = {url: self.corpus.url_number(url) for url in (hit.url, *hit.copies)}
-        links = {url: len(self.corpus.anchors_in(number)) if number >= 0 else -1 for url, number in numbers.items()}
-        best = max(links, key=lambda url: (links[url], url == hit.url))
-        return msgspec.structs.replace(hit, url=best, copies=tuple(url for url in numbers if url != best))
+        every = (hit.url, *hit.copies)
+        best = self._originals.best(every)
+        return msgspec.structs.replace(hit, url=best, copies=tuple(url for url in every if url != best))
 
     def _whole(self, hit: Found, page: int, query: Query) -> Found:
         """All of a result."""
@@ -214,13 +228,17 @@ class OpenLeaf:
         """Those of the results so far that match; without any, the documents that do: they are a leaf's children."""
         if request.items is None:
             return await self.search(
-                SearchRequest(query=request.query, limit=request.limit, deadline=request.deadline, hops=request.hops)
-            )
+                SearchRequest(
+                    query=request.query, limit=request.limit, filters=request.filters, deadline=request.deadline,
+                    hops=request.hops,
+                )
+            )  # fmt: skip
         started = time.perf_counter()
         query = parsed(request.query)
         pages = self._pages(request.items)
+        may = self._keep(request.filters)
         keep = np.zeros(len(self.corpus), np.bool_)
-        keep[pages] = True
+        keep[pages] = True if may is None else may[pages]
         hits = self.text.search(query, request.limit, keep=keep)
         results = (
             self.found(page, score, *self.snippet(page, query))
@@ -238,25 +256,43 @@ class OpenLeaf:
     async def refine(self, request: RefineRequest) -> Terms:
         """Terms that go with a query, from what pages are about; as in 1996, from sub-clusters."""
         started = time.perf_counter()
-        pairs = asked_words(parsed(request.query))
+        query = parsed(request.query)
         if request.preset == "hypursuit1996":
             from pagekin.routers.refinement import LabelThesaurus
 
-            found = LabelThesaurus({self.name: self.label}).suggest(pairs, request.count, plain=True)
+            found = LabelThesaurus({self.name: self.label}).suggest(asked_words(query), request.count, plain=True)
         else:
-            numbers = [self.thesaurus.find(word) for _attribute, word in pairs]
-            known = [number for number in numbers if number >= 0]
-            found = self.thesaurus.suggest(known, request.count) if known else Suggestions(0, (), (), ())
+            found = self._together(query).suggest(request.count)
+            if not found.pages and (known := self._about(query)[0]):  # at least of those words that pages are about
+                found = self.thesaurus.suggest(known, request.count)
         return Terms(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, seconds=time.perf_counter() - started,
         )  # fmt: skip
 
+    async def together(self, request: TogetherRequest) -> Counts:
+        """How often words go together with a query on its pages."""
+        return counts_of(self._together(parsed(request.query)))
+
+    def _about(self, query: Query) -> tuple[list[int], bool]:
+        """(the words of a query that pages are about, whether these are all)."""
+        numbers = [self.thesaurus.find(word) for _attribute, word in asked_words(query)]
+        known = [number for number in numbers if number >= 0]
+        return known, len(known) == len(numbers)
+
+    def _together(self, query: Query) -> Together:
+        """What the pages about a query are about besides; if no page is about all of it, those that match it best."""
+        known, all_known = self._about(query)
+        pages = self.thesaurus.pages(known) if known and all_known else np.zeros(0, np.int64)
+        if not len(pages):
+            pages = np.array(self.text.search(query, _MATCHING, documents=self.documents).pages, np.int64)
+        return self.thesaurus.together(pages, known)
+
     async def suggest(self, request: SuggestRequest) -> Answer:
         """Documents like the results so far: of the same sub-clusters, nearest the middle first, and related pages."""
         started = time.perf_counter()
-        given = self._pages(request.items)
-        scores = dict(self._related_pages(given[:_SUGGESTED_BY_LIKENESS], request.limit))
+        given, keep = self._pages(request.items), self._keep(request.filters)
+        scores = dict(self._related_pages(given[:_SUGGESTED_BY_LIKENESS], request.limit, keep))
         counts = np.bincount(self.cluster_of[given], minlength=len(self.label.clusters) + 1) if given else np.zeros(1)
         for cluster in self.label.clusters:
             share = counts[cluster.number] / len(given) if given else 0.0
@@ -265,96 +301,64 @@ class OpenLeaf:
                 for page in self.corpus.pages_of(number)[:1] if number >= 0 else ():
                     # Central pages come in their order, below what is like a result itself.
                     scores[page] = scores.get(page, 0.0) + 0.1 * share / (1 + place)
-        order = sorted((page for page in scores if page not in set(given)), key=lambda page: (-scores[page], page))
+        may = (
+            set(scores).difference(given) if keep is None else {page for page in scores if keep[page]}.difference(given)
+        )
+        order = sorted(may, key=lambda page: (-scores[page], page))
         results = (self.found(page, scores[page], self.opening(page)) for page in order[: request.limit])
         return self._answer("", len(order), results, started)
 
-    def _related_pages(self, pages: list[int], most: int) -> list[tuple[int, float]]:
-        """(page, similarity) of the pages that are most like some pages together."""
-        try:
-            index = self.related_index
-            of = self.corpus.kin["page.url"]
-            with_bags = [self.corpus.page_url(page) for page in pages if index.bags.document(int(of[page])) >= 0]
-            results = index.related(with_bags, most, captured_only=True)
-        except (KinError, RelatedError):
+    def _related_pages(
+        self, pages: list[int], most: int, keep: npt.NDArray[np.bool_] | None
+    ) -> list[tuple[int, float]]:
+        """(page, similarity) of the pages that are most like some pages together, of those that may be results."""
+        if not most:
             return []
-        numbers = [(self.corpus.url_number(one.url), one.similarity) for one in results]
-        return [(self.corpus.pages_of(number)[0], similarity) for number, similarity in numbers if number >= 0]
+        try:
+            likeness = self.likeness
+        except KinError:  # there is no index of related pages
+            return []
+        try:
+            found = likeness.like(likeness.query_of_pages(pages), most, keep)
+        except RelatedError:
+            return []
+        return [(one.page, one.similarity) for one in found]
 
     # -- related pages across the network ---------------------------------------------------------------------------------
 
     @property
-    def _indexed(self) -> RelatedIndex:
-        """The index of related pages, or a RouterError if the collection has none."""
+    def likeness(self) -> Likeness:
+        """What tells pages that are like a page; a KinError if the collection has no index of related pages."""
+        return Likeness(self.related_index)
+
+    @contextmanager
+    def _asked_about(self) -> Iterator[Likeness]:
+        """What tells pages like a page, for those who ask from elsewhere, who need not know where the collection lies."""
         try:
-            return self.related_index
+            likeness = self.likeness
         except KinError:
             raise RouterError(f"{self.name} has no index of related pages", 404) from None
+        try:
+            yield likeness
+        except RelatedError as error:
+            raise RouterError(str(error).replace(str(self.path), self.name), 404) from None
 
     async def bag(self, request: RelatedRequest) -> Bag:
         """A page's bag, to travel."""
-        index, query = self._indexed, self._query_of(request.url)
-        document = query.documents[0]
-        words = [word for word, _weight, _origins in index.heaviest(document, 2 * _HEAVIEST_WORDS) if "://" not in word]
-        return Bag(
-            strategy=index.strategy.digest()[:200],
-            hashes=tuple(index.bags.hashes[query.terms].astype(np.int64).tolist()),
-            weights=tuple(float(weight) for weight in query.weights),
-            sketch=tuple(query.sketch.tolist()),
-            signature=tuple(query.signature.tolist()),
-            words=tuple(word[:200] for word in words[:_HEAVIEST_WORDS]),
-            url=request.url,
-        )
-
-    def _query_of(self, url: str) -> RelatedQuery:
-        """The bag of a page of this collection, as a query."""
-        try:
-            return self._indexed.query_of([url])
-        except RelatedError as error:
-            # Those who ask from elsewhere need not know where the collection lies.
-            raise RouterError(str(error).replace(str(self.path), self.name), 404) from None
+        with self._asked_about() as likeness:
+            return likeness.bag(request.url)
 
     async def related(self, request: RelatedRequest) -> Answer:
         """The pages of this collection that are most like a page."""
         started = time.perf_counter()
-        query = self._query_of(request.url) if request.bag is None else self._query_of_bag(request.bag)
-        results = []
-        if query is not None:
-            for one in self._indexed.answer(query, request.limit, captured_only=True).results:
-                page = self.corpus.pages_of(self.corpus.url_number(one.url))[0]
-                results.append(self.found(page, one.similarity, self.opening(page), copies=one.copies[:100]))
+        keep = self._keep(request.filters)
+        with self._asked_about() as likeness:
+            query = likeness.query_of(request.url) if request.bag is None else likeness.query_of_bag(request.bag)
+            found = likeness.like(query, request.limit, keep) if query is not None else []
+        results = [
+            self.found(one.page, one.similarity, self.opening(one.page), copies=one.copies[:100]) for one in found
+        ]
         return self._answer("", len(results), results, started)
-
-    def _query_of_bag(self, bag: Bag) -> RelatedQuery | None:
-        """A bag from elsewhere as a query, or None if it shares no term with this collection."""
-        index = self._indexed
-        if bag.strategy != index.strategy.digest()[:200]:
-            raise RouterError("its pages are represented by another strategy, so bags cannot be compared")
-        if len(bag.hashes) != len(bag.weights) or len(bag.sketch) != PLACES:
-            raise RouterError("the bag's columns have different lengths")
-        try:
-            hashes = np.array(bag.hashes, np.int64).view(np.uint64)
-        except OverflowError:
-            raise RouterError("the bag's hashes are no 64-bit numbers") from None
-        weights = np.array(bag.weights, np.float64).astype(np.float32)
-        # Signatures of anything else than a bag may take forever.
-        if not (len(weights) and (weights > 0).all() and abs(weights.sum(dtype=np.float64) - 1) < _ROUNDING):
-            raise RouterError("the bag's weights are no positive numbers that sum to 1")
-        if len(np.unique(hashes)) < len(hashes):
-            raise RouterError("a term stands twice in the bag")
-        terms = index.bags.find(hashes)
-        known = terms >= 0
-        own = self.corpus.url_number(bag.url) if bag.url else -1
-        mine = index.bags.document(own) if own >= 0 else -1
-        if not known.any():
-            return None
-        signature = np.array(bag.signature, np.uint32)
-        if len(signature) != index.strategy.signature.m:
-            signature = index.maker.sign(hashes, weights)
-        return RelatedQuery(
-            terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
-            (mine,) if mine >= 0 else (), sketch=np.array(bag.sketch, np.uint16), name=bag.url,
-        )  # fmt: skip
 
 
 def summary_of(name: str, leaf: bool, label: ContentLabel, children: tuple[str, ...]) -> Summary:
@@ -378,8 +382,3 @@ def _marked(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:
             marks.append((len(text), len(text) + len(shown)))
         text += shown
     return text, tuple(marks[:100])
-
-
-def plain(text: str) -> str:
-    """A text without what could drive a terminal or turn lines around."""
-    return text if is_plain(text) else "".join(c if is_plain(c) else " " for c in text)

@@ -2,19 +2,20 @@
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, TypeVar
 
 import msgspec
 
-from pagekin.routers.children import ChildError, body_of, time_for_children
-from pagekin.routers.keeper import Keeper, RouterSettings
+from pagekin.clusters.thesaurus import Together
+from pagekin.labels.model import plain
+from pagekin.routers.asking import Asking, Told
+from pagekin.routers.children import ChildError
+from pagekin.routers.hot import Hot
+from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.messages import (
     Answer,
-    Asked,
     Bag,
+    Counts,
     Found,
     Item,
     RefineRequest,
@@ -26,29 +27,27 @@ from pagekin.routers.messages import (
     Skipped,
     SuggestRequest,
     Terms,
+    TogetherRequest,
     Travel,
     TreeNode,
     TreeRequest,
     encode,
 )
-from pagekin.routers.open_leaf import plain
 from pagekin.routers.refinement import LabelThesaurus
-from pagekin.routers.results import SEEN, by_score, grouped, merged
-from pagekin.routers.routing import asked_words, check_filters, parsed
+from pagekin.routers.results import SEEN, grouped
+from pagekin.routers.routing import asked_words, check_filters, may_pass, parsed
+from pagekin.routers.together import counts_of, together_below
 from pagekin.routers.tree import tree_below
 
-R = TypeVar("R", bound=Travel)
-_MOST = 2**53
-"""Whatever is counted is at most so much on its way."""
-_MOST_TOLD = 5_000
-"""Routers asked, routers skipped, and reasons, of which one child may tell."""
+_FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
+"""The share of the time that is kept to ask for texts, and how many seconds are enough."""
 _MOST_SHOWN = 1_000
 """Results that come with a piece of their text."""
 _LEAST_SHARE = 0.3
 """The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 
 
-class Router(Keeper):
+class Router(Asking):
     """A router: it asks those children that may hold what is asked for, and brings their answers together."""
 
     leaf = False
@@ -59,124 +58,23 @@ class Router(Keeper):
         self, name: str, children: Mapping[str, str], settings: RouterSettings | None = None, level: int = 1
     ) -> None:
         super().__init__(name, children, settings, level)
-        self._cache: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
+        self._found: Hot[Answer] = Hot(self.settings.cached, self.settings.most_cached)
+        self._refined: Hot[Terms] = Hot(self.settings.cached, self.settings.most_cached)
 
     def renewed(self) -> None:
         """Forget answers that were given by what was known before."""
-        self._cache.clear()
+        self._found.clear()
+        self._refined.clear()
 
-    # -- asking children --------------------------------------------------------------------------------------------------
-
-    def _check_way(self, request: Travel) -> str:
-        """Why a request goes no further, or ''."""
-        if self.name in request.visited:
-            return f"{self.name}: a loop, {' > '.join((*request.visited, self.name))}"
-        if request.hops == 0:
-            return f"{self.name}: too many routers on the way, {' > '.join(request.visited)}"
-        return ""
-
-    def _further(self, request: R, **changes: Any) -> R:
-        """The request as it goes on to children."""
-        return msgspec.structs.replace(
-            request, hops=request.hops - 1, visited=(*request.visited, self.name)[-32:], **changes
-        )
-
-    async def _ask(
-        self, operation: str, requests: Mapping[str, Travel], deadline: float, most: int | None = None
-    ) -> tuple[list[Found], list[Asked], list[Skipped], list[str], int]:
-        """(results, who was asked, who was skipped, what is missing, total) of several children at once.
-
-        With `most` only the best results are given, the best first.
-        """
-        results: list[tuple[str, Found]] = []
-        asked: list[Asked] = []
-        skipped: list[Skipped] = []
-        partial: list[str] = []
-        total = 0
-
-        for name, answer, seconds, size, error in await self._called(operation, requests, deadline):
-            if answer is None:
-                partial.append(f"{self.name}/{name}: {error}"[:2000])
-                asked.append(Asked(path=(self.name, name), seconds=seconds))
-                continue
-            limit = getattr(requests[name], "limit", 10_000)
-            mine = [(name, found) for found in answer.results[:limit] if _is_address(found.url)]
-            if len(mine) < len(answer.results):
-                without = len(answer.results) - len(mine)
-                partial.append(f"{self.name}/{name}: {without:,} results are left out, as no web addresses or too many")
-            results += mine
-            total = min(total + answer.total, _MOST)
-            asked.append(
-                Asked(path=(self.name, name), leaf=answer.leaf, seconds=seconds, results=len(mine), bytes=size)
-            )
-            asked += [
-                Asked(
-                    path=self._under(name, below.path), leaf=below.leaf, seconds=below.seconds, results=below.results,
-                    bytes=below.bytes,
-                )
-                for below in answer.asked[:_MOST_TOLD]
-            ]  # fmt: skip
-            skipped += [
-                Skipped(path=self._under(name, below.path), reason=_plain_reason(below.reason))
-                for below in answer.skipped[:_MOST_TOLD]
-            ]
-            partial += (plain(reason) for reason in answer.partial[:_MOST_TOLD])
-        if most is not None:
-            results = sorted(results, key=lambda pair: by_score(pair[1]))[:most]
-        return [self._placed(*pair) for pair in results], asked, skipped, partial[: 2 * _MOST_TOLD], total
-
-    async def _called(
-        self, operation: str, requests: Mapping[str, Travel], deadline: float
-    ) -> list[tuple[str, Answer | None, float, int, str]]:
-        """(name, answer, seconds, bytes, what went wrong) of each child; one timer for all, as hundreds would cost too much."""
-        if not requests:
-            return []
-        began = time.perf_counter()
-        try:
-            left = time_for_children(deadline)
-        except ChildError as error:
-            return [(name, None, 0.0, 0, str(error)) for name in requests]
-        bodies: dict[int, bytes] = {}
-
-        async def one(name: str, request: Travel) -> tuple[str, Answer | None, float, int, str]:
-            body = bodies.get(id(request)) or bodies.setdefault(id(request), body_of(request, left))
-            try:
-                answer, size = await self.children[name].answered(self._connected(), operation, body, Answer)
-            except ChildError as error:
-                return name, None, time.perf_counter() - began, 0, str(error)
-            return name, answer, time.perf_counter() - began, size, ""
-
-        tasks = {asyncio.create_task(one(name, request)): name for name, request in requests.items()}
-        try:
-            await asyncio.wait(tasks, timeout=left)
-        finally:
-            for task in tasks:
-                task.cancel()
-        return [
-            task.result()
-            if task.done() and not task.cancelled()
-            else (name, None, left, 0, self.children[name].late(left))
-            for task, name in tasks.items()
-        ]
-
-    def _under(self, child: str, path: tuple[str, ...]) -> tuple[str, ...]:
-        return (self.name, child, *_plain_path(path)[1:])[:32]
-
-    def _placed(self, child: str, found: Found) -> Found:
-        """A child's result as one of this router's: its path, and the sub-cluster to which it belongs here."""
-        known = self._known
-        number = known.merged.homes.get(child, {}).get(self.children[child].numbered(found.cluster), 0) if known else 0
-        return msgspec.structs.replace(
-            found,
-            path=self._under(child, found.path),
-            cluster=number,
-            cluster_name=known.label.clusters[number - 1].name if known and number else "",
-            title=plain(found.title),
-            snippet=plain(found.snippet),
-            marks=tuple(mark for mark in found.marks if mark[0] <= mark[1] <= len(found.snippet)),
-            language=plain(found.language),
-            copies=tuple(filter(_is_address, found.copies)),
-        )
+    def _answer(
+        self, query: str, told: Told, results: Sequence[Found], started: float, total: int | None = None
+    ) -> Answer:
+        """Results with how they were found; in total as many as they are, unless it is told."""
+        return Answer(
+            query=query, router=self.name, total=len(results) if total is None else total, results=tuple(results),
+            groups=grouped(results), asked=tuple(told.asked), skipped=tuple(told.skipped), partial=tuple(told.partial),
+            seconds=time.perf_counter() - started,
+        )  # fmt: skip
 
     # -- services ---------------------------------------------------------------------------------------------------------
 
@@ -184,13 +82,11 @@ class Router(Keeper):
         """All documents below that match: recursively, from those children that may hold one."""
         self.requests += 1
         key = encode(msgspec.structs.replace(request, deadline=1.0))
-        if (kept := self._cache.get(key)) and kept[0] > time.monotonic():
-            return kept[1]
+        if kept := self._found.get(key):
+            return kept
         answer = await self._search(request)
-        if self.settings.cached and not answer.partial:
-            self._cache[key] = time.monotonic() + self.settings.cached, answer
-            while len(self._cache) > self.settings.most_cached:
-                self._cache.popitem(last=False)
+        if not answer.partial:
+            self._found.put(key, answer)
         return answer
 
     async def _search(self, request: SearchRequest) -> Answer:
@@ -204,14 +100,16 @@ class Router(Keeper):
         unknown = [name for name in self.children if name not in known.table.labels]
         onward = self._further(request, stats=request.stats or known.table.stats(query), snippets=False)
         requests = dict.fromkeys((*verdict.ask, *unknown), onward)
-        found, asked, skipped, partial, total = await self._ask("search", requests, deadline, SEEN * request.limit)
-        skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
+        # Texts are asked for afterwards, also if somebody has let us wait.
+        soon = deadline - min(_FOR_TEXTS_SHARE * request.deadline, _FOR_TEXTS) if request.snippets else deadline
+        told = await self._ask("search", requests, soon, SEEN * request.limit)
+        told.skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
         # Copies are folded once, where the query began.
-        results = merged(found, request.limit, copies=request.snippets)
+        results = await self._merged(told.results, request.limit, copies=request.snippets)
         if request.snippets and results:
-            shown, _asked, _skipped, missing, _total = await self._shown(request, results[:_MOST_SHOWN], deadline)
-            partial = (partial + missing)[: 2 * _MOST_TOLD]
-            text = {(one.path[:2], one.url): one for one in shown}
+            shown = await self._shown(request, results[:_MOST_SHOWN], deadline)
+            told.missing(shown.partial)
+            text = {(one.path[:2], one.url): one for one in shown.results}
             results = [
                 msgspec.structs.replace(
                     one,
@@ -225,10 +123,7 @@ class Router(Keeper):
                 else one
                 for one in results
             ]
-        return Answer(
-            query=request.query, router=self.name, total=total, results=tuple(results), groups=grouped(results),
-            asked=tuple(asked), skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
-        )  # fmt: skip
+        return self._answer(request.query, told, results, started, told.total)
 
     async def show(self, request: ShowRequest) -> Answer:
         """Some documents with a piece of their text, from the leaves on their paths."""
@@ -236,15 +131,15 @@ class Router(Keeper):
         deadline = time.monotonic() + request.deadline
         if stopped := self._check_way(request):
             return Answer(query=request.query, router=self.name, partial=(stopped,))
-        results, asked, _skipped, partial, total = await self._shown(request, request.items, deadline)
+        told = await self._shown(request, request.items, deadline)
         return Answer(
-            query=request.query, router=self.name, total=total, results=tuple(results), asked=tuple(asked),
-            partial=tuple(partial),
+            query=request.query, router=self.name, total=told.total, results=tuple(told.results), asked=tuple(told.asked),
+            partial=tuple(told.partial),
         )  # fmt: skip
 
     async def _shown(
         self, request: SearchRequest | ShowRequest, items: Sequence[Found | Item], deadline: float
-    ) -> tuple[list[Found], list[Asked], list[Skipped], list[str], int]:
+    ) -> Told:
         """Documents with a piece of their text, from the children that lead to them."""
         asked: dict[str, list[Item]] = {}
         for one in items:
@@ -255,10 +150,14 @@ class Router(Keeper):
         return await self._ask("show", requests, deadline)
 
     async def select(self, request: SelectRequest) -> Answer:
-        """Those of the results so far, at first the children, that may match by their labels; nobody is asked."""
+        """Those of the results so far, at first the children, that may match by their labels; nobody is asked.
+
+        Labels tell nothing that filters ask for, so children stay; of documents a router knows the site alone.
+        """
         self.requests += 1
         started = time.perf_counter()
         query = parsed(request.query)
+        check_filters(request.filters)
         known = self._ready
         verdict = known.table.judge(query)
         scores = known.table.cori(query)
@@ -274,7 +173,9 @@ class Router(Keeper):
             documents = [
                 item
                 for item in request.items
-                if item.kind == "document" and (not item.cluster or str(item.cluster) in may)
+                if item.kind == "document"
+                and (not item.cluster or str(item.cluster) in may)
+                and may_pass(item.url, request.filters)
             ]
             strange = [item for item in request.items if item.kind == "cluster" and item.url not in by_url]
             documents += strange
@@ -314,34 +215,64 @@ class Router(Keeper):
                 deeper.setdefault(child, []).append(Item(one.kind, one.url, one.path[1:], one.cluster))
             elif one.kind == "document":
                 kept.append(one)
-        found, asked, skipped, partial, _total = await self._ask("select", requests, deadline)
+        told = await self._ask("select", requests, deadline)
         onward = {child: self._further(request, items=tuple(items)) for child, items in deeper.items()}
-        below = await self._ask("expand", onward, deadline)
-        found, asked, skipped, partial = found + below[0], asked + below[1], skipped + below[2], partial + below[3]
-        results = merged([*kept, *found], request.limit)
-        return Answer(
-            query=request.query, router=self.name, total=len(results), results=tuple(results), groups=grouped(results),
-            asked=tuple(asked), skipped=(*selected.skipped, *skipped), partial=tuple(partial),
-            seconds=time.perf_counter() - started,
-        )  # fmt: skip
+        told = told.and_also(await self._ask("expand", onward, deadline))
+        told.skipped = [*selected.skipped, *told.skipped]
+        results = await self._merged([*kept, *told.results], request.limit)
+        return self._answer(request.query, told, results, started)
 
     async def refine(self, request: RefineRequest) -> Terms:
-        """Terms that go with a query, from the sub-clusters of the children's labels."""
+        """Terms that go with a query on the pages below; as in 1996, in the sub-clusters of the children's labels.
+
+        Labels tell it, too, if nobody below does.
+        """
         self.requests += 1
-        started = time.perf_counter()
-        pairs = asked_words(parsed(request.query))
-        if self._thesaurus is None:
-            self._thesaurus = LabelThesaurus(self._ready.table.labels)
-        found = self._thesaurus.suggest(pairs, request.count, request.preset == "hypursuit1996")
-        return Terms(
+        key = encode(msgspec.structs.replace(request, deadline=1.0))
+        if kept := self._refined.get(key):
+            return kept
+        started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        query = parsed(request.query)
+        as_in_1996 = request.preset == "hypursuit1996"
+        asked, together = 0, None
+        partial: tuple[str, ...] = ()
+        if not as_in_1996 and not self._check_way(request):
+            onward = TogetherRequest(query=request.query, hops=request.hops, visited=request.visited)
+            asked, together, partial = await self._together(onward, deadline)
+        if together and len(partial) < max(asked, 1):
+            found = together.suggest(request.count)
+        else:
+            if self._thesaurus is None:
+                self._thesaurus = LabelThesaurus(self._ready.table.labels)
+            found = self._thesaurus.suggest(asked_words(query), request.count, as_in_1996)
+        terms = Terms(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
-            narrower=found.narrower, seconds=time.perf_counter() - started,
+            narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
         )  # fmt: skip
+        if not partial:
+            self._refined.put(key, terms)
+        return terms
+
+    async def together(self, request: TogetherRequest) -> Counts:
+        """How often words go together with a query on the pages of those children that promise most."""
+        self.requests += 1
+        deadline = time.monotonic() + request.deadline
+        if stopped := self._check_way(request):
+            return Counts(partial=(stopped,))
+        _asked, found, partial = await self._together(request, deadline)
+        return counts_of(found, partial)
+
+    async def _together(self, request: TogetherRequest, deadline: float) -> tuple[int, Together, tuple[str, ...]]:
+        """(how many children were asked, their counts, what is missing)."""
+        names = self._ready.table.judge(parsed(request.query), ask=request.ask).ask
+        found, partial = await together_below(self.children, names, self._connected(), self._further(request), deadline)
+        return len(names), found, partial
 
     async def suggest(self, request: SuggestRequest) -> Answer:
         """Documents like the results so far, from the children that they came from."""
         self.requests += 1
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        check_filters(request.filters)
         if stopped := self._check_way(request):
             return Answer(router=self.name, partial=(stopped,))
         items: dict[str, list[Item]] = {}
@@ -349,13 +280,11 @@ class Router(Keeper):
             if len(item.path) > 1 and item.path[1] in self.children:
                 items.setdefault(item.path[1], []).append(msgspec.structs.replace(item, path=item.path[1:]))
         requests = {name: self._further(request, items=tuple(some)) for name, some in items.items()}
-        found, asked, skipped, partial, total = await self._ask("suggest", requests, deadline)
+        told = await self._ask("suggest", requests, deadline)
         given = {item.url for item in request.items}
-        results = merged([one for one in found if one.url not in given], request.limit, not request.visited)
-        return Answer(
-            router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
-            skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
-        )  # fmt: skip
+        others = (one for one in told.results if one.url not in given)
+        results = await self._merged(others, request.limit, not request.visited)
+        return self._answer("", told, results, started, told.total)
 
     async def bag(self, request: RelatedRequest) -> Bag:
         """The bag of a page below: from the leaf on its path, or from whoever has it."""
@@ -382,6 +311,7 @@ class Router(Keeper):
         """Pages like a page, from the children whose labels hold its heaviest words."""
         self.requests += 1
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
+        check_filters(request.filters)
         if stopped := self._check_way(request):
             return Answer(router=self.name, partial=(stopped,))
         bag = request.bag or await self.bag(request)
@@ -390,19 +320,17 @@ class Router(Keeper):
         order = sorted((name for name in held if held[name] >= enough or not bag.words), key=lambda n: (-held[n], n))
         chosen = order[: request.ask] + [name for name in self.children if name not in held]
         onward = self._further(request, bag=bag, path=())
-        found, asked, skipped, partial, total = await self._ask("related", dict.fromkeys(chosen, onward), deadline)
-        skipped += [
+        told = await self._ask("related", dict.fromkeys(chosen, onward), deadline)
+        told.skipped += [
             Skipped(
                 path=(self.name, name), reason=f"it holds {held[name]} of the page's {len(bag.words)} heaviest words"
             )
             for name in held
             if name not in chosen
         ]
-        results = merged([one for one in found if one.url != bag.url], request.limit, not request.visited)
-        return Answer(
-            router=self.name, total=total, results=tuple(results), groups=grouped(results), asked=tuple(asked),
-            skipped=tuple(skipped), partial=tuple(partial), seconds=time.perf_counter() - started,
-        )  # fmt: skip
+        others = (one for one in told.results if one.url != bag.url)
+        results = await self._merged(others, request.limit, not request.visited)
+        return self._answer("", told, results, started, told.total)
 
     async def tree(self, request: TreeRequest) -> TreeNode:
         """All routers and leaves below, and how they are."""
@@ -412,19 +340,3 @@ class Router(Keeper):
         if stopped := self._check_way(request):
             return msgspec.structs.replace(own, error=stopped[:2000])
         return await tree_below(own, self.children, self._connected(), self._further(request), deadline)
-
-
-@lru_cache(4096)
-def _plain_path(path: tuple[str, ...]) -> tuple[str, ...]:
-    """A path whose names are plain; each query meets the same again."""
-    return tuple(map(plain, path))
-
-
-@lru_cache(4096)
-def _plain_reason(reason: str) -> str:
-    return plain(reason)
-
-
-def _is_address(url: str) -> bool:
-    """Whether an address is one of the web, and does nothing to a terminal."""
-    return url.startswith(("http://", "https://")) and plain(url) == url

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pagekin.bags import preset
 from pagekin.bags.words import bag_forms
 from pagekin.clusters.terms import ATTRIBUTES, WORDS
+from pagekin.hypertext.urls import canonical, host_of
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import FilterBank, Keys, probes_of, term_key
 from pagekin.labels.model import LARGEST, Terms, without_filters
@@ -286,6 +287,20 @@ def check_filters(filters: Filters) -> None:
         language_code(filters.language)
     if filters.site:
         site_name(filters.site)
+
+
+def may_pass(url: str, filters: Filters) -> bool:
+    """Whether a document may pass filters, by its address alone: that tells its site, but no date and no language."""
+    if not filters.site:
+        return True
+    address, wanted = canonical(url), site_name(filters.site)
+    if address is None:
+        return False
+    host = host_of(address)
+    bare, colon, port = host.rpartition(":")
+    if colon and port.isdigit() and not wanted.rpartition(":")[2].isdigit():
+        host = bare
+    return host == wanted or host.endswith(f".{wanted}")
 
 
 @lru_cache(4096)

@@ -6,10 +6,8 @@ import gc
 import re
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import uvicorn
 from litestar import Litestar
@@ -17,6 +15,7 @@ from litestar import Litestar
 from pagekin.routers.http import POSTED, PREFIX, SERVED, Served, answer_posted, router_app
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
+from pagekin.routers.place import Place as Place
 from pagekin.routers.protocol import RouterProtocol, dismiss_idlers
 from pagekin.routers.router import Router
 
@@ -26,21 +25,6 @@ MakeApp = Callable[[], Litestar]
 """Makes the application that answers what is not asked between routers: with or without pages for people."""
 _COLLECTED = 100_000, 50, 100
 """Objects made, and rounds, after which Python looks for circles among the young, the older and all."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a router listens."""
-
-    host: str
-    port: int
-    path: str = "/"
-
-    @classmethod
-    def of(cls, url: str) -> "Place":
-        """The place that an http address names."""
-        parts = urlsplit(url)
-        return cls(parts.hostname or "127.0.0.1", parts.port or 80, parts.path or "/")
 
 
 class _Server(uvicorn.Server):
@@ -59,6 +43,13 @@ def free_port(host: str) -> int:
 
 def listening(place: Place) -> socket.socket:
     """A socket that listens there, or a RouterError that says what is in the way."""
+    made = _bound_socket(place)
+    made.listen(BACKLOG)
+    made.setblocking(False)
+    return made
+
+
+def _bound_socket(place: Place) -> socket.socket:
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -69,9 +60,18 @@ def listening(place: Place) -> socket.socket:
         raise RouterError(
             f"nobody can listen at {place.host}:{place.port}: {error.strerror}. Is something running there already?"
         ) from None
-    made.listen(BACKLOG)
-    made.setblocking(False)
     return made
+
+
+def obstacles(places: Iterable[Place]) -> list[str]:
+    """What is in the way of listening at some places: a line for each."""
+    found = []
+    for host, port in dict.fromkeys((place.host, place.port) for place in places):
+        try:
+            _bound_socket(Place(host, port)).close()
+        except RouterError as error:
+            found.append(str(error))
+    return found
 
 
 class Mounted:

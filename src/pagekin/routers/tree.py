@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import msgspec
 
+from pagekin.labels.model import plain
 from pagekin.routers.children import Child, ChildError, RefusedError
 from pagekin.routers.client import Client
 from pagekin.routers.messages import TreeNode, TreeRequest
-from pagekin.routers.open_leaf import plain
 
-_NODE_BYTES = 2_000
-"""Of a node, at most, on the average."""
+_LONGEST = 200
+"""Characters of an address, or of an error, that are passed on: all together a tree must not be too large for those above."""
 
 
 async def tree_below(
@@ -30,9 +30,7 @@ async def tree_below(
 
 async def _child_tree(child: Child, client: Client, request: TreeRequest, deadline: float) -> TreeNode:
     try:
-        found, size = await child.call(client, "tree", request, TreeNode, deadline)
-        if size > _NODE_BYTES * (request.limit + 1):
-            raise RefusedError(f"its tree has {size:,} bytes, too many for {request.limit:,} nodes")
+        found, _size = await child.call(client, "tree", request, TreeNode, deadline)
     except ChildError as error:
         label = child.label
         return TreeNode(
@@ -45,9 +43,9 @@ async def _child_tree(child: Child, client: Client, request: TreeRequest, deadli
 
 def _clean(node: TreeNode, depth: int) -> TreeNode:
     """A node from elsewhere without what could drive a terminal or lead astray, and no deeper than a request goes."""
-    web = node.url.startswith(("http://", "https://")) and plain(node.url) == node.url
+    url = node.url if len(node.url) <= _LONGEST and node.url.startswith(("http://", "https://")) else ""
     return msgspec.structs.replace(
-        node, name=plain(node.name), url=node.url if web else "", error=plain(node.error),
+        node, name=plain(node.name), url=url if plain(url) == url else "", error=plain(node.error)[:_LONGEST],
         children=tuple(_clean(child, depth - 1) for child in node.children) if depth > 0 else (),
         left_out=node.left_out if depth > 0 else min(node.left_out + len(node.children), 2**53),
     )  # fmt: skip

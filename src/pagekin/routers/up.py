@@ -1,7 +1,6 @@
-"""The routers of a network file, opened to be run in this process."""
+"""The routers of a network file: opened, and run in this process and others."""
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import socket
@@ -12,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from pagekin.labels.model import plain
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.ask import fetch
 from pagekin.routers.http import router_app
@@ -23,12 +23,18 @@ from pagekin.routers.keeper import RouterSettings
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import Health, RouterError
 from pagekin.routers.network import Network, Node
+from pagekin.routers.others import Others
 from pagekin.routers.router import Router
-from pagekin.routers.serve import MakeApp, Place, listening, run
+from pagekin.routers.serve import MakeApp, Place, listening, obstacles, run
+from pagekin.routers.warm import warm, warm_leaf
 from pagekin.store import KinError
 
 _PAUSE = 0.5
-"""Seconds after which it is looked whether all processes live."""
+"""Seconds after which it is looked again whether all is there."""
+_SETTLED = 60.0
+"""Seconds after all listen, after which it is told what is not there."""
+_MOST_TOLD = 5
+"""Names and lines of a kind, at most."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,13 @@ class Opened:
 
     services: list[tuple[Leaf | Router, Place]]
     skipped: dict[str, str]
+    ill: dict[str, str]
+    """Those that are served, but cannot answer until their collection is mended."""
+
+    def complaints(self) -> list[str]:
+        """What is wrong, in lines."""
+        lines = [f"not run: {name}: {reason}" for name, reason in self.skipped.items()]
+        return lines + [f"cannot answer yet: {name}: {reason}" for name, reason in self.ill.items()]
 
 
 def open_nodes(
@@ -45,16 +58,19 @@ def open_nodes(
     """Open some nodes of a network."""
     services: list[tuple[Leaf | Router, Place]] = []
     skipped: dict[str, str] = {}
+    ill: dict[str, str] = {}
     chosen = [network.by_name[name] for name in names]
     for place, node in enumerate(chosen, 1):
         try:
             service = _opened(network, node, refresh)
             service.above = tuple((name, network.by_name[name].url) for name in node.parents)
-            services.append((service, Place.of(node.url)))
+            services.append((service, node.place))
+            if service.error:
+                ill[node.name] = service.reason if isinstance(service, Leaf) else service.error
         except KinError as error:
             skipped[node.name] = str(error)
         progress(place / len(chosen))
-    return Opened(services, skipped)
+    return Opened(services, skipped, ill)
 
 
 def _opened(network: Network, node: Node, refresh: float) -> Leaf | Router:
@@ -62,7 +78,7 @@ def _opened(network: Network, node: Node, refresh: float) -> Leaf | Router:
         collection = network.collection_of(node)
         if collection is None:
             raise KinError(f"{node.name} names no collection")
-        return Leaf(node.name, collection)
+        return Leaf(node.name, collection, patient=True)
     settings = RouterSettings(
         refresh=refresh,
         label_seconds=network.timeout_of(node),
@@ -83,7 +99,7 @@ def chosen_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
         raise RouterError(f"the network has no node '{unknown[0]}'{hint}")
     found = [node for node in network.nodes if (node.name in only if only else node.here)]
     if host:
-        found = [node for node in found if Place.of(node.url).host == host]
+        found = [node for node in found if host in (node.place.host, Place.of(node.url).host)]
     if not found:
         raise RouterError(f"no node of the network runs at '{host}'" if host else "no node of the network runs here")
     return [node.name for node in found]
@@ -118,30 +134,86 @@ def run_network(
     tell: Callable[[str], None],
     make_app: MakeApp = router_app,
 ) -> None:
-    """Run nodes of a network until this process is stopped; its other processes end with it."""
+    """Run nodes of a network until this process is stopped; its other processes end with it.
+
+    Nobody listens before all that first questions need is open, and this process, which has most routers, is the last. A
+    RouterError, with nothing left running, if one of them cannot start.
+    """
+    _check_places(network, names)
+    began = time.monotonic()
     parts = share(network, processes, names)
-    with _others(_run_part, [(network, part, refresh, make_app) for part in parts[1:]]):
-        opened = open_nodes(network, parts[0], refresh)
-        for name, reason in opened.skipped.items():
-            tell(f"not run: {name}: {reason}")
-        roots = ", ".join(f"{root.name} at {root.url}" for root in network.roots() if root.name in names)
-        run(
-            opened.services,
-            lambda: tell(
-                f"{len(names) - len(opened.skipped):,} nodes listen{'; ' + roots if roots else ''}   "
-                "(routers learn in some seconds what all hold; Ctrl-C ends)"
-            ),
-            make_app,
-        )
+    tell(f"opening {len(names):,} nodes" + (f" in {len(parts)} processes" if len(parts) > 1 else ""))
+    with Others(_run_part, [(network, part, refresh, make_app) for part in parts[1:]], tell) as others:
+        opened = _opened_and_warm(network, parts[0], refresh, tell)
+        others.until_ready()
+        count = others.count + len(opened.services)
+        ill = others.ill + len(opened.ill)
+
+        def listens() -> None:
+            some = f"{count:,} of {len(names):,}" if count < len(names) else f"{count:,}"
+            about = f", {ill:,} of which cannot answer yet" if ill else ""
+            roots = "".join(f"; {root.name} at {root.url}" for root in network.roots() if root.name in names)
+            tell(f"{some} nodes listen{about}{roots}   (Ctrl-C ends)")
+            others.watch()
+            threading.Thread(target=_tell_when_whole, args=(network, names, began, tell), daemon=True).start()
+
+        run(opened.services, listens, make_app)
 
 
-def _run_part(parent: int, network: Network, names: list[str], refresh: float, make_app: MakeApp) -> None:
+def _check_places(network: Network, names: Sequence[str]) -> None:
+    """Refuse to run nodes where somebody else listens: all of them are told, and nothing is started."""
+    found = obstacles(network.by_name[name].place for name in names)
+    if found:
+        more = f"\n... and {len(found) - _MOST_TOLD:,} more" if len(found) > _MOST_TOLD else ""
+        raise RouterError("\n".join(found[:_MOST_TOLD]) + more + "\nNothing was started.")
+
+
+def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> Opened:
+    """Nodes that are open, and warm; what is wrong with some is told."""
+    opened = open_nodes(network, names, refresh)
+    for line in opened.complaints():
+        tell(line)
+    warm(service for service, _place in opened.services)
+    return opened
+
+
+def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell: Callable[[str], None]) -> None:
+    """Say when the highest of the routers that run here know what all below them hold, and after a while who does not."""
+    waiting = {name for name in names if not network.by_name[name].leaf}
+    waiting -= {name for name in waiting if waiting & set(network.by_name[name].parents)}
+    known: dict[str, int] = {}
+    late = time.monotonic() + _SETTLED
+    while waiting:
+        for name in sorted(waiting):
+            node = network.by_name[name]
+            try:
+                found = fetch(node.place.url, "health", Health, 5.0)
+            except RouterError:
+                continue
+            if found.ready and not found.waiting:
+                known[name] = found.documents
+                waiting.remove(name)
+        if waiting and time.monotonic() > late:
+            tell(
+                f"not all is there yet: {', '.join(sorted(waiting)[:_MOST_TOLD])} waits for sites below. "
+                f"Who they are: pagekin network status {network.file or 'NET'}"
+            )
+            late = float("inf")
+        if waiting:
+            time.sleep(_PAUSE)
+    if known:
+        all_of = ", ".join(f"{name} with {pages:,} pages" for name, pages in sorted(known.items())[:_MOST_TOLD])
+        tell(f"ready after {time.monotonic() - began:.0f} s: {all_of}")
+
+
+def _run_part(
+    parent: int, report: Connection, network: Network, names: list[str], refresh: float, make_app: MakeApp
+) -> None:
     """Run some nodes in a process of their own, until the one that started it is gone."""
     _run_under(parent)
-    opened = open_nodes(network, names, refresh)
-    for name, reason in opened.skipped.items():
-        print(f"not run: {name}: {reason}", file=sys.stderr)  # noqa: T201  # the only way to tell from here
-    run(opened.services, make_app=make_app)
+    with _reporting(report) as tell:
+        opened = _opened_and_warm(network, names, refresh, lambda line: tell("line", line))
+        run(opened.services, lambda: tell("ready", len(opened.services), len(opened.ill)), make_app)
 
 
 def run_leaf(
@@ -152,58 +224,41 @@ def run_leaf(
         run([(leaf, place)], ready, make_app)
         return
     at = listening(place)
-    with contextlib.closing(at), _others(_run_copy, [(leaf.name, leaf.path, place, at, make_app)] * (processes - 1)):
-        run([(leaf, place)], ready, make_app, [at])
+    calls = [(leaf.name, leaf.path, place, at, make_app)] * (processes - 1)
+    with contextlib.closing(at), Others(_run_copy, calls) as others:
+        others.until_ready()
+
+        def all_ready() -> None:
+            others.watch()
+            ready()
+
+        run([(leaf, place)], all_ready, make_app, [at])
 
 
-def _run_copy(parent: int, name: str, path: Path, place: Place, at: socket.socket, make_app: MakeApp) -> None:
+def _run_copy(
+    parent: int, report: Connection, name: str, path: Path, place: Place, at: socket.socket, make_app: MakeApp
+) -> None:
     """Run a leaf in one more process, until the one that started it is gone."""
     _run_under(parent)
-    run([(Leaf(name, path), place)], make_app=make_app, shared=[at])
+    with _reporting(report) as tell:
+        leaf = Leaf(name, path)
+        warm_leaf(leaf)
+        run([(leaf, place)], lambda: tell("ready", 1, 0), make_app, [at])
 
 
 @contextlib.contextmanager
-def _others(target: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> Iterator[None]:
-    """Processes beside this one, which end with it; one that dies before is replaced."""
-    others = [_started(target, call) for call in calls]
-    over = threading.Event()
-    watch = threading.Thread(target=_replace_the_dead, args=(others, target, calls, over), daemon=True)
-    if others:
-        watch.start()
+def _reporting(report: Connection) -> Iterator[Callable[..., None]]:
+    """What tells the process above; what ends this one for a reason that people can mend is told without a traceback."""
+
+    def tell(*what: Any) -> None:
+        with contextlib.suppress(OSError):
+            report.send(what)
+
     try:
-        yield
-    finally:
-        over.set()
-        if others:
-            watch.join(5)
-        for one in others:
-            one.terminate()
-        for one in others:
-            one.join(5)
-
-
-def _started(target: Callable[..., None], call: tuple[Any, ...]) -> BaseProcess:
-    """A process beside this one. Ctrl-C is for this one alone, also while the other begins."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        made = multiprocessing.get_context("spawn").Process(target=target, args=(os.getpid(), *call), daemon=True)
-        made.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return made
-
-
-def _replace_the_dead(
-    others: list[BaseProcess], target: Callable[..., None], calls: Sequence[tuple[Any, ...]], over: threading.Event
-) -> None:
-    """Start a process anew that has died; the oftener it dies, the later."""
-    pause = _PAUSE
-    while not over.wait(pause):
-        for place, one in enumerate(others):
-            if not one.is_alive() and not over.is_set():
-                print(f"a process has died ({one.exitcode}); starting another", file=sys.stderr)  # noqa: T201  # no one else tells
-                others[place] = _started(target, calls[place])
-                pause = min(2 * pause, 60.0)
+        yield tell
+    except (RouterError, KinError) as error:
+        tell("failed", str(error))
+        sys.exit(1)
 
 
 def _run_under(parent: int) -> None:
@@ -225,17 +280,28 @@ def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
     def one(node: Node) -> dict[str, Any]:
         row: dict[str, Any] = {
             "name": node.name, "url": node.url, "level": network.level_of(node.name), "leaf": node.leaf, "up": False,
-            "ready": False, "label_bytes": 0, "label_age": None, "documents": 0, "requests": 0, "error": "",
+            "ready": False, "waiting": 0, "label_bytes": 0, "label_age": None, "documents": 0, "requests": 0, "error": "",
         }  # fmt: skip
         try:
-            found = fetch(node.url, "health", Health, seconds)
+            found = fetch(node.url, "health", Health, seconds, _guard_of(network, node))
         except RouterError as error:
             return {**row, "error": str(error)}
-        wrong = next((f"{child.name}: {child.error}" for child in found.children if child.error), "")
+        wrong = [f"{child.name}: {child.error}" for child in found.children if child.error]
+        more = f" (and {len(wrong) - 1:,} more children)" if len(wrong) > 1 else ""
         return {
-            **row, "up": True, "ready": found.ready, "label_bytes": found.label_bytes, "label_age": found.label_age,
-            "documents": found.documents, "requests": found.requests, "error": found.error or wrong,
+            **row, "up": found.ready or not found.leaf, "ready": found.ready and not found.waiting, "waiting": found.waiting,
+            "label_bytes": found.label_bytes, "label_age": found.label_age, "documents": found.documents,
+            "requests": found.requests, "error": plain(found.error or "".join(wrong[:1]) + more),
         }  # fmt: skip
 
     with ThreadPoolExecutor(16) as pool:
         return list(pool.map(one, network.nodes))
+
+
+def _guard_of(network: Network, node: Node) -> Guard:
+    """What may be called when a node is: what routers above it may call, and our own networks if it runs here."""
+    allowed = [
+        *network.allow_of(node),
+        *(each for name in node.parents for each in network.allow_of(network.by_name[name])),
+    ]
+    return Guard(parse_allowed([*allowed, *(("loopback", "private") if node.here else ())]))

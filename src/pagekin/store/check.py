@@ -18,6 +18,8 @@ class Finding:
     what: str
     leftover: bool = False
     """Whether it is only the rest of a build that was stopped: the collection is whole, and the next writer tidies up."""
+    stray: bool = False
+    """Whether it is something that lies there besides what the collection consists of."""
 
 
 def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: None) -> Iterator[Finding]:
@@ -51,7 +53,29 @@ def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: Non
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):
             what = "is named by no manifest; a stopped build left it, or someone else did"
-            yield Finding(file.name, what, is_part_of_a_build(file.name))
+            yield Finding(file.name, what, is_part_of_a_build(file.name), stray=True)
+
+
+def check_sizes(path: Path) -> Iterator[Finding]:
+    """Every file that is missing, of another length, or that does not begin as the manifest says.
+
+    In time that does not depend on the size of files: what has changed inside them `check_files` finds.
+    """
+    try:
+        manifest = read_manifest(path)
+    except KinError as error:
+        yield Finding(MANIFEST, str(error))
+        return
+    found: list[Finding] = []
+    if manifest.get("checksum") != manifest_digest(manifest):
+        found.append(Finding(MANIFEST, "has changed since it was written (checksum differs)"))
+    for name, entry in manifest["files"].items():
+        if wrong := _looks_wrong(path / entry["file"], name, entry):
+            found.append(Finding(entry["file"], wrong))
+    for entry in manifest.get("folders", {}).values():
+        found += (finding for finding in _check_folder(path, entry, None) if not finding.stray)
+    if not _was_replaced(path, manifest):
+        yield from found
 
 
 def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
@@ -61,8 +85,11 @@ def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
         return False
 
 
-def _check_folder(path: Path, entry: Mapping[str, Any], progress: Callable[[int], None]) -> Iterator[Finding]:
-    """What is wrong with one folder of plain files: all that the manifest names, and nothing else, lies in it."""
+def _check_folder(path: Path, entry: Mapping[str, Any], progress: Callable[[int], None] | None) -> Iterator[Finding]:
+    """What is wrong with one folder of plain files: all that the manifest names, and nothing else, lies in it.
+
+    Without `progress` their contents are not looked at.
+    """
     folder = path / entry["folder"]
     try:
         there = {file.name for file in folder.iterdir()}
@@ -81,16 +108,27 @@ def _check_folder(path: Path, entry: Mapping[str, Any], progress: Callable[[int]
             size = (folder / name).stat().st_size
             if size != said["bytes"]:
                 yield Finding(where, f"has {size:,} bytes where the manifest says {said['bytes']:,}")
-            elif file_checksum(folder / name, progress) != said["checksum"]:
+            elif progress and file_checksum(folder / name, progress) != said["checksum"]:
                 yield Finding(where, "has changed since it was written (checksum differs)")
         except OSError as error:
             yield Finding(where, f"cannot be read: {error.strerror}")
     for name in sorted(there - set(entry["files"])):
-        yield Finding(f"{entry['folder']}/{name}", "is named by no manifest; someone else put it there")
+        yield Finding(f"{entry['folder']}/{name}", "is named by no manifest; someone else put it there", stray=True)
 
 
 def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Callable[[int], None]) -> str:
     """What is wrong with the file of one entry, or an empty string."""
+    if wrong := _looks_wrong(file, name, entry):
+        return wrong
+    try:
+        found = file_checksum(file, progress, HEADER_BYTES)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return "" if found == entry["checksum"] else "has changed since it was written (checksum differs)"
+
+
+def _looks_wrong(file: Path, name: str, entry: Mapping[str, Any]) -> str:
+    """What is wrong with the file of one entry by its size and header, or an empty string."""
     try:
         size = file.stat().st_size
         if size != entry["bytes"]:
@@ -99,7 +137,6 @@ def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Ca
             load_array(file, entry)
         except ValueError as error:
             return f"does not hold the array '{name}': {error}"
-        found = file_checksum(file, progress, HEADER_BYTES)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return "" if found == entry["checksum"] else "has changed since it was written (checksum differs)"
+    return ""

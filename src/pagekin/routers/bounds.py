@@ -1,0 +1,129 @@
+"""How much a child may answer, by what it was asked: nobody who lies costs more than a moment to read and to refuse."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+import zstandard
+
+from pagekin.labels import LabelError, LabelLimits
+from pagekin.routers.messages import Answer, Found, ShowRequest, Travel, TreeRequest, encode
+from pagekin.routers.results import grouped
+
+T = TypeVar("T")
+
+LARGEST_ANSWER = 12 << 20
+"""Bytes of any answer, at most."""
+_TOLD = 2 << 20
+"""Bytes for routers asked, routers skipped, and what is missing."""
+_RESULT, _SHOWN, _NODE = 1_000, 4_000, 2_000
+"""Bytes of a result, of one with a piece of its text, and of a node of a tree, on the average."""
+_STEP = 1 << 20
+"""Bytes of a label that are looked at before other threads have their turn."""
+_LARGEST_BAG = 2 << 20
+_HARMLESS = 1 << 18
+"""Bytes that are decoded in some milliseconds, whatever they are."""
+_OBJECTS, _VALUES = 20_000, 200_000
+"""Objects and values that are decoded in some tens of milliseconds: enough for all that is told of routers, and for bags."""
+_OBJECTS_EACH, _VALUES_EACH = 2, 40
+"""How many more there may be for each result: it stands in a group, which may be its own."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How much an answer may be."""
+
+    size: int
+    """In bytes."""
+    objects: int = _OBJECTS
+    values: int = _VALUES
+
+    def excess(self, raw: bytes) -> str:
+        """What an answer has too much of, or '': told by its bytes, since decoding is what costs.
+
+        Braces, brackets and commas are counted also where they stand in a text: no honest answer has that many.
+        """
+        if len(raw) > self.size:
+            return f"it has {len(raw):,} bytes, and {self.size:,} is the most"
+        if len(raw) <= _HARMLESS:
+            return ""
+        if (objects := raw.count(b"{")) > self.objects:
+            return f"it holds some {objects:,} objects, and {self.objects:,} is the most"
+        if (values := _values(raw)) > self.values:
+            return f"it holds some {values:,} values, and {self.values:,} is the most"
+        return ""
+
+
+def bound_of(operation: str, request: Travel) -> Bound:
+    """How much the answer to a request may be."""
+    if isinstance(request, TreeRequest):
+        # A few nodes too many are left out by the one who asked; many more are not looked at.
+        return Bound(min(_NODE * (request.limit + 8), LARGEST_ANSWER), 2 * request.limit + 1_000)
+    if operation == "bag":
+        return Bound(_LARGEST_BAG)
+    results = len(request.items) if isinstance(request, ShowRequest) else int(getattr(request, "limit", 100))
+    size = _TOLD + results * (_RESULT if operation == "search" else _SHOWN)
+    return Bound(min(size, LARGEST_ANSWER), _OBJECTS + _OBJECTS_EACH * results, _VALUES + _VALUES_EACH * results)
+
+
+def fitting(answer: Answer, bound: Bound) -> Answer:
+    """An answer that is too large for the one who asked, as far as it fits: a child's lies must not make us look a liar.
+
+    Less is told of who was asked and skipped; results that are larger than their share lose copies, then their text, and go
+    at last, which is told.
+    """
+    share = Bound(bound.size // 8, values=bound.values // 8)
+    places = max(len(answer.results), 1)
+    each = Bound(bound.size // 2 // places, values=bound.values // 2 // places)
+    results = [small for one in answer.results if (small := _slim(one, each)) is not None]
+    partial = _first(answer.partial, share)
+    if len(results) < len(answer.results):
+        without = len(answer.results) - len(results)
+        partial = (f"{answer.router}: {without:,} results are left out, as they are too large", *partial)
+    return msgspec.structs.replace(
+        answer, results=tuple(results), groups=grouped(results), asked=_first(answer.asked, share),
+        skipped=_first(answer.skipped, share), partial=partial,
+    )  # fmt: skip
+
+
+def _first(told: Sequence[T], share: Bound) -> tuple[T, ...]:
+    """As many as fit."""
+    size = values = 0
+    for place, one in enumerate(told[: _OBJECTS // 4]):
+        raw = encode(one)
+        size, values = size + len(raw) + 1, values + _values(raw) + 1
+        if size > share.size or values > share.values:
+            return tuple(told[:place])
+    return tuple(told[: _OBJECTS // 4])
+
+
+def _slim(one: Found, share: Bound) -> Found | None:
+    """A result in its share, or None if it cannot be."""
+    bare = msgspec.structs.replace(one, copies=())
+    for small in (one, bare, msgspec.structs.replace(bare, title="", snippet="", marks=())):
+        raw = encode(small)
+        if len(raw) < share.size and _values(raw) < share.values:
+            return small
+    return None
+
+
+def _values(raw: bytes) -> int:
+    return raw.count(b",") + raw.count(b"[")
+
+
+def check_wire(raw: bytes, limits: LabelLimits) -> None:
+    """Refuse, with a LabelError, a label that is larger than its limits or holds more than they allow, before it is decoded."""
+    most = 4 * limits.terms + limits.urls + 2 * (limits.filters + limits.added) + 100 * limits.clusters
+    size = values = 0
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw) as reader:
+            while piece := reader.read(_STEP):
+                size += len(piece)
+                values += piece.count(b",")
+                if size > limits.bytes:
+                    raise LabelError(f"the label has more than {limits.bytes:,} bytes")
+                if values > most:
+                    raise LabelError(f"the label holds more than {most:,} values")
+    except zstandard.ZstdError as error:
+        raise LabelError(f"the label cannot be decompressed: {error}") from None

@@ -1,0 +1,130 @@
+"""Processes beside this one: started, waited for until they are ready, replaced when they die, and ended with this one."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Self
+
+from pagekin.routers.messages import RouterError
+
+_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+"""Seconds after which it is looked whether all processes live; the oftener they die, the later."""
+
+
+@dataclass
+class _One:
+    """A process, and what it tells."""
+
+    process: BaseProcess
+    told: Connection
+    failed: str = ""
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201  # no one else tells
+
+
+class Others:
+    """Processes that each run `target(parent's id, connection, *call)`.
+
+    By the connection they tell ("line", text), ("ready", nodes, ill nodes) or ("failed", reason).
+    """
+
+    def __init__(
+        self, target: Callable[..., None], calls: Sequence[tuple[Any, ...]], tell: Callable[[str], None] = _to_stderr
+    ) -> None:
+        self._target, self._calls, self._tell = target, calls, tell
+        self._running: list[_One] = []
+        self._over = threading.Event()
+        self._watcher: threading.Thread | None = None
+        self.count = self.ill = 0
+        """Nodes that they run, and those of them that cannot answer yet."""
+
+    def __enter__(self) -> Self:
+        self._running = [self._started(call) for call in self._calls]
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        if self._watcher:
+            self._watcher.join(5)
+        for one in self._running:
+            one.process.terminate()
+        for one in self._running:
+            one.process.join(5)
+
+    def _started(self, call: tuple[Any, ...]) -> _One:
+        """A process beside this one. Ctrl-C is for this one alone, also while the other begins."""
+        context = multiprocessing.get_context("spawn")
+        told, report = context.Pipe(duplex=False)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            made = context.Process(target=self._target, args=(os.getpid(), report, *call), daemon=True)
+            made.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        report.close()
+        return _One(made, told)
+
+    def until_ready(self) -> None:
+        """Wait until all listen; a RouterError with the reason if one of them cannot."""
+        waiting = {one.told: one for one in self._running}
+        while waiting:
+            for told in wait(list(waiting)):
+                one = waiting[told]  # type: ignore[index]  # these are the connections that went in
+                kind, *what = self._next(one)
+                if kind == "ready":
+                    self.count, self.ill = self.count + what[0], self.ill + what[1]
+                    del waiting[one.told]
+                elif kind == "failed":
+                    raise RouterError(what[0])
+                elif kind == "ended":
+                    raise RouterError(f"a process ended before it was ready (exit code {one.process.exitcode})")
+
+    def _next(self, one: _One) -> tuple[Any, ...]:
+        """What a process tells next; lines are passed on."""
+        try:
+            found: tuple[Any, ...] = one.told.recv()
+        except (EOFError, OSError):
+            one.process.join(5)
+            return ("ended",)
+        if found[0] == "line":
+            self._tell(found[1])
+        return found
+
+    def watch(self) -> None:
+        """Start a process anew that dies from now on."""
+        if self._running:
+            self._watcher = threading.Thread(target=self._replace_the_dead, daemon=True)
+            self._watcher.start()
+
+    def _replace_the_dead(self) -> None:
+        pause, last = _PAUSE, time.monotonic()
+        while not self._over.wait(pause):
+            for place, one in enumerate(self._running):
+                self._listen_to(one)
+                if not one.process.is_alive() and not self._over.is_set():
+                    why = one.failed or f"exit code {one.process.exitcode}"
+                    self._tell(f"a process has died ({why}); starting another")
+                    self._running[place] = self._started(self._calls[place])
+                    pause, last = min(2 * pause, _LONGEST_PAUSE), time.monotonic()
+            if time.monotonic() - last > 2 * _LONGEST_PAUSE:
+                pause = _PAUSE
+
+    def _listen_to(self, one: _One) -> None:
+        """Take what a process has told by now."""
+        while not one.told.closed and one.told.poll():
+            kind, *what = self._next(one)
+            if kind == "ready":
+                self._tell(f"its {what[0]:,} nodes listen again")
+            elif kind == "failed":
+                one.failed = what[0]
+            elif kind == "ended":
+                one.told.close()
