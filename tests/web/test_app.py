@@ -11,11 +11,20 @@ from urllib.request import Request, urlopen
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.web.shown import POLICY
-
 from .parsed import Parsed, harm
 
 HTML = {"Accept": "text/html"}
+POLICY = {
+    "default-src": "'none'",
+    "style-src": "'self'",
+    "script-src": "'self'",
+    "img-src": "'self' data:",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+"""What pages may do, written out: what is loosened in the code is noticed here."""
 PLACES = ("/", "/find?q=gold", "/tree/clusters", "/cluster", "/network", "/evaluation", "/about")
 
 
@@ -24,10 +33,13 @@ def test_every_answer_tells_browsers_to_load_and_run_nothing_from_elsewhere(
     client: TestClient[Any], place: str
 ) -> None:
     answer = client.get(place, headers=HTML)
-    assert answer.headers["content-security-policy"] == POLICY
+    told = [part.strip().partition(" ") for part in answer.headers["content-security-policy"].split(";")]
+    assert {name: rest for name, _space, rest in told} == POLICY and len(told) == len(POLICY)
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert "unsafe" not in POLICY and "http" not in POLICY and "*" not in POLICY
+    assert (
+        answer.headers["cross-origin-opener-policy"] == answer.headers["cross-origin-resource-policy"] == "same-origin"
+    )
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -60,6 +72,24 @@ def test_errors_are_pages_for_people_and_json_for_programs(client: TestClient[An
         path, _, query = place.partition("?")
         told = client.get(f"{path}.json?{query}")
         assert told.status_code == status and told.json()["detail"], place
+
+
+def test_an_address_of_a_hierarchy_that_was_cut_short_leads_to_them(client: TestClient[Any], network_site: str) -> None:
+    for place in ("/tree", "/tree/"):
+        page = client.get(place, headers=HTML)
+        assert page.status_code == 200 and page.url.path == "/tree/clusters"
+        assert {"/tree/clusters", "/tree/addresses"} <= set(Parsed(page.text).links)
+    # For programs it is what it was: the tree of routers.
+    assert client.post("/tree", json={}).json()["name"] == "demo"
+    with urlopen(Request(f"{network_site}tree", headers=HTML), timeout=20) as led:
+        assert led.status == 200 and led.url.startswith(network_site) and led.url != f"{network_site}tree"
+
+
+def test_who_opens_what_is_for_programs_is_told_so(client: TestClient[Any]) -> None:
+    page = client.get("/refresh", headers=HTML)
+    assert page.status_code == 405 and "for programs" in Parsed(page.text).text
+    assert "/schema/openapi.json" in Parsed(page.text).links and harm(page.text) == []
+    assert client.get("/refresh").json()["status_code"] == 405
 
 
 def test_a_title_of_an_error_runs_nothing(client: TestClient[Any]) -> None:

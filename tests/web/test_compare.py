@@ -15,7 +15,8 @@ from pagekin.web.collection import Collection, collection_of
 from pagekin.web.pages.compare import MOST, CompareView, compare_view
 from tests.routers.webs import build_leaf, get
 
-from .fruit import ALIAS, APPLE, CIDER, ONE, ORCHARD, PEAR, TWO, WEB, bag_of, harmless, records
+from .fruit import ALIAS, APPLE, CIDER, ONE, ORCHARD, PEAR, TWO, WEB, bag_of, records
+from .parsed import harmless
 
 Client = TestClient[Any]
 HTML = {"Accept": "text/html"}
@@ -104,11 +105,30 @@ def test_the_order_of_pages_changes_only_the_order(fruit: Collection) -> None:
 def test_each_page_can_be_taken_out(asked: Client) -> None:
     urls = [APPLE, PEAR, CIDER]
     seen = harmless(asked.get(address(*urls), headers=HTML).text)
+    assert [one["value"] for one in seen.all("button") if one.get("name") == "out"] == urls
     for url in urls:
-        assert address(*(other for other in urls if other != url)) in seen.hrefs
+        for form in ("/compare", "/compare.json", "/below/compare"):
+            answer = asked.get(address(*urls, out=url).replace("/compare", form, 1), headers=HTML)
+            assert answer.status_code == 303
+            left = address(*(other for other in urls if other != url))
+            assert answer.headers["location"] == left.replace("/compare", form, 1)
     hidden = [one["value"] for one in seen.all("input") if one.get("type") == "hidden"]
-    assert hidden == urls, "they stay when another is added"
-    assert [one["action"] for one in seen.all("form")] == ["/find", "/compare"]
+    assert hidden == urls * 2, "they stay when one is taken out or another is added"
+    assert [one["action"] for one in seen.all("form")] == ["/find", "/compare", "/compare"]
+
+
+def test_a_similar_page_is_added_by_a_button(asked: Client, fruit: Collection) -> None:
+    urls = [PEAR, CIDER]
+    seen = harmless(asked.get(address(*urls), headers=HTML).text)
+    offered = [one["value"] for one in seen.all("button") if one.get("name") == "add"]
+    assert offered == [one.page.url for one in view_of(fruit, urls).similar if one.terms] != []
+    answer = asked.get(address(*urls, add=offered[0]), headers=HTML)
+    assert answer.headers["location"] == address(*urls, offered[0])
+
+
+def test_the_last_page_and_one_that_is_not_there_can_be_taken_out(asked: Client) -> None:
+    assert asked.get(address(PEAR, out=PEAR)).headers["location"] == "/compare"
+    assert asked.get(address(PEAR, out=f"{ONE}/none")).headers["location"] == address(PEAR)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +227,7 @@ def test_json_is_the_view(fruit: Collection, asked: Client, urls: list[str]) -> 
     assert msgspec.json.decode(answer.content, type=CompareView) == view_of(fruit, urls)
     seen = harmless(asked.get(address(*urls).rstrip("?"), headers=HTML).text)
     for one in view_of(fruit, urls).similar:
-        assert f"/page?{urlencode({'url': one.page.url})}" in seen.hrefs
+        assert f"/page?{urlencode({'url': one.page.url})}" in seen.links
     cells = [one for one in seen.all("th") if one.get("scope") == "row"]
     assert len(urls) < 2 or len(cells) >= len(urls)
 

@@ -113,6 +113,7 @@ def test_the_command_keeps_what_it_printed_and_the_page_shows_it(own: Path, tmp_
         told = printed[one["name"]]
         assert one["overall"]["gamma"] == pytest.approx(told["overall"]["gamma"], abs=1e-4)
         assert cells_of(page.content, one["name"]) == [
+            digits(told[kept["region"]]["somers_d"]),
             digits(told["overall"]["gamma"]),
             f"{digits(told['overall']['low'])} to {digits(told['overall']['high'])}",
             *(digits(told[region]["gamma"]) for region in ("siblings", "cousins", "unrelated")),
@@ -125,9 +126,64 @@ def digits(value: float | None) -> str:
 
 def cells_of(html: bytes, name: str) -> list[str]:
     """What stands in the first table beside a strategy's name, without the bar."""
-    row = next(part for part in html.decode().split("<tr") if f"<bdi>{name}</bdi>" in part)
+    row = next(part for part in html.decode().partition("<tbody>")[2].split("<tr") if f"<bdi>{name}</bdi>" in part)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
-    return [cell for cell in cells if "<svg" not in cell]
+    return [cell.partition(" <small>")[0] for cell in cells if "<svg" not in cell]
+
+
+def highest_in(html: bytes) -> dict[str, list[str]]:
+    """By heading of a column of the first table, the strategies that are marked as highest there."""
+    table = html.decode().partition("<table")[2].partition("</table>")[0]
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table)[1:]
+    found: dict[str, list[str]] = {}
+    for row in table.partition("<tbody>")[2].split("<tr")[1:]:
+        (name,) = re.findall(r"<bdi>(.*?)</bdi>", row)
+        for head, cell in zip(heads, re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL), strict=True):
+            if "highest" in cell:
+                found.setdefault(head, []).append(name)
+    return found
+
+
+def two_strategies(old: tuple[float, float], new: tuple[float, float], **changes: Any) -> Kept:
+    """A report on two strategies by (Somers' D of siblings, Γ of all)."""
+    (one,) = a_report().strategies
+    some = tuple(
+        msgspec.structs.replace(
+            one,
+            name=name,
+            score=msgspec.structs.replace(one.score, somers_d=d),
+            overall=msgspec.structs.replace(one.score, gamma=overall),
+        )
+        for name, (d, overall) in (("old", old), ("new", new))
+    )
+    return a_report(strategies=some, **changes)
+
+
+def test_what_is_said_to_be_better_is_marked_by_the_measure_that_says_so(own: Path) -> None:
+    said = "new is better than old by 0.100 [0.050, 0.150] (Somers' D, siblings; 95 %, paired)."
+    keep(open_kin(own), "evaluate", two_strategies((0.5, 0.9), (0.6, 0.8), summary=said))
+    with client_of(own) as client:
+        page = client.get("/evaluation", headers=HTML).content
+    assert highest_in(page) == {"Somers’ D, siblings": ["new"], "Γ, all": ["old"]}
+    text = Parsed(page).text
+    assert "is decided by Somers’ D among siblings : whether pages of one place" in text and f"By that: {said}" in text
+    assert "By another measure, Γ over all pages , which the bars show, old is highest. Both can be true" in text
+
+
+def test_where_both_measures_agree_nothing_is_explained_away(own: Path) -> None:
+    keep(open_kin(own), "evaluate", two_strategies((0.5, 0.8), (0.6, 0.9), summary="new comes first."))
+    with client_of(own) as client:
+        page = client.get("/evaluation", headers=HTML).content
+    assert highest_in(page) == {"Somers’ D, siblings": ["new"], "Γ, all": ["new"]}
+    assert "By another measure" not in Parsed(page).text
+
+
+def test_what_is_the_same_is_not_called_highest(own: Path) -> None:
+    for overall, expected in ((0.8, {}), (0.7, {"Γ, all": ["old"]})):
+        keep(open_kin(own), "evaluate", two_strategies((0.5, 0.8), (0.5, overall)))
+        with client_of(own) as client:
+            page = client.get("/evaluation", headers=HTML).content
+        assert highest_in(page) == expected and "By another measure" not in Parsed(page).text
 
 
 @pytest.mark.parametrize(
@@ -153,12 +209,12 @@ def test_reports_of_earlier_versions_tell_what_they_have(own: Path) -> None:
     keep(open_kin(own), "evaluate", a_report(strategies=(known, unknown)))
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
-        assert cells_of(page, "content") == ["0.900", "–", "0.500", "–", "–"]
-        assert cells_of(page, "other") == ["–", "", "–", "0.500", "–", "–"]
+        assert cells_of(page, "content") == ["0.500", "0.900", "–", "0.500", "–", "–"]
+        assert cells_of(page, "other") == ["0.500", "–", "", "–", "0.500", "–", "–"]
         keep(open_kin(own), "evaluate", a_report())
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
-        assert cells_of(page, "content") == ["0.500", "0.250 to 0.750", "–", "–", "–"]
+        assert cells_of(page, "content") == ["0.500", "0.500", "0.250 to 0.750", "–", "–", "–"]
         assert "Γ, siblings" in Parsed(page).text
 
 

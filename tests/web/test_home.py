@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
 from litestar.testing import TestClient
@@ -162,7 +162,20 @@ def test_a_router_tells_what_is_below_it(network: str) -> None:
     found = request(network, headers=HTML)
     assert harm(found.body) == []
     page = Parsed(found.body)
-    assert view["starts"] == [] and "Good places" not in page.text, "a router knows no titles"
+    central = {url for one in summary["clusters"] for url in one["urls"]}
+    assert view["starts"] and "Good places" in page.text
+    for start in view["starts"]:
+        assert start["page"]["url"] in central and start["page"]["title"] in page.text
+        at = f"{network}start?url={quote(start['page']['url'], safe='')}"
+        for _step in range(3):  # through two routers to the leaf that has it, and to the page there
+            told = request(at, headers=HTML)
+            assert told.status == 303
+            at = urljoin(at, told.headers["location"])
+        shown = request(at, headers=HTML)
+        assert shown.status == 200
+        assert start["page"]["url"] in Parsed(shown.body).links
+    lost = request(f"{network}start?url=http%3A%2F%2Fnowhere.example%2F", headers=HTML)
+    assert lost.headers["location"] == "/whole/page?url=http%3A%2F%2Fnowhere.example%2F"
     assert view["name"] == summary["name"] and "Search 2 collections as one" in page.text
     for site in view["sites"]:
         assert site["url"] in page.links
@@ -170,3 +183,18 @@ def test_a_router_tells_what_is_below_it(network: str) -> None:
     for one in view["map"]["clusters"]:
         path = urlsplit(network).path.rstrip("/")
         assert f"{path}/cluster/{one['node']}" in page.links
+
+
+def test_a_router_names_pages_by_the_titles_that_its_leaves_tell(network: str) -> None:
+    nature = network.replace("/whole/", "/nature/")
+    view = request(f"{nature}index.json").json
+    assert view["starts"]
+    page = Parsed(request(nature, headers=HTML).body)
+    for start in view["starts"]:
+        name, leaf = start["path"]
+        assert (name, start["way"]) == ("nature", "")
+        told = request(f"{nature.replace('/nature/', f'/{leaf}/')}page.json?url={quote(start['page']['url'], safe='')}")
+        assert told.json["page"]["title"] == start["page"]["title"]
+        at = next(link for link in page.links if quote(start["page"]["url"], safe="") in link)
+        shown = request(urljoin(nature, at), headers=HTML)
+        assert (shown.status, f"/{leaf}/page?" in shown.headers["location"]) == (303, True)

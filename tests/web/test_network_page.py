@@ -1,6 +1,8 @@
 """The page of the network: who is there, how they are, and where a query goes."""
 
 import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -8,9 +10,16 @@ from urllib.request import Request, urlopen
 import pytest
 from litestar.testing import TestClient
 
-from tests.routers.webs import wait_for
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import Answer, Skipped, TreeNode
+from pagekin.routers.router import Router
+from pagekin.routers.serve import Place
+from pagekin.text import parse
+from pagekin.web.pages.network import MOST_NAMED, NAMED, NodeView, may_hold, passed_over, room_for
+from tests.routers.webs import build_leaf, eager, free_ports, host_records, wait_for
 
-from .conftest import NETWORK
+from .browser import NARROW, WIDE, Pages, Visitor, overflow
+from .conftest import EVIL, NETWORK
 from .parsed import Parsed, harm
 
 SITES = {name for below in NETWORK.values() for name in below if name not in NETWORK}
@@ -43,6 +52,7 @@ def test_everyone_below_the_root_stands_in_the_tree_where_the_network_has_it(net
         *(("whole", router, site) for router in NETWORK["whole"] for site in NETWORK[router]),
     }
     assert view["total"] == len(paths) and view["sites"] == len(SITES) and view["down"] == 0 and view["levels"] == 3
+    assert view["sites"] + view["routers"] + view["down"] + view["left_out"] == view["total"]
     assert _is_settled(view)
     assert all(node["label_bytes"] > 0 and node["up"] for node in view["nodes"])
 
@@ -66,7 +76,7 @@ def test_the_page_draws_and_lists_them_with_links_to_their_own_sites(network_sit
     html = fetched(f"{network_site}network?{urlencode({'q': 'volcano'})}", "text/html")
     page, view = Parsed(html), view_of(network_site, "volcano")
     assert harm(html) == []
-    classes = [one["class"] for one in page.all("rect")]
+    classes = [one["class"] for one in page.all("rect") if one["class"].startswith("node ")]
     assert len(classes) == len(view["nodes"])
     assert sum("asked" in one for one in classes) == sum(node["went"] == "asked" for node in view["nodes"])
     asked = [node for node in view["nodes"][1:] if node["went"] == "asked"]
@@ -84,3 +94,257 @@ def test_a_site_alone_is_its_own_network(client: TestClient[Any]) -> None:
     assert [node["path"] for node in view["nodes"]] == [["demo"]] and view["sites"] == 1
     page = client.get("/network", headers={"Accept": "text/html"})
     assert "network init" in page.text and harm(page.text) == []
+
+
+# -- who is passed over --------------------------------------------------------------------------------------------------------
+
+
+def rows_of(html: str, table: str) -> list[str]:
+    """The rows of a table's body, as text."""
+    body = html.partition(f'<table class="{table}">')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    return [Parsed(f"<table><tr{row}</table>").text for row in body.split("<tr")[1:]]
+
+
+@pytest.mark.parametrize(
+    "query", ["volcano summit", "carbon OR opera", "violin NOT metal", '"mauna kea"', "zzzunknown"]
+)
+def test_all_that_were_passed_over_are_told_with_the_reason(network_site: str, query: str) -> None:
+    answer = fetched(f"{network_site}search?{urlencode({'q': query})}")
+    view = view_of(network_site, query)
+    expected: dict[str, set[str]] = {}
+    for one in answer["skipped"]:
+        expected.setdefault(one["reason"], set()).add(" › ".join(one["path"][1:]))
+    assert {one["reason"]: set(one["names"]) for one in view["passed"]} == expected
+    assert all(one["count"] == len(one["names"]) for one in view["passed"])
+    assert view["skipped"] == len(answer["skipped"])
+    # Everybody was asked, or passed over, or is below someone who was.
+    assert view["asked"] + view["skipped"] + sum(one["below"] for one in view["passed"]) == view["total"] - 1
+    html = fetched(f"{network_site}network?{urlencode({'q': query})}", "text/html")
+    told = rows_of(html, "passed")
+    assert len(told) == len(expected)
+    for row, one in zip(told, view["passed"], strict=True):
+        assert row.startswith(f"{one['reason']} {one['count']}") and all(name in row for name in one["names"])
+
+
+def test_it_is_told_why_somebody_was_asked(network_site: str) -> None:
+    nodes = {node["path"][-1]: node for node in view_of(network_site, "volcano summit")["nodes"]}
+    assert nodes["whole"]["why"] == "the query begins here"
+    assert nodes["nature"]["why"] == "by its description it may hold “volcano” and “summit” together"
+    assert nodes["mountains"]["why"] == nodes["nature"]["why"]
+    html = fetched(f"{network_site}network?{urlencode({'q': 'volcano summit'})}", "text/html")
+    asked = rows_of(html, "nodes")
+    assert asked[0].startswith("whole the query begins here")
+    assert any(row.startswith("mountains by its description it may hold “volcano”") for row in asked)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("lava", "by its description it may hold “lava”"),
+        ("title:lava", "by its description it may hold “title:lava”"),
+        ('"red hot"', "by its description it may hold “red” and “hot” together"),
+        ("a1 b1 c1 d1 e1 f1", "by its description it may hold a match"),
+        ("lava OR ash", "by its description it may hold a match"),
+        ("lava NOT ash", "by its description it may hold a match"),
+    ],
+)
+def test_why_is_said_in_words(query: str, said: str) -> None:
+    assert may_hold(parse(query)) == said
+
+
+def answer_with(skipped: Sequence[tuple[str, str]]) -> Answer:
+    return Answer(router="top", skipped=tuple(Skipped(path=("top", name), reason=reason) for name, reason in skipped))
+
+
+def test_who_came_nearest_to_being_asked_is_told_of_first_and_nobody_is_forgotten() -> None:
+    skipped = [(f"far{n}", "no page holds a, b, c") for n in range(200)] + [
+        (f"near{n}", "no page holds b") for n in range(3)
+    ]
+    skipped += [("small", "no page holds c"), ("close", "no group of its pages holds all words")]
+    sizes = {"far7": 50, "near2": 9, "small": 1}
+    listed: list[tuple[tuple[str, ...], TreeNode]] = [((), TreeNode(name="top"))]
+    listed += [(("top",), TreeNode(name=name, documents=sizes.get(name, 0))) for name, _reason in skipped]
+    listed += [(("top", "far7"), TreeNode(name="below")), (("top", "far7", "below"), TreeNode(name="deeper"))]
+    made = passed_over(answer_with(skipped), listed)
+    assert [(one.reason, one.count, one.documents, one.below) for one in made] == [
+        ("no group of its pages holds all words", 1, 0, 0),
+        ("no page holds b", 3, 9, 0),
+        ("no page holds c", 1, 1, 0),
+        ("no page holds a, b, c", 200, 50, 2),
+    ]
+    assert made[1].names[0] == "near2" and made[3].names[0] == "far7"
+    assert len(made[3].names) == NAMED + MOST_NAMED
+
+
+# -- nodes that cannot be reached ------------------------------------------------------------------------------------------------
+
+
+def _have_told(router: str) -> int:
+    """How many children a router has labels of."""
+    health = fetched(f"{router}health")
+    return sum(child["label_bytes"] > 0 for child in health["children"]) if health["ready"] else 0
+
+
+@pytest.fixture(scope="module")
+def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The root of a network of six, of whom two are not there, and many that have never been."""
+    folder, records = tmp_path_factory.mktemp("broken"), host_records()
+    ports = free_ports(5)
+    top, middle, elements, mountains, nowhere = (f"http://127.0.0.1:{port}/" for port in ports)
+    leaves = {name: Leaf(name, build_leaf(folder / f"{name}.kin", records[name])) for name in ("elements", "mountains")}
+    leaves["elements"].above = (("top", top),)
+    services: list[tuple[Leaf | Router, Place]] = [
+        (Router("top", {"middle": middle, "elements": elements, "gone": nowhere}, eager(settle=0.3), 2), Place.of(top)),
+        (Router("middle", {"mountains": mountains, "lost": nowhere}, eager(settle=0.3)), Place.of(middle)),
+        (leaves["elements"], Place.of(elements)),
+        (leaves["mountains"], Place.of(mountains)),
+    ]
+    with Pages(services):
+        wait_for(lambda: _have_told(middle) == 1 and _have_told(top) == 2, 60)
+        yield top
+
+
+def test_those_that_cannot_be_reached_are_taken_for_nothing_else(broken_site: str) -> None:
+    view = view_of(broken_site)
+    assert (view["sites"], view["routers"], view["down"], view["total"]) == (2, 2, 2, 6)
+    assert {node["path"][-1] for node in view["nodes"] if not node["up"]} == {"gone", "lost"}
+    html = fetched(f"{broken_site}network", "text/html")
+    text = Parsed(html).text
+    assert "2 sites and 2 routers on 3 levels answer; 2 cannot be reached , nor can what may be below them" in text
+    gone = next(row for row in rows_of(html, "nodes") if row.startswith("gone"))
+    assert gone.startswith("gone cannot be reached") and "Connect call" not in gone and " – none never" in gone
+
+
+@pytest.mark.parametrize("query", ["carbon", "volcano", "zzzunknown"])
+def test_all_pages_agree_on_how_many_were_asked_and_gave_no_answer(broken_site: str, query: str) -> None:
+    view = view_of(broken_site, query)
+    found = fetched(f"{broken_site}find.json?{urlencode({'q': query})}")
+    assert view["asked"] == found["routers_total"] and view["skipped"] == found["skipped_total"]
+    nodes = {node["path"][-1]: node for node in view["nodes"]}
+    failed = {name for name in nodes if nodes[name]["went"] == "failed"}
+    # One below it has told nothing yet, so it can rule nothing out.
+    assert failed == {"gone", "lost"} and nodes["middle"]["went"] == "asked"
+    assert nodes["middle"]["why"] == "its description does not tell all its words, so it may hold a match"
+    assert nodes["elements"]["went"] == ("asked" if query == "carbon" else "skipped")
+    assert view["failed"] == len(failed) == len(found["partial"])
+    html = fetched(f"{broken_site}network?{urlencode({'q': query})}", "text/html")
+    text = Parsed(html).text
+    assert f"{len(failed)} place{'s' if len(failed) > 1 else ''} could not answer" in text
+    drawn = [one for one in Parsed(html).all("rect") if one["class"] == "node failed"]
+    assert len(drawn) == len(failed)
+
+
+def test_who_has_told_nothing_yet_is_asked_and_that_is_the_reason(tmp_path: Path) -> None:
+    # A child that is there and has no label: a router whose only child is not there.
+    ports = free_ports(4)
+    top, empty, full, nowhere = (f"http://127.0.0.1:{port}/" for port in ports)
+    services: list[tuple[Leaf | Router, Place]] = [
+        (Router("top", {"empty": empty, "full": full}, eager(settle=0.3), 2), Place.of(top)),
+        (Router("empty", {"gone": nowhere}, eager(settle=0.3)), Place.of(empty)),
+        (Leaf("full", build_leaf(tmp_path / "full.kin", host_records()["trees"])), Place.of(full)),
+    ]
+    with Pages(services):
+        wait_for(lambda: view_of(top)["nodes"][0]["documents"] > 0, 60)
+        nodes = {node["path"][-1]: node for node in view_of(top, "oak")["nodes"]}
+    assert nodes["full"]["why"] == "by its description it may hold “oak”"
+    told = nodes["empty"]
+    assert (told["went"], told["why"]) == ("failed", "what it holds is not known yet, so it may hold a match")
+    assert "no child of empty has given its label yet" in told["reason"]
+
+
+def test_links_to_others_tell_them_nothing(broken_site: str) -> None:
+    site = fetched(f"{broken_site}network.json")
+    leaf = next(node["url"] for node in site["nodes"] if node["path"][-1] == "elements")
+    for address in (
+        f"{broken_site}network",
+        f"{broken_site}network?q=carbon",
+        f"{broken_site}about",
+        f"{leaf}about",
+        f"{leaf}network",
+    ):
+        out = [one for one in Parsed(fetched(address, "text/html")).all("a") if one.get("href", "").startswith("http")]
+        assert out, address
+        assert all({"noopener", "noreferrer"} <= set(one.get("rel", "").split()) for one in out), address
+
+
+def test_a_network_of_many_who_mean_harm_is_still_a_page(tmp_path: Path) -> None:
+    top, full, nowhere = (f"http://127.0.0.1:{port}/" for port in free_ports(3))
+    names = [f"{EVIL[: n % 25]}{n}{'w' * (n % 150)}'\"><b>🌋" for n in range(330)]
+    services: list[tuple[Leaf | Router, Place]] = [
+        (Router("top", {"full": full} | dict.fromkeys(names, nowhere), eager(settle=0.3)), Place.of(top)),
+        (Leaf("full", build_leaf(tmp_path / "full.kin", host_records()["trees"])), Place.of(full)),
+    ]
+    with Pages(services):
+        wait_for(lambda: view_of(top)["nodes"][0]["documents"] > 0, 60)
+        for path in ("network", "network?q=oak"):
+            html = fetched(f"{top}{path}", "text/html")
+            assert harm(html) == [] and len(html.encode()) <= 100_000
+            assert "330 cannot be reached" in Parsed(html).text
+
+
+# -- how it looks -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_became_of_a_query_is_seen_without_colours(network_site: str) -> None:
+    query = {"q": "volcano summit"}
+    view = view_of(network_site, query["q"])
+    html = fetched(f"{network_site}network?{urlencode(query)}", "text/html")
+    heights: dict[str, set[str]] = {}
+    for one in Parsed(html).all("rect"):
+        if one["class"].startswith("node "):
+            heights.setdefault(one["class"].removeprefix("node "), set()).add(one["height"])
+    assert set(heights) == {node["went"] for node in view["nodes"]}
+    assert all(len(some) == 1 for some in heights.values())
+    assert len({height for some in heights.values() for height in some}) == len(heights), "each its own height"
+    titles = [text for tag, text in Parsed(html).texts if tag == "title"]
+    for node in view["nodes"]:
+        said = {"asked": "asked", "skipped": "passed over", "not reached": "not asked"}[node["went"]]
+        assert any(title.startswith(f"{node['path'][-1]}: ") and title.endswith(said) for title in titles)
+
+
+def test_a_name_is_whole_or_without_what_all_share_or_not_there() -> None:
+    made = {
+        width: NodeView(
+            path=("example", "countries.example"), url="", leaf=True, level=0, up=True, width=width, height=34.0
+        ).legible
+        for width in (
+            1000.0,
+            room_for("countries.example"),
+            room_for("countries.example") - 1,
+            room_for("countries"),
+            60.0,
+        )
+    }
+    assert list(made.values()) == ["countries.example", "countries.example", "countries", "countries", ""]
+    assert room_for("水" * 9) > room_for("countries") < room_for("COUNTRIES")
+
+
+@pytest.mark.parametrize("path", ["network", "network?q=volcano+summit"])
+def test_names_stand_within_their_bars(visit: Visitor, network_site: str, path: str) -> None:
+    page = visit(network_site, path, width=WIDE)
+    shown = page.evaluate("""() => [...document.querySelectorAll("figure a")].filter((a) => a.querySelector("text")).map((a) => {
+        const name = a.querySelector("text"), text = name.getBoundingClientRect();
+        const bar = a.querySelector("rect").getBoundingClientRect();
+        return [name.textContent, text.left >= bar.left && text.right <= bar.right && text.bottom <= bar.bottom + 2];
+    })""")
+    assert len(shown) >= 3 and [text for text, within in shown if not within] == []
+    assert not any("…" in text for text, _within in shown), "a name is whole, or not there"
+    assert {name.removeprefix("✓ ") for name, _within in shown} >= {"whole", "nature", "mountains"}
+
+
+@pytest.mark.parametrize("path", ["network", "network?q=volcano+summit"])
+def test_on_a_phone_the_tree_is_a_list_that_can_be_read(visit: Visitor, network_site: str, path: str) -> None:
+    page = visit(network_site, path, width=NARROW)
+    view = view_of(network_site, "volcano summit" if "?" in path else "")
+    assert not page.is_visible("svg[data-zoom]") and overflow(page) == []
+    rows = page.eval_on_selector_all(
+        ".outline li",
+        "all => all.map((e) => [e.querySelector('bdi').innerText, e.innerText, e.querySelector('a').offsetHeight])",
+    )
+    told = [node for node in view["nodes"] if node["went"] != "not reached"]
+    assert [name for name, _text, _height in rows] == [node["path"][-1] for node in told]
+    assert all(height >= 24 for _name, _text, height in rows)
+    for node, (_name, text, _height) in zip(told, rows, strict=True):
+        assert {"asked": ", asked", "skipped": ", passed over", "": str(node["documents"])}[node["went"]] in text
+    page.set_viewport_size({"width": WIDE, "height": 900})
+    assert page.is_visible("svg[data-zoom]") and not page.is_visible(".outline")

@@ -11,7 +11,8 @@ from pagekin.routers.serve import Place
 from tests.routers.webs import eager, free_ports, get, wait_for
 
 from .browser import Pages
-from .test_results import HTML, Elements, asked_of, harm_in, results
+from .finding import HTML, asked_of, results
+from .parsed import Parsed, harm, unguarded
 
 
 @pytest.fixture
@@ -35,14 +36,14 @@ def test_a_network_answers_with_paths_and_tells_who_was_asked(network: str) -> N
     assert view["routers_total"] == len(view["routers"])
     assert view["picture"] is None
     html = asked_of(network, "find?q=metal+OR+opera").body.decode()
-    assert harm_in(html) == []
-    page = Elements(html)
+    assert harm(html) + unguarded(html) == []
+    page = Parsed(html)
     assert [urljoin(network, one["address"]) for group in view["groups"] for one in group["results"]] == [
-        urljoin(network, link) for link in page.links(data_result="")
+        urljoin(network, link) for link in page.linked(data_result="")
     ]
     assert "Who was asked" in page.text
     assert "About " in page.text and "Not on this page, but like them." in page.text
-    own = [link for link in page.links() if link.startswith("/")]
+    own = [link for link in page.linked() if link.startswith("/")]
     assert all(link.startswith("/whole/") for link in own)
 
 
@@ -67,8 +68,8 @@ def test_select_and_expand_at_a_router_give_its_children_and_theirs(network: str
     below = results(get(network, "find.json", q="metal", mode="expand").json)
     assert {one["title"] for one in below if one["kind"] == "cluster"} >= {"elements"}
     html = asked_of(network, "find?q=metal+OR+opera&mode=select").body.decode()
-    assert harm_in(html) == []
-    links = Elements(html).links()
+    assert harm(html) + unguarded(html) == []
+    links = Parsed(html).linked()
     assert all(one["url"] in links and one["label"] in links for one in chosen)
 
 
@@ -81,7 +82,7 @@ def test_a_child_that_is_gone_is_told_on_top(demo_collection: Path) -> None:
         view = get(top, "find.json", q="river").json
         assert view["total"] > 0
         assert any("gone" in reason for reason in view["partial"])
-        page = Elements(asked_of(top, "find?q=river").body.decode())
+        page = Parsed(asked_of(top, "find?q=river").body.decode())
         assert "Some results may be missing" in page.text
 
 
@@ -91,5 +92,5 @@ def test_a_router_that_knows_nobody_says_so() -> None:
     with Pages([(Router("top", {"gone": f"http://127.0.0.1:{nobody}/"}, eager()), Place.of(top))]):
         reply = asked_of(top, "find?q=river")
         assert reply.status == 503
-        assert "gone" in Elements(reply.body.decode()).text
+        assert "gone" in Parsed(reply.body.decode()).text
         assert asked_of(top, "find").status == 200

@@ -4,7 +4,8 @@ A page is a view (a msgspec struct, made by a function in `pages/`) that is show
 address with `.json` behind it or by the Accept header.
 """
 
+from pagekin.web.addresses import PublicAddressError, public_address
 from pagekin.web.app import web_app
 from pagekin.web.collection import warm
 
-__all__ = ["warm", "web_app"]
+__all__ = ["PublicAddressError", "public_address", "warm", "web_app"]

@@ -2,11 +2,34 @@
 
 from collections.abc import Iterable
 from contextvars import ContextVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
+
+from pagekin.hypertext.urls import canonical
+from pagekin.web.brief import brief
 
 JSON = ".json"
 ROOT: ContextVar[str] = ContextVar("root", default="")
 """The path below which the router that is asked is served; it differs from request to request."""
+ORIGIN: ContextVar[str] = ContextVar("origin", default="")
+"""The scheme and host by which browsers reach us, where that was told."""
+
+
+class PublicAddressError(ValueError):
+    """What cannot be the address of a web site."""
+
+
+def public_address(text: str) -> tuple[str, str]:
+    """(scheme and host, path without the last slash) of an address at which browsers reach us; both empty for none."""
+    if not text.strip():
+        return "", ""
+    url = canonical(text.strip())
+    parts = urlsplit(url or "")
+    # A second slash would make the next name of a path a host.
+    if not url or "//" in parts.path or "?" in text or "#" in text or "@" in parts.netloc:
+        raise PublicAddressError(
+            f"'{text[:200]}' is no address of a web site; write for example https://find.example/ or https://example.org/find/"
+        )
+    return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 
 def _at(path: str, /, **asked: object) -> str:
@@ -51,12 +74,17 @@ def complete(q: str = "") -> str:
 
 def page(url: str, *, other: bool = False, path: Iterable[str] = ()) -> str:
     """What is known of a page; `path` are names of routers that lead to it, `other` asks for other sites' pages."""
-    return _at("/page", url=url, other=int(other), path="/".join(quote(name, safe="") for name in path))
+    return _at("/page", url=brief(url), other=int(other), path="/".join(quote(name, safe="") for name in path))
+
+
+def start(url: str) -> str:
+    """A page that a router names as a place to begin."""
+    return _at("/start", url=url)
 
 
 def compare(urls: Iterable[str]) -> str:
     """Several pages as one query."""
-    return _at("/compare", url=list(urls))
+    return _at("/compare", url=[brief(url) for url in urls])
 
 
 def tree(name: str, node: int = 0, page: int = 0) -> str:

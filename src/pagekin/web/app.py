@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from litestar import Litestar, Request, Response, get
-from litestar.datastructures import MutableScopeHeaders
+from litestar.datastructures import MutableScopeHeaders, State
 from litestar.exceptions import NotFoundException
 from litestar.types import Message, Scope
 from msgspec import Struct
@@ -15,7 +15,7 @@ from pagekin.web.pages.about import about
 from pagekin.web.pages.cluster import cluster, whole_label
 from pagekin.web.pages.compare import compare
 from pagekin.web.pages.evaluation import evaluation
-from pagekin.web.pages.home import home
+from pagekin.web.pages.home import home, start
 from pagekin.web.pages.network import network
 from pagekin.web.pages.opensearch import complete, opensearch
 from pagekin.web.pages.page import page
@@ -30,6 +30,7 @@ PAGES: list[Any] = [
     network,
     about,
     home,
+    start,
     tree,
     cluster,
     whole_label,
@@ -67,6 +68,12 @@ async def favicon() -> Response[bytes]:
     return Response(static("icon.svg"), media_type=TYPES["svg"], headers={"Cache-Control": "public, max-age=86400"})
 
 
+@get("/tree", include_in_schema=False)
+async def hierarchies() -> Response[bytes]:
+    """Where someone cuts the address of a hierarchy short."""
+    return Response(b"", status_code=303, headers={"Location": addresses.tree("clusters")})
+
+
 def _for_people(told: Any) -> Any:
     """An error as a page where a browser asks, else as programs get it."""
 
@@ -97,7 +104,9 @@ async def _guarded(message: Message, scope: Scope) -> None:
 
 def _locate(request: Asking) -> None:
     """Let our own addresses begin where the router is served."""
-    addresses.ROOT.set(request.scope.get(PREFIX, ""))  # type: ignore[arg-type]  # a key of our own
+    origin, path = request.app.state.public
+    addresses.ORIGIN.set(origin)
+    addresses.ROOT.set(f"{path}{request.scope.get(PREFIX, '')}")
 
 
 async def _placed(request: Asking) -> None:
@@ -106,11 +115,16 @@ async def _placed(request: Asking) -> None:
     _locate(request)
 
 
-def web_app() -> Litestar:
-    """The application of any router, with pages for people."""
+def web_app(public: str = "") -> Litestar:
+    """The application of any router, with pages for people.
+
+    `public` is the address at which browsers reach it, where that is not the one at which it is asked: behind a proxy that
+    speaks TLS, or that takes away a path. A PublicAddressError says what is wrong with it.
+    """
     return router_app(
-        [*PAGES, static_file, favicon, get("/healthz")(health.fn)],
+        [*PAGES, hierarchies, static_file, favicon, get("/healthz")(health.fn)],
         {kind: _for_people(told) for kind, told in ERRORS.items()},
         before_send=[_guarded],
         before_request=_placed,
+        state=State({"public": addresses.public_address(public)}),
     )

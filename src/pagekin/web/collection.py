@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from pagekin.clusters import Tree
 from pagekin.hypertext.nearest import is_not_in
+from pagekin.labels.model import plain
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
-from pagekin.routers.open_leaf import OpenLeaf, plain
+from pagekin.routers.open_leaf import OpenLeaf
 from pagekin.routers.router import Router
 from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError

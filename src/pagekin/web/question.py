@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote_plus
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +18,8 @@ MODES = {
 }
 LAST_PAGE = 50
 """Nobody reads further; programs ask the services."""
+LONGEST = 2_000
+"""Bytes of a query in an address: every link of a page of results repeats it."""
 _LONGEST_NAME = 200
 _DAY_ENDS = 86_399
 
@@ -55,6 +58,10 @@ class Question(Struct, frozen=True, kw_only=True):
         """Refuse what cannot be asked with a QueryError."""
         if self.mode not in MODES:
             raise QueryError(f"there is no way to look called '{self.mode[:40]}'; there are {', '.join(MODES)}")
+        if len(quote_plus(self.q)) > LONGEST:
+            raise QueryError(
+                f"the query takes {len(quote_plus(self.q)):,} bytes in an address; {LONGEST:,} is the most"
+            )
         if not 1 <= self.page <= LAST_PAGE:
             raise QueryError(f"there are pages 1 to {LAST_PAGE}; to see more, ask for something narrower")
         if not 0 <= self.ask <= 10_000:

@@ -1,6 +1,8 @@
 """How a view is shown: as a page through a template, or as JSON at the same address."""
 
 import hashlib
+from collections.abc import Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -13,11 +15,25 @@ from litestar import Request, Response
 from markupsafe import Markup
 
 from pagekin import __version__
+from pagekin.labels.model import plain
 from pagekin.routers.http import served
-from pagekin.routers.open_leaf import plain
 from pagekin.web import addresses
+from pagekin.web.brief import brief
 
 Asking = Request[Any, Any, Any]
+HEAVIEST = 100_000
+"""Bytes of a page."""
+_TIGHTER = 1, 2, 4, 8
+"""How many times shorter texts are cut, from try to try, where a page comes out heavier."""
+_TIGHT: ContextVar[int] = ContextVar("tight", default=1)
+_LEAST = 12
+"""Characters that are left of a text however tight it is."""
+_LONGEST_JSON = 8_000
+"""Characters of an address up to which a page leads to the same as JSON."""
+_SNIPPET = 300
+"""Characters of a piece of text in which words are marked, where a page is not as heavy as it may be."""
+_LONGEST_AWAY = 2_000
+"""Bytes of an address that a list leads to."""
 STYLES = ("base", "parts", "home", "results", "page", "tree", "network")
 """The parts of our stylesheet, in their order."""
 POLICY = (
@@ -53,22 +69,27 @@ def shown(request: Asking, template: str, view: msgspec.Struct, status: int = 20
 
 
 def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
-    """A view as a page."""
-    service = served(request.scope).service
-    return (
-        templates()
-        .get_template(template)
-        .render(
-            view=view,
-            name=plain(service.name),
-            leaf=service.leaf,
-            above=[(plain(name), url) for name, url in service.above],
-            path=addresses.ROOT.get() + request.url.path,
-            as_json=json_address(request),
-            asked=str(request.query_params.get("q", ""))[:2000],
-        )
-        .encode()
-    )
+    """A view as a page, with its texts cut shorter where it would be too heavy."""
+    service, as_json = served(request.scope).service, json_address(request)
+    shown = {
+        "view": view,
+        "name": plain(service.name),
+        "leaf": service.leaf,
+        "above": [(plain(name), url) for name, url in service.above],
+        "path": addresses.ROOT.get() + request.url.path,
+        "as_json": as_json if len(as_json) <= _LONGEST_JSON else "",
+        "asked": str(request.query_params.get("q", ""))[:2000],
+    }
+    page = b""
+    for tight in _TIGHTER:
+        token = _TIGHT.set(tight)
+        try:
+            page = templates().get_template(template).render(shown).encode()
+        finally:
+            _TIGHT.reset(token)
+        if len(page) <= HEAVIEST:
+            break
+    return page
 
 
 def json_address(request: Asking) -> str:
@@ -95,6 +116,12 @@ def templates() -> jinja2.Environment:
         "size": size,
         "day": day,
         "short": short,
+        "piece": piece,
+        "bare": bare,
+        "tail": tail,
+        "few": few,
+        "ends": ends,
+        "brief": brief,
         "href": href,
         "host": host,
         "marked": marked,
@@ -160,13 +187,45 @@ def age(seconds: float | None) -> str:
 
 def short(text: str, most: int = 120) -> str:
     """A text on one line, cut where it is too long to be read."""
+    most = max(most // _TIGHT.get(), min(most, _LEAST))
     line = plain(" ".join(text[: 4 * most].split()))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def href(url: str) -> str:
-    """An address that a page may lead to: of the web; anything else leads nowhere."""
-    return url if url.startswith(("http://", "https://")) else ""
+def piece(text: str, most: int) -> str:
+    """A piece amid a text, its spaces kept, cut behind where it is too long, or in front for a negative length."""
+    room = max(abs(most) // _TIGHT.get(), _LEAST)
+    if len(text) <= room:
+        return text
+    return f"{text[:room].rstrip()}…" if most > 0 else f"…{text[-room:].lstrip()}"
+
+
+def few(items: Sequence[Any], most: int) -> Sequence[Any]:
+    """The first of some; fewer where a page is tight."""
+    return items[: max(1, 2 * most // max(2, _TIGHT.get()))]
+
+
+def bare(url: str) -> str:
+    """An address as people read it: without the scheme."""
+    return url.partition("://")[2] if url.startswith(("http://", "https://")) else url
+
+
+def tail(url: str, most: int) -> str:
+    """The end of an address, by which it is told from others."""
+    text = plain(bare(url).rstrip("/"))
+    return text if len(text) <= most else f"…{text[-most:]}"
+
+
+def ends(items: Sequence[Any], first: int = 3, last: int = 4) -> list[Any]:
+    """The ends of a long row, with None for what is between them."""
+    return [*items] if len(items) <= first + last + 1 else [*items[:first], None, *items[-last:]]
+
+
+def href(url: str, most: int = _LONGEST_AWAY) -> str:
+    """An address that a page may lead to: of the web, and not too long; anything else leads nowhere."""
+    if not url.startswith(("http://", "https://")):
+        return ""
+    return url if 5 * len(url) <= most or len(Markup.escape(url)) <= most else ""
 
 
 def host(url: str) -> str:
@@ -179,6 +238,8 @@ def host(url: str) -> str:
 
 def marked(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
     """A text in which some places are marked."""
+    if _TIGHT.get() > 1:
+        text = text[: _SNIPPET // _TIGHT.get()]
     made, at = Markup(), 0
     for first, last in sorted(marks):
         if at <= first < last <= len(text):

@@ -1,19 +1,34 @@
 """About this index: how it was made, and what of."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
 from msgspec import Struct
 
 from pagekin import __version__
+from pagekin.bags.strategy import settings_table
+from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.routers.messages import ChildHealth
-from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
 from pagekin.routers.sizes import parts_on_disk
 from pagekin.web.collection import Collection, collection_of
 from pagekin.web.shown import Asking, shown, size
+
+
+class Setting(Struct, frozen=True):
+    """A setting of the strategy."""
+
+    name: str
+    value: str
+    usual: str
+    """What it is where nobody sets it."""
+    about: str
+    """What it does, in words."""
 
 
 class AboutView(Struct, frozen=True, kw_only=True):
@@ -26,8 +41,21 @@ class AboutView(Struct, frozen=True, kw_only=True):
     """(why, how many) records that were not read."""
     damaged: list[str]
     cut: dict[str, int]
+    sources: list[str]
+    """What was read: names of files and folders, not where they lie."""
+    since: int
+    """When the first page was captured, in seconds since 1970; 0 where the sources do not tell."""
+    until: int
     strategy: dict[str, Any]
     """All settings of the strategy; empty if there is no index of related pages."""
+    settings: list[Setting]
+    """The same with what they do."""
+    numbers: int
+    """Of each page, by which similar pages are found; 0 if there is no index of related pages."""
+    maker: str
+    """How these are drawn."""
+    asked: int
+    """Addresses of which similar pages are known."""
     facts: list[tuple[str, str]]
     versions: dict[str, str]
     bytes: int
@@ -105,13 +133,10 @@ def about_collection(collection: Collection) -> AboutView:
         ("HTML read", size(facts["html_bytes"])),
         ("on disk", f"{size(sum(parts.values()))}: {', '.join(f'{name} {size(one)}' for name, one in parts.items())}"),
     ]
-    if index:
-        signature = index["strategy"]["signature"]
-        told += [
-            ("strategy", str(index["strategy"]["name"])),
-            ("addresses that can be asked about", f"{index['bags']:,}"),
-            ("signatures", f"{signature['m']} values each, by {signature['maker']}"),
-        ]
+    dates = np.asarray(kin["page.date"])
+    dates = dates[dates > 0]
+    strategy = dict(index.get("strategy", {}))
+    signature = strategy.get("signature", {})
     return AboutView(
         name=plain(collection.name),
         counts={name: int(facts[name]) for name in counted},
@@ -119,7 +144,14 @@ def about_collection(collection: Collection) -> AboutView:
         skipped=sorted(facts["skipped"].items(), key=lambda pair: (-pair[1], pair[0])),
         damaged=[str(one) for one in facts["damaged_examples"]],
         cut=dict(facts["cut"]),
-        strategy=index.get("strategy", {}),
+        sources=[plain(str(one)).rstrip("/").rpartition("/")[2] for one in facts["sources"]],
+        since=int(dates.min()) if len(dates) else 0,
+        until=int(dates.max()) if len(dates) else 0,
+        strategy=strategy,
+        settings=settings_of(strategy),
+        numbers=int(signature.get("m", 0)),
+        maker=str(signature.get("maker", "")),
+        asked=int(index.get("bags", 0)),
         facts=told,
         versions={
             "Pagekin, serving": __version__,
@@ -130,3 +162,19 @@ def about_collection(collection: Collection) -> AboutView:
         bytes=sum(parts.values()),
         parts=parts,
     )
+
+
+def settings_of(strategy: Mapping[str, Any]) -> list[Setting]:
+    """The settings of a strategy, each with what it does; those that this version does not know have no words for it."""
+    given = {
+        f"{part}.{key}" if key else part: value
+        for part, several in strategy.items()
+        if part != "name"
+        for key, value in (several.items() if isinstance(several, dict) else [("", several)])
+    }
+    known = {name: (usual, about) for name, usual, _allowed, about in settings_table()}
+    return [Setting(name, _written(value), *known.get(name, ("", ""))) for name, value in given.items()]
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value).strip('"')

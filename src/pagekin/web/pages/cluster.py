@@ -12,11 +12,10 @@ from msgspec import Struct
 from pagekin.clusters.terms import ATTRIBUTES, TermSettings
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import Filter
-from pagekin.labels.model import Terms
+from pagekin.labels.model import Terms, plain
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
-from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
 from pagekin.web.collection import ClusterLink, PageLink, collection_of
 from pagekin.web.pages.tree import ClusterMap, MapLink, linked, number_of

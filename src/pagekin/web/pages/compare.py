@@ -48,13 +48,14 @@ class CompareView(Struct, frozen=True, kw_only=True):
 
 Urls = Annotated[list[str] | None, Parameter(description="Addresses of pages, up to 20.")]
 Add = Annotated[str, Parameter(description="One more page: by its address, or by words of its title.")]
+Out = Annotated[str, Parameter(description="The address of a page to take out.")]
 
 
 @get(
     ["/compare", "/compare.json"],
     responses={200: ResponseSpec(CompareView, description="What several pages share, and pages like all of them.")},
 )
-async def compare(request: Asking, url: Urls = None, add: Add = "") -> Response[Any]:
+async def compare(request: Asking, url: Urls = None, add: Add = "", out: Out = "") -> Response[Any]:
     """Show what several pages share, how alike they are, and pages that are like all of them together."""
     collection = collection_of(served(request.scope).service)
     numbers: list[int] = []
@@ -71,12 +72,20 @@ async def compare(request: Asking, url: Urls = None, add: Add = "") -> Response[
     if len(numbers) > MOST:
         raise RouterError(f"{len(numbers)} pages are too many to compare: {MOST} are the most.")
     note = ""
+    if out.strip():
+        gone = number_of(collection, out.strip())
+        return _moved(request, collection, [number for number in numbers if number != gone])
     if add.strip():
         found, note = _wanted(collection, add.strip()[:_LONGEST_ADDED], numbers)
         if found >= 0:
-            to = addresses.compare([collection.corpus.url(number) for number in (*numbers, found)])
-            return Redirect(_as_json(to) if wants_json(request) else to, status_code=303)
+            return _moved(request, collection, [*numbers, found])
     return shown(request, "compare.html", compare_view(collection, numbers, note))
+
+
+def _moved(request: Asking, collection: Collection, numbers: list[int]) -> Redirect:
+    """On to the address that says no more than which pages are compared."""
+    to = addresses.compare([collection.corpus.url(number) for number in numbers])
+    return Redirect(_as_json(to) if wants_json(request) else to, status_code=303)
 
 
 def _wanted(collection: Collection, add: str, numbers: list[int]) -> tuple[int, str]:

@@ -7,9 +7,9 @@ from litestar.openapi.datastructures import ResponseSpec
 from msgspec import Struct
 
 from pagekin.evaluation.keep import Judged, Kept, Score, command_line, read_kept
+from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.open_leaf import plain
 from pagekin.web.collection import collection_of
 from pagekin.web.shown import Asking, shown
 
@@ -53,6 +53,20 @@ class Report(Struct, frozen=True, kw_only=True):
         return bars(self._found)
 
     @property
+    def marks(self) -> list[tuple[bool, bool]]:
+        """Of each strategy, whether it is highest by Somers' D, by which strategies are compared, and by the Γ of the bars."""
+        by_d = _highest([one.score.somers_d for one in self.kept.strategies])
+        return list(zip(by_d, _highest([found[0] if found else None for found in self._found]), strict=True))
+
+    @property
+    def others(self) -> list[str]:
+        """The strategies with the highest Γ of the bars, where another is first by what strategies are compared by."""
+        firsts = [highest for first, highest in self.marks if first]
+        if not firsts or any(firsts):
+            return []
+        return [one.name for one, mark in zip(self.kept.strategies, self.marks, strict=True) if mark[1]]
+
+    @property
     def zero(self) -> float:
         """Where Γ = 0 is."""
         return _scale(self._found)(0.0)
@@ -78,6 +92,14 @@ def _overall(one: Judged) -> Score | None:
     if one.overall is not None or (gamma := one.gammas.get("overall")) is None:
         return one.overall
     return Score(gamma=gamma, low=None, high=None, somers_d=None, tied=None, pairs=0)
+
+
+def _highest(values: Sequence[float | None]) -> list[bool]:
+    """Which are highest; none where all are the same."""
+    known = [value for value in values if value is not None]
+    if len(set(known)) < 2:
+        return [False] * len(values)
+    return [value == max(known) for value in values]
 
 
 def _found(score: Score) -> Found:

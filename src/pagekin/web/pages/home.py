@@ -1,25 +1,37 @@
 """The first page: what is in this collection."""
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Container, Iterable, Iterator
+from typing import Annotated, Any
+from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
+import msgspec
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import Parameter
+from litestar.response import Redirect
 from msgspec import Struct
 
 from pagekin.clusters import Tree
+from pagekin.hypertext import fold
 from pagekin.labels import ContentLabel
+from pagekin.labels.model import SubCluster, plain
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.open_leaf import plain
+from pagekin.routers.messages import Item, ShowRequest
 from pagekin.routers.router import Router
+from pagekin.web import addresses as to
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
 from pagekin.web.pages.tree import ClusterMap, MapLink, covers_of, map_link
-from pagekin.web.shown import Asking, shown
+from pagekin.web.readable import readable
+from pagekin.web.shown import Asking, host, shown
 
 _SITES, _STARTS, _EXAMPLES = 10, 12, 6
 _FEWEST_ON_MAP, _MOST_ON_MAP = 2, 40
 _LONGEST_EXAMPLE = 24
+_PATIENCE, _ASK_AGAIN = 0.5, 60.0
+"""Seconds that leaves have to tell what pages are called, and after which those that did not are asked again."""
 _LANGUAGES = dict(
     pair.split("=")
     for pair in (
@@ -50,6 +62,10 @@ class Start(Struct, frozen=True, kw_only=True):
     page: PageLink
     cluster: ClusterLink
     """What it stands for."""
+    way: str = ""
+    """Where it stands, if its name is only the end of its address."""
+    path: tuple[str, ...] = ()
+    """Names of the routers that lead to it, if all are known."""
 
 
 class HomeView(Struct, frozen=True, kw_only=True):
@@ -70,7 +86,7 @@ class HomeView(Struct, frozen=True, kw_only=True):
     sites: tuple[SiteLink, ...]
     sites_total: int
     starts: tuple[Start, ...]
-    """None at a router, which does not know what pages are called."""
+    """At a router, which knows addresses alone, those whose titles could be asked for or whose addresses can be read."""
     waiting: int = 0
     """Collections below that have not told yet what they hold."""
 
@@ -177,13 +193,81 @@ def home_of_router(router: Router, label: ContentLabel) -> HomeView:
         examples=tuple(_different(one.heaviest for one in clusters)),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),
-        starts=(),  # Labels tell addresses of pages, but no titles, and who knows "images" or "markhill"?
+        starts=tuple(_named_starts(clusters, frozenset(label.words))),
         waiting=label.waiting,
+    )
+
+
+def _named_starts(clusters: Iterable[SubCluster], known: Container[str]) -> Iterator[Start]:
+    """A central page of each of the largest clusters whose address can be read; where it can be, of another site each."""
+    sites: set[str] = set()
+    names: set[str] = set()
+    for cluster in clusters:
+        pages = [(url, *readable(url, known)) for url in cluster.urls]
+        # One word alone may be "submit": it has to be what the cluster is about.
+        good = [
+            (url, name, way)
+            for url, name, way in pages
+            if name and fold(name) not in names and (" " in name or not way or fold(name) in cluster.heaviest)
+        ]
+        if not good or len(names) == _STARTS:
+            continue
+        # Several words tell more than one, and that more than the name of a host.
+        url, name, way = max(good, key=lambda one: (host(one[0]) not in sites, (" " in one[1]) + (one[2] != "")))
+        sites.add(host(url))
+        names.add(fold(name))
+        yield Start(page=PageLink(url=url, title=name, site=host(url)), way=way, cluster=_link_to(cluster))
+
+
+def _link_to(cluster: SubCluster) -> ClusterLink:
+    return ClusterLink(tree="", node=cluster.number, name=plain(cluster.name), pages=cluster.num_docs)
+
+
+async def _told_starts(router: Router, label: ContentLabel) -> tuple[Start, ...]:
+    """The most central page of each of the largest clusters, by the title that its leaf tells; those that answer in time.
+
+    Only children whose own labels name a page can be asked for it, and of these only leaves know what it is called.
+    """
+    wanted: dict[str, tuple[SubCluster, str]] = {}
+    sites: set[str] = set()
+    for cluster in sorted(label.clusters, key=lambda one: -one.num_docs)[:_STARTS]:
+        ways = [(url, child) for url in cluster.urls if (child := child_naming(router, url))]
+        if ways:
+            url, child = next((one for one in ways if host(one[0]) not in sites), ways[0])
+            sites.add(host(url))
+            wanted[url] = cluster, child
+    words = [word for cluster, _child in wanted.values() for word in cluster.heaviest[:1] if word.isalpha()]
+    if not words:
+        return ()
+    items = tuple(Item("document", url, (router.name, child)) for url, (_cluster, child) in wanted.items())
+    answer = await router.show(ShowRequest(query=" OR ".join(words), items=items, deadline=_PATIENCE))
+    titles = {one.url: one for one in answer.results if one.title.strip()}
+    return tuple(
+        Start(
+            page=PageLink(url=url, title=plain(titles[url].title), site=host(url)), cluster=_link_to(cluster),
+            path=(router.name, child),
+        )
+        for url, (cluster, child) in wanted.items()
+        if url in titles
+    )  # fmt: skip
+
+
+def child_naming(router: Router, url: str) -> str:
+    """The child of a router whose label names a page; '' if there is none."""
+    return next(
+        (
+            name
+            for name, child in router.children.items()
+            if child.label and any(url in cluster.urls for cluster in child.label.clusters)
+        ),
+        "",
     )
 
 
 _collections: WeakKeyDictionary[Collection, HomeView] = WeakKeyDictionary()
 _routers: WeakKeyDictionary[Router, tuple[ContentLabel, HomeView]] = WeakKeyDictionary()
+_asked: WeakKeyDictionary[Router, tuple[ContentLabel, float]] = WeakKeyDictionary()
+"""For what label, and when, a router asked last what pages are called."""
 
 
 def home_view(service: Leaf | Router) -> HomeView:
@@ -206,4 +290,37 @@ def home_view(service: Leaf | Router) -> HomeView:
 )
 async def home(request: Asking) -> Response[bytes]:
     """What is in this collection: topics, sites, pages to begin with."""
-    return shown(request, "home.html", home_view(served(request.scope).service))
+    service = served(request.scope).service
+    if isinstance(service, Router):
+        await _ask_for_titles(service)
+    return shown(request, "home.html", home_view(service))
+
+
+async def _ask_for_titles(router: Router) -> None:
+    """Let the first page of a router name pages by their titles, once for each label, and again while some are missing."""
+    label, view = router.label, home_view(router)
+    before, when = _asked.get(router, (None, 0.0))
+    whole = len([one for one in view.starts if one.path]) == min(len(label.clusters), _STARTS)
+    if before is label and (whole or time.monotonic() - when < _ASK_AGAIN):
+        return
+    _asked[router] = label, time.monotonic()
+    told = await _told_starts(router, label)
+    named = {one.cluster.node for one in told}
+    titles = {fold(one.page.title) for one in told}
+    others = (
+        one
+        for one in view.starts
+        if one.cluster.node not in named and not one.path and fold(one.page.title) not in titles
+    )
+    if told:
+        _routers[router] = label, msgspec.structs.replace(view, starts=(*told, *others)[:_STARTS])
+
+
+@get("/start", include_in_schema=False)
+async def start(request: Asking, url: Annotated[str, Parameter(max_length=2000)] = "") -> Response[Any]:
+    """On to a page that labels name: at a router, by way of the child whose label names it."""
+    service = served(request.scope).service
+    if isinstance(service, Router) and (child := child_naming(service, url)):
+        at = service.children[child].url.rstrip("/")
+        return Redirect(f"{at}/start?{urlencode({'url': url})}", status_code=303)
+    return Redirect(to.page(url), status_code=303)

@@ -1,29 +1,44 @@
-"""The network: the tree of routers, how they are, and where a query goes."""
+"""The network: the tree of routers, how they are, and where a query goes and why."""
 
-from collections.abc import Iterator
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
 from typing import Annotated
+from unicodedata import east_asian_width
 
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from msgspec import Struct
 
+from pagekin.labels import ContentLabel
+from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import Answer, SearchRequest, TreeNode, TreeRequest
-from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
+from pagekin.routers.routing import asked_words, parsed
+from pagekin.text import ANALYSER, And, Phrase, Query, Word
 from pagekin.web.pictures.icicle import Branch, bars
 from pagekin.web.shown import Asking, shown
 
 DEADLINE = 5.0
 MOST_SHOWN = 360
 """Nodes on one page: more would be more than anyone reads, and than the page may weigh."""
-MOST_LISTED = 60
+MOST_LISTED, MOST_OUTLINED = 60, 24
+MOST_REASONS, NAMED, MOST_NAMED = 6, 5, 60
+"""Reasons that stand in the open, names of those passed over for one, and those that are folded away."""
 _LONGEST = 200
 """Characters of an address that is led to."""
 _WIDE, _ROW = 1100.0, 34.0
-Query = Annotated[str, Parameter(query="q", max_length=2000, description="A query to be routed.")]
+_THIN, _THICK = frozenset("ijlft.,:;|'!-·"), frozenset("mwMW@%—")
+_MARGIN, _SIGN = 13.0, 14.0
+"""Room in a bar beside its name, and for what became of a query."""
+_UNREACHED = re.compile(r"^it cannot be reached(?: \(.*\))?(?:; )?")
+"""What a page says itself, before what else is known."""
+_LOWEST = 16.0
+"""Bars lower than this hold no text."""
+Routed = Annotated[str, Parameter(query="q", max_length=2000, description="A query to be routed.")]
 
 
 class Way(Struct, frozen=True):
@@ -52,7 +67,10 @@ class NodeView(Struct, frozen=True, kw_only=True):
     error: str = ""
     went: str = ""
     """What became of the query here; see `Way`."""
+    why: str = ""
+    """Why it was asked."""
     reason: str = ""
+    """Why it was passed over, or gave no answer."""
     seconds: float = 0.0
     results: int = 0
     x: float = 0.0
@@ -72,8 +90,40 @@ class NodeView(Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> str:
-        """How it is, or what became of the query, in a word."""
+        """What became of the query, or how it is, in a word or two."""
+        if self.went in ("asked", "skipped", "failed"):
+            return self.went
         return "down" if not self.up else self.went or "up"
+
+    @property
+    def trouble(self) -> str:
+        """What is known of why it gives no answer, besides that it cannot be reached."""
+        return _UNREACHED.sub("", self.reason if self.state == "failed" else self.error)
+
+    @property
+    def tall(self) -> float:
+        """How high its bar is: those that were not asked are lower, so that nobody has to tell colours apart."""
+        return round(self.height * {"skipped": 0.55, "not reached": 0.25}.get(self.state, 1.0), 1)
+
+    @property
+    def legible(self) -> str:
+        """Its name as far as its bar holds it: whole, or without what it shares with the one above it, or not at all."""
+        room = self.width - (_SIGN if self.went else 0.0)
+        names = [self.name, self.name.removesuffix(f".{self.path[-2]}")] if self.depth else [self.name]
+        fitting = [name for name in names if room_for(name) <= room]
+        return fitting[0] if fitting and self.tall > _LOWEST else ""
+
+
+class Passed(Struct, frozen=True, kw_only=True):
+    """Those that were not asked, for one reason."""
+
+    reason: str
+    names: tuple[str, ...]
+    """Their ways from the root, some of them: those with most documents first."""
+    count: int
+    documents: int
+    below: int
+    """Nodes below them, which nobody had to think of."""
 
 
 class NetworkView(Struct, frozen=True, kw_only=True):
@@ -85,23 +135,50 @@ class NetworkView(Struct, frozen=True, kw_only=True):
     total: int
     """Nodes in all, also those that are not shown."""
     sites: int
+    """Those that answered and hold pages."""
+    routers: int
+    """Those that answered and ask others."""
     down: int
+    """Those that gave no answer: what they are, nobody knows."""
+    left_out: int
+    """Those of which nothing is told, because the tree is too large."""
     levels: int
     width: float
     height: float
     found: int = 0
     """Documents that the query found."""
     asked: int = 0
+    failed: int = 0
+    """How many of those gave no answer."""
+    skipped: int = 0
+    passed: tuple[Passed, ...] = ()
+    """Those that were not asked, by reason, the most telling reason first."""
     seconds: float = 0.0
     partial: tuple[str, ...] = ()
+    """Why something may be missing."""
+    elsewhere: tuple[str, ...] = ()
+    """Of these reasons those that belong to none of the nodes."""
 
     @property
     def listed(self) -> list[NodeView]:
-        """The nodes that are told of in words: those in trouble and those that were asked, then the topmost."""
-        told = [node for node in self.nodes if not node.up or node.went in ("asked", "failed") or not node.depth]
+        """The nodes that are told of in words: those that were asked, or, without a query, those in trouble and the topmost."""
+        if self.query:
+            return [node for node in self.nodes if node.state in ("asked", "failed")][:MOST_LISTED]
+        told = [node for node in self.nodes if not node.up or not node.depth]
+        told += [node for node in sorted(self.nodes, key=lambda node: node.depth) if node.up and node.depth]
+        return self._in_order(told)
+
+    @property
+    def outline(self) -> list[NodeView]:
+        """The nodes of the picture where it is a list: those that were asked, and the largest that were not."""
         if not self.query:
-            told += [node for node in sorted(self.nodes, key=lambda node: node.depth) if node.up and node.depth]
-        chosen = {node.path for node in told[:MOST_LISTED]}
+            return self._in_order(sorted(self.nodes, key=lambda node: node.depth)[:MOST_OUTLINED])
+        told = [node for node in self.nodes if node.state in ("asked", "failed", "down")]
+        told += sorted((node for node in self.nodes if node.state == "skipped"), key=lambda node: -node.documents)
+        return self._in_order(told)
+
+    def _in_order(self, nodes: Sequence[NodeView]) -> list[NodeView]:
+        chosen = {node.path for node in nodes[:MOST_LISTED]}
         return [node for node in self.nodes if node.path in chosen]
 
 
@@ -109,7 +186,7 @@ class NetworkView(Struct, frozen=True, kw_only=True):
     ["/network", "/network.json"],
     responses={200: ResponseSpec(NetworkView, description="The tree of routers, and where a query goes.")},
 )
-async def network(request: Asking, q: Query = "") -> Response[bytes]:
+async def network(request: Asking, q: Routed = "") -> Response[bytes]:
     """The tree of routers, how they are, and where a query goes."""
     service = served(request.scope).service
     return shown(request, "network.html", await network_view(service, q.strip()))
@@ -117,39 +194,68 @@ async def network(request: Asking, q: Query = "") -> Response[bytes]:
 
 async def network_view(service: Leaf | Router, query: str) -> NetworkView:
     """The tree below a router, with what became of a query, if there is one."""
-    root = await service.tree(TreeRequest(deadline=DEADLINE))
-    answer = await service.search(SearchRequest(query=query, limit=10, deadline=DEADLINE)) if query else None
+    read = parsed(query) if query else None
+    tree = service.tree(TreeRequest(deadline=DEADLINE))
+    if read is None:
+        root, answer = await tree, None
+    else:
+        root, answer = await asyncio.gather(
+            tree, service.search(SearchRequest(query=query, limit=10, deadline=DEADLINE))
+        )
     listed = list(_listed(root, ()))
     shown_nodes = listed[:MOST_SHOWN]
     drawn = bars([Branch(len(path), node.documents) for path, node in shown_nodes], _WIDE, _ROW)
-    went = _went(answer) if answer else {}
+    went, elsewhere = _went(answer) if answer else ({}, ())
+    may = may_hold(read) if read else ""
     nodes = tuple(
         NodeView(
             path=(*path, plain(node.name)), url=node.url if len(node.url) <= _LONGEST else "",
             leaf=node.leaf, level=node.level, up=node.up, ready=node.ready,
             documents=node.documents, label_bytes=node.label_bytes, label_age=node.label_age, error=plain(node.error),
             x=bar.x, y=bar.y, width=bar.width, height=bar.height,
-            went=way.went, reason=plain(way.reason), seconds=way.seconds, results=way.results,
+            went=way.went, reason=plain(way.reason),
+            why=_why_asked(service, path, node, may) if way.went in ("asked", "failed") else "",
+            seconds=way.seconds, results=way.results,
         )
         for (path, node), bar in zip(shown_nodes, drawn, strict=True)
         for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
     )  # fmt: skip
     depth = max(len(path) for path, _node in shown_nodes) + 1
     left_out = sum(node.left_out for _path, node in listed)
+    answering = [node for _path, node in listed if node.up]
     return NetworkView(
         query=query,
         nodes=nodes,
         total=len(listed) + left_out,
-        sites=sum(node.leaf for _path, node in listed),
-        down=sum(not node.up for _path, node in listed),
+        sites=sum(node.leaf for node in answering),
+        routers=sum(not node.leaf for node in answering),
+        down=len(listed) - len(answering),
+        left_out=left_out,
         levels=depth,
         width=_WIDE,
         height=depth * (_ROW + 1),
         found=answer.total if answer else 0,
         asked=len(answer.asked) if answer else 0,
+        failed=sum(way.went == "failed" for way in went.values()),
+        skipped=len(answer.skipped) if answer else 0,
+        passed=passed_over(answer, listed) if answer else (),
         seconds=answer.seconds if answer else 0.0,
         partial=answer.partial if answer else (),
+        elsewhere=elsewhere,
     )
+
+
+def room_for(name: str) -> float:
+    """How wide a bar must be to hold a name: at least as wide as any usual font makes it."""
+    return _MARGIN + sum(map(_width, name))
+
+
+def _width(sign: str) -> float:
+    if sign in _THIN:
+        return 5.0
+    if sign in _THICK or east_asian_width(sign) in "WF":
+        return 13.0
+    return 7.8 if sign.isascii() and not sign.isupper() else 9.5
 
 
 def _listed(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
@@ -159,18 +265,89 @@ def _listed(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         yield from _listed(child, (*path, node.name))
 
 
-def _went(answer: Answer) -> dict[tuple[str, ...], Way]:
-    """What became of the query at each router, by its path."""
+# -- where a query goes ---------------------------------------------------------------------------------------------------
+
+
+def may_hold(query: Query) -> str:
+    """What a description must promise for its router to be asked, in words."""
+    words = [f"{attribute}:{word}" if attribute else word for attribute, word in asked_words(query)]
+    simple = all(isinstance(part, Word | Phrase) for part in (query.parts if isinstance(query, And) else (query,)))
+    if simple and len(words) == 1:
+        return f"by its description it may hold “{words[0]}”"
+    if simple and len(words) <= 5:
+        return f"by its description it may hold “{'”, “'.join(words[:-1])}” and “{words[-1]}” together"
+    return "by its description it may hold a match"
+
+
+def _why_asked(service: Leaf | Router, path: Sequence[str], node: TreeNode, may: str) -> str:
+    """Why a router was asked; of those further below nobody here knows more than that they have told something."""
+    if not path:
+        return "the query begins here"
+    child = service.children.get(node.name) if isinstance(service, Router) and len(path) == 1 else None
+    if not node.ready or (child is not None and child.label is None):
+        return "what it holds is not known yet, so it may hold a match"
+    if child is not None and child.label is not None and not _tells_all_words(child.label):
+        return "its description does not tell all its words, so it may hold a match"
+    return may
+
+
+def _tells_all_words(label: ContentLabel) -> bool:
+    parts = [cluster.filters for cluster in label.clusters]
+    return label.analyser == ANALYSER and (bool(label.filters) or (bool(parts) and all(parts)))
+
+
+def _went(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...]]:
+    """(what became of the query at each router, by its path; reasons why something is missing that are no router's)."""
     found: dict[tuple[str, ...], Way] = {
         (answer.router,): Way("asked", seconds=answer.seconds, results=len(answer.results))
     }
+    by_name: dict[str, list[tuple[str, ...]]] = {}
     for one in answer.asked:
         found[one.path] = Way("asked", seconds=one.seconds, results=one.results)
+        for name in {"/".join(one.path), "/".join(one.path[-2:])}:
+            by_name.setdefault(name, []).append(one.path)
     for skipped in answer.skipped:
         found[skipped.path] = Way("skipped", skipped.reason)
+    elsewhere = []
     for reason in answer.partial:
-        path, _, said = reason.partition(": ")
-        for asked in answer.asked:
-            if "/".join(asked.path) == path or "/".join(asked.path[-2:]) == path:
-                found[asked.path] = Way("failed", said)
-    return found
+        name, _, said = reason.partition(": ")
+        for path in by_name.get(name, ()):
+            found[path] = Way("failed", said)
+        if name not in by_name:
+            elsewhere.append(reason)
+    return found, tuple(elsewhere)
+
+
+def passed_over(answer: Answer, listed: Sequence[tuple[tuple[str, ...], TreeNode]]) -> tuple[Passed, ...]:
+    """Those that were not asked, by reason; those that came nearest to being asked first."""
+    known = {(*path, node.name): node for path, node in listed}
+    below: dict[tuple[str, ...], int] = {}
+    for path in known:
+        for length in range(1, len(path)):
+            below[path[:length]] = below.get(path[:length], 0) + 1
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for one in answer.skipped:
+        groups.setdefault(plain(one.reason), []).append(one.path)
+
+    def documents(path: tuple[str, ...]) -> int:
+        return known[path].documents if path in known else 0
+
+    made = []
+    for reason, paths in groups.items():
+        paths.sort(key=lambda path: (-documents(path), path))
+        made.append(
+            Passed(
+                reason=reason,
+                names=tuple(" › ".join(map(plain, path[1:])) for path in paths[: NAMED + MOST_NAMED]),
+                count=len(paths),
+                documents=sum(map(documents, paths)),
+                below=sum(below.get(path, 0) for path in paths),
+            )
+        )
+    return tuple(sorted(made, key=_least_missed))
+
+
+def _least_missed(passed: Passed) -> tuple[int, int, str]:
+    """Who lacks fewer words came nearer; then who holds more."""
+    missed = passed.reason.count(",") + 1 if passed.reason.startswith("no page holds") else 0
+    return missed, -passed.documents, passed.reason

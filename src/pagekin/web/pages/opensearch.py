@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from pagekin.hypertext import Corpus, fold
 from pagekin.labels import ContentLabel
+from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
-from pagekin.routers.open_leaf import plain
 from pagekin.routers.router import Router
 from pagekin.text.analysis import form_of
 from pagekin.web import addresses
@@ -54,7 +54,12 @@ class Description(Struct, frozen=True, kw_only=True):
 
 
 def origin(request: Asking) -> str:
-    """The scheme and host that a request was sent to; the server's own address where it names none that could be one."""
+    """The scheme and host by which browsers reach us: as we were told, or else those that a request was sent to.
+
+    What a proxy says of them in headers anyone can say; the server's own address stands in for a host that cannot be one.
+    """
+    if told := addresses.ORIGIN.get():
+        return told
     named = request.headers.get("host", "")
     if not _HOST.fullmatch(named):
         server: Any = request.scope.get("server") or ("localhost", 80)

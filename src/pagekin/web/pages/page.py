@@ -1,7 +1,8 @@
 """One page: what is known of it, which pages are like it and why, and who links to it."""
 
+from collections import Counter
 from typing import Annotated, Any
-from urllib.parse import quote, quote_plus, unquote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import numpy as np
 import numpy.typing as npt
@@ -17,22 +18,23 @@ from pagekin.routers.http import Served, served
 from pagekin.routers.messages import Found, RelatedRequest, RouterError
 from pagekin.routers.router import Router
 from pagekin.similarity import RelatedIndex
+from pagekin.similarity.explain import Citations, links_to
 from pagekin.similarity.related import Query, RelatedError
+from pagekin.web.brief import number_in_full
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
 from pagekin.web.pages.why import (
     Quote,
-    Quotes,
     Similar,
     Term,
     links_from,
-    links_to,
     opening,
+    quoted,
     similar_pages,
     targets_of,
     terms_of,
 )
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
-from pagekin.web.shown import Asking, shown, wants_json
+from pagekin.web.shown import Asking, shown, tail, wants_json
 
 Array = npt.NDArray[Any]
 LONGEST_URL = 8_000
@@ -41,8 +43,10 @@ NEIGHBOURS = 5
 """Of each kind that the picture shows."""
 _LOOKED_AT = 64
 """Linked pages, of many, among which the most similar are chosen."""
-LINKING, _ROOM = 100, 24_000
-"""Other linking pages that are named without a quotation, and the letters of our addresses of them: pages stay small."""
+LINKING = 100
+"""Other linking pages that are named without a quotation."""
+_TAIL = 26
+"""Characters of the end of an address that stands for a title."""
 _DOCUMENT_PAGES, _COPIES = 20, 20
 """Pages of the same document, and near copies, that are named."""
 LANGUAGES = {
@@ -173,7 +177,9 @@ def checked_url(url: str) -> str:
 
 
 def number_of(collection: Collection, url: str) -> int:
-    """The number of an address, also if it was given without http://; -1 if it is unknown."""
+    """The number of an address, also if it was given without http:// or abbreviated; -1 if it is unknown."""
+    if (number := number_in_full(collection.corpus, url)) >= 0:
+        return number
     spellings = (url,) if "://" in url else (url, f"http://{url}", f"https://{url}")
     return next((found for one in spellings if (found := collection.corpus.url_number(one)) >= 0), -1)
 
@@ -202,7 +208,7 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
             "trails": _trails(collection, pages[0]),
             "document": _document(collection, pages[0]),
         }
-    quotes = Quotes(collection)
+    citations = Citations(corpus)
     query, note = _query(collection, index, number)
     anchors, citing = links_to(corpus, number)
     linked = links_from(corpus, pages[0]) if pages else np.zeros(0, np.int64)
@@ -217,7 +223,7 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
         captures=len(pages),
         linking_pages=len(anchors),
         linked_pages=len(linked),
-        quotes=[quotes.of(int(anchors[place])) for place in order[:QUOTES]],
+        quotes=[quoted(collection, citations.of(int(anchors[place]))) for place in order[:QUOTES]],
         also_linking=_also_linking(collection, citing, order),
         other=other,
         one_site=_one_site(index),
@@ -277,14 +283,10 @@ def _most_similar(collection: Collection, query: Query | None, numbers: Array) -
 
 
 def _also_linking(collection: Collection, citing: Array, order: list[int]) -> list[PageLink]:
-    """Pages whose links are not quoted, by their titles; as many as there is room for."""
+    """Pages whose links are not quoted, by their titles; some of them if there are many."""
     seen = set(order)
     rest = [*order[QUOTES:], *(place for place in range(len(citing)) if place not in seen)]
-    links, room = [], _ROOM
-    for link in collection.page_links(citing[rest[:LINKING]]):
-        room -= len(quote_plus(link.url))
-        if room >= 0:
-            links.append(link)
+    links = collection.page_links(citing[rest[:LINKING]])
     return sorted(links, key=lambda link: (link.title.casefold(), link.url))
 
 
@@ -328,10 +330,14 @@ def _neighbourhood(
         chosen |= {found: (role, likeness) for found, likeness in fresh[:NEIGHBOURS]}
     if len(chosen) == 1:
         return None
+    links_of = {found: collection.link(found) for found in chosen}
+    titles = Counter(link.title for link in links_of.values())
     nodes = []
     for found, (role, likeness) in chosen.items():
-        link = collection.link(found)
-        nodes.append(Node(url=link.url, title=link.title, role=role, similarity=likeness))
+        link = links_of[found]
+        # Of several pages of one title the addresses tell which is which.
+        title = link.title if titles[link.title] == 1 or role == "here" else tail(link.url, _TAIL)
+        nodes.append(Node(url=link.url, title=title, role=role, similarity=likeness))
     place_of = {found: place for place, found in enumerate(chosen)}
     links = [
         Link(place_of[found], place_of[target])

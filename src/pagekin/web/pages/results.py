@@ -1,5 +1,6 @@
 """Results of a query, and how to go on from them: other words, filters, similar documents, a look at the group."""
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -18,10 +19,12 @@ from litestar.params import Parameter
 from pagekin.bags.copies import PLACES, are_copies
 from pagekin.hypertext import fold
 from pagekin.labels import ContentLabel
+from pagekin.labels.model import plain
 from pagekin.routers.http import Served, served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import (
     Answer,
+    Filters,
     Found,
     Group,
     Item,
@@ -32,7 +35,6 @@ from pagekin.routers.messages import (
     ShowRequest,
     SuggestRequest,
 )
-from pagekin.routers.open_leaf import plain
 from pagekin.routers.results import SEEN, grouped, merged
 from pagekin.routers.router import Router
 from pagekin.routers.routing import parsed
@@ -40,6 +42,7 @@ from pagekin.text import Query, QueryError, keep_pages, tokens
 from pagekin.text.analysis import form_of
 from pagekin.web import addresses as to
 from pagekin.web.collection import Collection, collection_of
+from pagekin.web.pages.ranked import ranked
 from pagekin.web.pages.result_views import Choices, Link, Picture, PictureDot, Result, ResultGroup, ResultsView, Told
 from pagekin.web.pictures.group import group_layout
 from pagekin.web.queries import any_of, forms_of, narrowed, parts_of, widened
@@ -51,8 +54,6 @@ SIMILAR, LIKE, TERMS = 6, 5, 8
 """Similar documents that are shown, to how many of the results, and terms in each list."""
 _LOOKED_AT = 8
 """How many times as many similar documents are looked at in a collection, since most of them match."""
-_MOST_SEARCHED = 10_000
-"""Results that a service gives at most."""
 MOST_TOLD = 50
 """Rows of who was asked, and of who was not."""
 _MOST_SITES = 50
@@ -244,26 +245,28 @@ class _Asking:
 
     async def _searched(self) -> ResultsView:
         """Documents that match: one more than is shown, to know whether there are more."""
+        if self.collection:
+            return await self.here.timed("search", self._ranked(self.collection))
         asked, wanted = self.asked, self.first + A_PAGE + 1
         request = SearchRequest(query=asked.q, limit=wanted, filters=asked.filters(), ask=asked.ask)
-        if self.collection:
-            # Only what is shown needs a piece of its text, also on later pages.
-            request = msgspec.structs.replace(request, limit=SEEN * wanted, snippets=False)
         answer = await self.here.timed("search", self.service.search(request))
-        results: Sequence[Found] = answer.results
-        if self.collection:
-            results = merged(answer.results, wanted)
-            while len(results) < wanted and request.limit < min(answer.total, _MOST_SEARCHED):
-                # Nearly all of them are copies: the others come later.
-                request = msgspec.structs.replace(request, limit=min(SEEN * request.limit, _MOST_SEARCHED))
-                answer = await self.service.search(request)
-                results = merged(answer.results, wanted, seen=request.limit)
-        here = results[self.first : self.first + A_PAGE]
-        if self.collection:
-            here = await self._with_text(self.collection, here)
-        more = len(results) > self.first + A_PAGE
-        view = self._answered(answer, here, more)
-        return view if more or not here else msgspec.structs.replace(view, different=len(results))
+        here = answer.results[self.first : self.first + A_PAGE]
+        view = self._answered(answer, here, len(answer.results) == wanted)
+        return view if view.next or not here else msgspec.structs.replace(view, different=len(answer.results))
+
+    async def _ranked(self, collection: Collection) -> ResultsView:
+        """The same of a collection: only what is shown needs a name and a piece of its text, also on later pages."""
+        started, leaf = time.perf_counter(), collection.leaf
+        keep = self._keep(collection)
+        found = ranked(
+            collection, lambda most: leaf.text.search(self.query, most, keep=keep, documents=leaf.documents),
+            self.first, self.first + A_PAGE + 1,
+        )  # fmt: skip
+        seconds = time.perf_counter() - started
+        here = await self._with_text(collection, found.found[:A_PAGE])
+        answer = Answer(query=self.asked.q, router=leaf.name, leaf=True, total=found.total, seconds=seconds)
+        view = self._answered(answer, here, len(found.found) > A_PAGE)
+        return view if view.next or not here else msgspec.structs.replace(view, different=found.before)
 
     async def _with_text(self, collection: Collection, results: Sequence[Found]) -> list[Found]:
         """Documents of a leaf, originals before their copies, with the pieces of text that show best what was found."""
@@ -310,14 +313,20 @@ class _Asking:
             seconds=round(answer.seconds, 4),
         )  # fmt: skip
 
-    def _matching(self, collection: Collection) -> tuple[list[int], list[int], list[float]]:
-        """(the best page of each document that matches, the best first; the sub-cluster of each; their scores)."""
+    def _keep(self, collection: Collection) -> npt.NDArray[np.bool_] | None:
+        """The pages that the filters leave."""
         filters = self.asked.filters()
-        keep = keep_pages(
+        if filters == Filters():
+            return None
+        return keep_pages(
             collection.corpus, site=filters.site or None, since=filters.since, until=filters.until,
             language=filters.language or None,
         )  # fmt: skip
+
+    def _matching(self, collection: Collection) -> tuple[list[int], list[int], list[float]]:
+        """(the best page of each document that matches, the best first; the sub-cluster of each; their scores)."""
         leaf = collection.leaf
+        keep = self._keep(collection)
         hits = leaf.text.search(self.query, len(collection.corpus), keep=keep, documents=leaf.documents)
         return hits.pages, leaf.cluster_of[hits.pages].tolist() if hits.pages else [], hits.scores
 
@@ -445,17 +454,15 @@ class _Matching:
 
     def __init__(self, collection: Collection, query: Query) -> None:
         leaf = collection.leaf
-        self._corpus, self._documents = collection.corpus, leaf.documents
-        self._pages = leaf.text.search(query, len(collection.corpus), documents=leaf.documents).pages
-        self._there = np.zeros(len(leaf.document_pages), np.bool_)
-        self._there[leaf.documents[self._pages]] = True
+        self._corpus = collection.corpus
+        self._there = leaf.text.found(query, leaf.documents)
 
     @cached_property
     def _sketches(self) -> npt.NDArray[np.uint16]:
         """By which copies of them are told."""
-        return self._rows(self._pages)
+        return self._rows(self._there)
 
-    def _rows(self, pages: Sequence[int]) -> npt.NDArray[np.uint16]:
+    def _rows(self, pages: npt.NDArray[np.bool_] | list[int]) -> npt.NDArray[np.uint16]:
         kin = self._corpus.kin
         return (
             np.asarray(kin["copy.rows"]).reshape(-1, PLACES)[pages]
@@ -467,7 +474,7 @@ class _Matching:
         """Those of some results that neither match nor are copies of what does."""
         for one in results:
             page = self._corpus.pages_of(self._corpus.url_number(one.url))[0]
-            if self._there[self._documents[page]]:
+            if self._there[page]:
                 continue
             if not any(are_copies(self._sketches, row).any() for row in self._rows([page])):
                 yield one

@@ -14,9 +14,9 @@ from msgspec import Struct, structs
 from pagekin.clusters import Tree
 from pagekin.clusters.documents import NAME as DOCUMENTS
 from pagekin.clusters.shown import Covers
+from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.routers.messages import RouterError
-from pagekin.routers.open_leaf import plain
 from pagekin.web import addresses
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
 from pagekin.web.pictures.treemap import Part, Tile, tiles

@@ -1,7 +1,6 @@
 """Why pages are alike, for people: the terms that they share, and links with the words around them."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -11,9 +10,9 @@ from msgspec import Struct
 
 from pagekin.bags.bags import Origin
 from pagekin.hypertext import Corpus
-from pagekin.routers.open_leaf import plain
+from pagekin.labels.model import plain
 from pagekin.similarity import RelatedIndex
-from pagekin.similarity.explain import SharedTerm, shared_terms
+from pagekin.similarity.explain import Citation, Citations, SharedTerm, cut, shared_terms, tidy
 from pagekin.similarity.related import Query, Result
 from pagekin.web.collection import Collection, PageLink
 
@@ -21,14 +20,8 @@ Array = npt.NDArray[Any]
 Kind = Literal["word", "linked from", "links to"]
 TERMS, QUOTES = 8, 2
 """Shared terms and citing pages that are shown of a similar page."""
-AROUND = 90
-"""Characters before and after a link that are shown."""
 OPENING = 300
 """Characters of a page's beginning."""
-_LINK_WORDS = 160
-_AMID = 40
-"""Characters around a link from which on it stands amid a text."""
-_STRAY_SPACE = re.compile(r" (?=[,.;:!?)\]](?: |$)|['’]s\b)|(?<=[(\[]) ")
 _SENTENCE = re.compile(r"[.!?…:。]")
 _LINE = 80
 """Characters from which on a line is taken for running text."""
@@ -162,21 +155,18 @@ def similar_pages(
     collection: Collection, index: RelatedIndex, query: Query, results: Iterable[Result]
 ) -> list[Similar]:
     """Related pages, each with what it shares with the query and who links to it."""
-    asked = [int(index.bags.urls[document]) for document in query.documents]
-    citing = np.zeros(len(collection.corpus), np.bool_)
-    for number in asked:
-        citing[links_to(collection.corpus, number)[1]] = True
-    quotes = Quotes(collection)
-    numbers = ((collection.corpus.url_number(one.url), one) for one in results)
-    return [_similar(collection, index, query, one, number, quotes.telling(number, citing)) for number, one in numbers]
+    citations = Citations(collection.corpus, (int(index.bags.urls[document]) for document in query.documents))
+    return [_similar(collection, index, query, one, citations) for one in results]
 
 
 def _similar(
-    collection: Collection, index: RelatedIndex, query: Query, result: Result, number: int, quotes: list[Quote]
+    collection: Collection, index: RelatedIndex, query: Query, result: Result, citations: Citations
 ) -> Similar:
+    number = collection.corpus.url_number(result.url)
     mine = query.terms, query.weights, query.origins
     document = index.bags.document(number)
     shared = shared_terms(collection.corpus, index.bags, mine, query.total, document, TERMS)
+    cited = citations.telling(number, [term.term for term in shared], QUOTES)
     return Similar(
         page=collection.link(number),
         similarity=result.similarity,
@@ -184,7 +174,7 @@ def _similar(
         copies=list(result.copies[:_COPIES]),
         more_copies=max(0, len(result.copies) - _COPIES),
         terms=[_shared(collection, term) for term in shared],
-        quotes=quotes,
+        quotes=[quoted(collection, one) for one in cited],
     )
 
 
@@ -218,22 +208,6 @@ def common_terms(collection: Collection, index: RelatedIndex, documents: Sequenc
 # -- links, with the words around them ------------------------------------------------------------------------------------
 
 
-def links_to(corpus: Corpus, number: int) -> tuple[Array, Array]:
-    """(anchors, pages): one link from each other page to an address, if possible one with words."""
-    anchors = corpus.anchors_in(number).astype(np.int64)
-    if not len(anchors):
-        return anchors, anchors
-    kin = corpus.kin
-    pages = np.searchsorted(kin["page.anchors"], anchors.astype(kin["page.anchors"].dtype), side="right") - 1
-    wordless = np.asarray(kin["anchor.length"][anchors]) == 0
-    order = np.lexsort((anchors, wordless, pages))
-    anchors, pages = anchors[order], pages[order]
-    # Older captures of a page follow the newest: of all of them one link is enough.
-    urls = np.asarray(kin["page.url"])[pages]
-    first = np.append(True, urls[1:] != urls[:-1]) & (urls != number)
-    return anchors[first], pages[first]
-
-
 def targets_of(corpus: Corpus, page: int) -> set[int]:
     """The addresses that a page links to, itself too if it does."""
     found = corpus.anchors_out(page)
@@ -245,67 +219,15 @@ def links_from(corpus: Corpus, page: int) -> Array:
     return np.array(sorted(targets_of(corpus, page) - {int(corpus.kin["page.url"][page])}), np.int64)
 
 
-class Quotes:
-    """Links as they stand in texts; each text is read once."""
-
-    def __init__(self, collection: Collection) -> None:
-        self._collection, self._corpus = collection, collection.corpus
-        self._texts: dict[int, tuple[bytes, Array]] = {}
-
-    def telling(self, number: int, citing: npt.NDArray[np.bool_]) -> list[Quote]:
-        """Links to an address: from pages that link to what was asked about too, and of these from those with few links.
-
-        `citing` tells of each page whether it links to what was asked about. A page that links to little means more by it
-        than a list of everything, and a link amid a text more than one in a menu.
-        """
-        anchors, pages = links_to(self._corpus, number)
-        both = citing[pages]
-        bounds = self._corpus.kin["page.anchors"]
-        links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
-        order = np.lexsort((pages, links, ~both))[: 2 * QUOTES].tolist()
-        read: list[tuple[bool, bool, tuple[int, str, str, str]]] = []
-        for place in order:
-            found = self._around(int(anchors[place]))
-            read.append((not both[place], len(found[1]) + len(found[3]) < _AMID, found))
-            if [one[:2] for one in read].count((read[0][0], False)) == QUOTES:  # none would come before these
-                break
-        read.sort(key=lambda one: one[:2])
-        return [self._made(*found, both=not alone) for alone, _bare, found in read[:QUOTES]]
-
-    def of(self, anchor: int) -> Quote:
-        """A link with the text of its line around it."""
-        return self._made(*self._around(anchor))
-
-    def _around(self, anchor: int) -> tuple[int, str, str, str]:
-        """(the page on which a link stands; its line's text before it, in it and after it, near enough)."""
-        kin = self._corpus.kin
-        page = self._corpus.page_of_anchor(anchor)
-        if page not in self._texts:
-            self._texts[page] = self._corpus.text_bytes(page)
-        data, at = self._texts[page]
-        start, length = int(kin["anchor.start"][anchor]), int(kin["anchor.length"][anchor])
-        begin = int(at[start]) if start < len(at) else len(data)
-        end = begin
-        if length:
-            end = max(begin, int(at[start + length]) if start + length < len(at) else len(data))
-        line, close = data.rfind(b"\n", 0, begin) + 1, data.find(b"\n", end)
-        before = data[max(line, begin - 4 * AROUND) : begin].decode("utf-8", "ignore")
-        text = data[begin : min(end, begin + 4 * _LINK_WORDS)].decode("utf-8", "ignore")
-        after = data[end : min(close if close >= 0 else len(data), end + 4 * AROUND)].decode("utf-8", "ignore")
-        words = len(text)
-        while words and not (text[words - 1].isalnum() or unicodedata.category(text[words - 1])[0] == "M"):
-            words -= 1
-        text, after = text[:words], text[words:] + after
-        return page, before, text, after.partition("\n")[0]
-
-    def _made(self, page: int, before: str, text: str, after: str, both: bool = False) -> Quote:
-        return Quote(
-            page=self._collection.page_link(page),
-            before=_cut(_tidy(before)[::-1])[::-1],
-            text=_one_line(text)[:_LINK_WORDS],
-            after=_cut(_tidy(after)),
-            both=both,
-        )
+def quoted(collection: Collection, citation: Citation) -> Quote:
+    """A citation for people."""
+    return Quote(
+        page=collection.page_link(citation.page),
+        before=plain(citation.left),
+        text=plain(citation.text),
+        after=plain(citation.right),
+        both=citation.cites_both,
+    )
 
 
 def opening(collection: Collection, page: int) -> str:
@@ -314,20 +236,6 @@ def opening(collection: Collection, page: int) -> str:
     at = 0
     for line in text.split("\n"):
         if len(line) >= _LINE and _SENTENCE.search(line):
-            return _cut(_tidy(text[at : at + 2 * OPENING]), OPENING)
+            return plain(cut(tidy(text[at : at + 2 * OPENING]), OPENING))
         at += len(line) + 1
-    return _cut(_tidy(collection.leaf.opening(page)), OPENING)
-
-
-def _one_line(text: str) -> str:
-    return plain(" ".join(text.split()))
-
-
-def _cut(text: str, most: int = AROUND) -> str:
-    """The beginning of a text, cut between words where it is too long."""
-    return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
-
-
-def _tidy(text: str) -> str:
-    """A text with single spaces, and none before a comma or behind a bracket: there was a link's border."""
-    return plain(_STRAY_SPACE.sub("", re.sub(r"\s+", " ", text)))
+    return plain(cut(tidy(collection.leaf.opening(page)), OPENING))

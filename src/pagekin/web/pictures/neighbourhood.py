@@ -17,7 +17,7 @@ from msgspec import Struct
 Role = Literal["here", "in", "out", "similar"]
 SIZE = 13.0
 """Of letters."""
-MOST_FAR = 60
+MOST_FAR = 36
 """Links between neighbours that are drawn."""
 _NARROW = frozenset("iljtfrI.,:;'|!()[]{}-` ")
 _BROAD = frozenset("mwMW@%&—…")

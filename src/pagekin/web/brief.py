@@ -1,0 +1,52 @@
+"""Long addresses of pages in short: pages of ours name dozens of others, each several times, and must stay small.
+
+An address that would take much room in one of ours is given by its beginning, its length and its digest. So it is the same
+in every build, and can be kept and sent like any other; the collection knows the rest.
+"""
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+from urllib.parse import quote_plus
+
+import numpy as np
+
+from pagekin.hypertext import Corpus
+
+LONGEST = 200
+"""Bytes that the address of a page may take in one of ours."""
+KEPT = 48
+"""Characters of the beginning of a longer one."""
+MOST_TRIED = 20_000
+"""Addresses of one beginning and one length of which the digest is made, to find one."""
+_MARK = "…"
+"""Stands in no address in its canonical form."""
+_BRIEF = re.compile(rf"(.{{{KEPT}}}){_MARK}(\d{{1,9}})-([0-9a-f]{{24}})", re.DOTALL)
+
+
+@lru_cache(4096)
+def brief(url: str) -> str:
+    """An address as it stands in ours: as it is, or abbreviated if it is long."""
+    if len(url) <= LONGEST // 3 or (len(url) <= LONGEST and len(quote_plus(url)) <= LONGEST):
+        return url
+    data = url.encode()
+    return f"{url[:KEPT]}{_MARK}{len(data)}-{_digest(data)}"
+
+
+def number_in_full(corpus: Corpus, text: str) -> int:
+    """The number of an abbreviated address; -1 if it is none, or unknown."""
+    found = _BRIEF.fullmatch(text)
+    if not found:
+        return -1
+    begun = found[1].encode("utf-8", "replace")
+    # No byte of UTF-8 is 255, so this lies behind all that begin so.
+    first, last = corpus.urls.nearest(begun), corpus.urls.nearest(begun + b"\xff")
+    alike = np.flatnonzero(np.diff(np.asarray(corpus.urls.offsets[first : last + 1])) == int(found[2]))
+    for number in (first + alike[:MOST_TRIED]).tolist():
+        if _digest(corpus.urls[number]) == found[3]:
+            return corpus.home(number)
+    return -1
+
+
+def _digest(url: bytes) -> str:
+    return blake2b(url, digest_size=12).hexdigest()

@@ -1,0 +1,99 @@
+"""Filters of results, and questions that cannot be asked."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from pagekin.routers.leaf import Leaf
+from tests.routers.webs import build_leaf, get
+
+from .browser import leaf_site
+from .finding import data, follow, results, shown
+
+
+def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: Leaf) -> None:
+    every, some = data(client, q="mountain"), data(client, q="mountain", site="mirror.example", language="en")
+    assert 0 < some["total"] < every["total"]
+    assert {one["site"] for one in results(some)} == {"mirror.example"}
+    taken = [follow(client, link["address"])["asked"] for link in some["active"]]
+    assert [(asked["site"], asked["language"]) for asked in taken] == [("", "en"), ("mirror.example", "")]
+    page = shown(client, "/find?q=mountain&site=mirror.example")
+    assert {of["value"] for tag, of in page.tags if tag == "option" and "selected" in of} == {"mirror.example"}
+    sites = Counter(urlsplit(demo.now.corpus.page_url(number)).netloc for number in range(len(demo.now.corpus)))
+    assert every["choices"]["sites"] == sorted(sites, key=lambda name: (-sites[name], name))
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A site whose pages are of four years and two languages."""
+    from tests.routers.conftest import various
+
+    with leaf_site(Leaf("various", build_leaf(tmp_path_factory.mktemp("dated") / "various.kin", various()))) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, {0, 1, 2, 3, 4, 5, 6, 7}),
+        ({"since": "2013-06-01"}, {3, 4, 5, 6, 7}),
+        ({"until": "2013-06-01"}, {0, 1, 2, 3}),
+        ({"until": "2013-05-31"}, {0, 1, 2}),
+        ({"since": "2012-01-01", "until": "2015-01-01"}, {2, 3, 4}),
+        ({"language": "de"}, {1, 3, 5, 7}),
+        ({"site": "one.various.example", "language": "en"}, {0, 2}),
+    ],
+)
+def test_days_and_languages(dated: str, asked: dict[str, str], found: set[int]) -> None:
+    view = get(dated, "find.json", q="tidewrack", **asked).json
+    assert {int(one["url"].rpartition("/")[2]) for one in results(view)} == found
+    # As many pages are German, which comes first by its code: the others' language is told.
+    assert all(one["language"] == ("" if int(one["url"][-1]) % 2 else "en") for one in results(view))
+    assert view["choices"]["dates"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("q=%22open", "has no partner"),
+        ("q=NOT+river", "NOT only takes pages away"),
+        ("q=colour:red", "there is no attribute 'colour:'"),
+        ("q=river&since=yesterday", "'yesterday' is no day; write it as 1996-12-31"),
+        ("q=river&until=2020-13-01", "'2020-13-01' is no day"),
+        ("q=river&since=2020-01-02&until=2020-01-01", "ends before it begins"),
+        ("q=river&language=klingon!", "is no code of a language"),
+        ("q=river&site=" + "s" * 201, "longer than 200"),
+        ("q=river&mode=guess", "there are search, select, expand"),
+        ("q=river&page=0", "pages 1 to"),
+        ("q=river&page=99999", "pages 1 to"),
+        ("q=river&page=two", "page is wrong"),
+        ("q=river&ask=-1", "ask 1 to"),
+        ("q=" + "a+" * 600, "1,000 is the most"),
+        ("q=" + "a" * 2100, "q is wrong"),
+    ],
+)
+def test_what_cannot_be_asked_is_answered_with_the_reason(client: Any, asked: str, reason: str) -> None:
+    page = shown(client, f"/find?{asked}", 400)
+    assert reason.lower() in page.text.lower()
+    assert page.linked(), "there are ways to go on"
+    as_data = client.get(f"/find.json?{asked}")
+    assert as_data.status_code == 400
+    assert reason.lower() in as_data.json()["problem"].lower()
+
+
+def test_without_a_query_there_are_examples_that_find_something(client: Any) -> None:
+    view, page = client.get("/find.json").json(), shown(client, "/find")
+    assert len(view["examples"]) >= 4
+    for example in view["examples"]:
+        assert example["address"] in page.linked()
+        assert follow(client, example["address"])["total"] > 0, example
+
+
+def test_nothing_found_offers_any_of_the_words(client: Any) -> None:
+    page = shown(client, "/find?q=river+qwertzuiop")
+    assert "Nothing found" in page.text
+    some = next(link for link in page.linked(data_live="") if "OR" in link)
+    assert follow(client, some)["total"] > 0

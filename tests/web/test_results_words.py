@@ -1,0 +1,117 @@
+"""Other words: they narrow and widen a query, and what was added can be taken away again."""
+
+import asyncio
+import re
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagekin.routers.leaf import Leaf
+from pagekin.routers.messages import RefineRequest
+from pagekin.text import And, Or, Phrase, Word, parse
+from pagekin.text.analysis import form_of
+from pagekin.text.query import Not, Query
+from pagekin.web.queries import any_of, narrowed, parts_of, widened
+
+from .finding import data, follow
+
+
+@pytest.mark.parametrize(
+    "query", ["volcano", "volcanoes", "title:mountains", '"solar system"', "rivers OR planet", "Volcano"]
+)
+def test_other_words_are_no_forms_of_those_that_stand_there(client: Any, query: str) -> None:
+    stems = {form_of(word.lower()) for word in re.findall(r"\w+", query.replace("title:", "").replace(" OR ", " "))}
+    view = data(client, q=query)
+    offered = [link["text"] for name in ("along", "wider", "narrower") for link in view[name]]
+    assert offered
+    assert not stems & {form_of(word) for word in offered}
+
+
+def test_there_would_be_forms_of_the_word_itself_among_other_words(demo: Leaf) -> None:
+    terms = asyncio.run(demo.refine(RefineRequest(query="volcano", count=8)))
+    assert "volcanoes" in (*terms.collocated, *terms.broader, *terms.narrower)
+
+
+@pytest.mark.parametrize("query", ["river", "mountain", "music OR opera"])
+def test_other_words_narrow_and_widen(client: Any, query: str) -> None:
+    view = data(client, q=query)
+    for term in (*view["along"], *view["narrower"]):
+        refined = follow(client, term["address"])
+        assert refined["total"] <= view["total"]
+        assert any(word["text"] == term["text"] for word in refined["words"])
+    for term in view["wider"]:
+        assert follow(client, term["address"])["total"] >= view["total"]
+
+
+def test_a_word_is_taken_away_by_its_cross(client: Any) -> None:
+    view = data(client, q='river title:nile NOT "yellow river"')
+    without = {word["text"]: follow(client, word["address"])["asked"]["q"] for word in view["words"]}
+    assert without == {
+        "river": 'title:nile NOT "yellow river"',
+        "title:nile": 'river NOT "yellow river"',
+        'NOT "yellow river"': "river title:nile",
+    }
+
+
+WORDS = st.sampled_from(["river", "rivers", "lock", "queue", "km³", "café", "c", "title"])
+ATOMS = st.builds(Word, st.sampled_from([None, None, "title"]), st.sampled_from(["river", "lock", "queue", "bird"]))
+PHRASES = st.builds(Phrase, st.none(), st.just(("solar", "system")))
+SIMPLE = st.one_of(ATOMS, PHRASES)
+QUERIES: st.SearchStrategy[Query] = st.one_of(
+    SIMPLE,
+    st.lists(SIMPLE, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts))),
+    st.lists(SIMPLE, min_size=2, max_size=3).map(lambda parts: And(tuple(parts))),
+    st.tuples(SIMPLE, SIMPLE).map(lambda pair: And((pair[0], Not(pair[1])))),
+    st.tuples(SIMPLE, SIMPLE, SIMPLE).map(lambda some: And((some[0], Or(some[1:])))),
+)
+
+
+def holds(query: Query, words: set[str]) -> bool:
+    """Whether a page with some words, all in its title, is found; each is its own stem here."""
+    if isinstance(query, And):
+        return all(holds(part, words) for part in query.parts)
+    if isinstance(query, Or):
+        return any(holds(part, words) for part in query.parts)
+    if isinstance(query, Not):
+        return not holds(query.part, words)
+    return set((query.word,) if isinstance(query, Word) else query.words) <= words
+
+
+PAGES = [
+    set(some)
+    for count in range(6)
+    for some in combinations(("river", "lock", "queue", "bird", "solar", "system"), count)
+]
+
+
+@given(QUERIES, st.sampled_from(["river", "lock", "queue", "bird"]))
+def test_a_changed_query_finds_what_it_should(query: Query, word: str) -> None:
+    text = str(query)
+    less, more = parse(narrowed(text, query, word)), parse(widened(text, query, word))
+    taken_away = any(part == Word(None, word) for part in (query.parts if isinstance(query, And | Or) else (query,)))
+    for page in PAGES:
+        if not taken_away:
+            assert holds(less, page) == (holds(query, page) and word in page)
+            assert holds(more, page) == (holds(query, page) or word in page)
+    for _part, rest in parts_of(query):
+        assert all(holds(parse(rest), page) or not holds(query, page) for page in PAGES)
+    if some := any_of(query):
+        assert all(holds(parse(some), page) or not holds(query, page) for page in PAGES)
+
+
+@given(QUERIES, WORDS)
+def test_a_word_that_was_added_is_taken_away_again(query: Query, word: str) -> None:
+    text = str(query)
+    added = narrowed(text, query, word)
+    if len(added) > len(text) and parse(added) != query:
+        again = narrowed(added, parse(added), word)
+        assert parse(again) == parse(text)
+
+
+def test_a_query_that_has_no_room_for_more_stays_as_it_is() -> None:
+    full = " ".join(f"word{number}" for number in range(32))
+    assert narrowed(full, parse(full), "more") == full
+    assert widened(full, parse(full), "more") == full
