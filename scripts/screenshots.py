@@ -46,17 +46,24 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        with command_site("demo", "--out", f"{folder}/demo.kin") as site:
+        _run("demo", "--out", f"{folder}/demo.kin", "--no-serve")
+        _run("evaluate", f"{folder}/demo.kin", "--directory", "url-path")
+        with command_site("serve", f"{folder}/demo.kin", "--port", "0") as site:
             _take_all(browser, site, PAGES)
             page = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="dark").new_page()
             _take(page, site, PAGES["home"], "home-dark")
         made = ["network", "init", "--from-archive", "demo", "--out", f"{folder}/net", "--one-port", "--quiet"]
-        command = [sys.executable, "-c", "from pagekin.cli import main; main()", *made, "--port", str(free_ports(1)[0])]
-        subprocess.run(command, check=True)
+        _run(*made, "--port", str(free_ports(1)[0]))
         with command_site("network", "up", f"{folder}/net") as site:
             await_children(site)
             _take_all(browser, site, NETWORK_PAGES)
         browser.close()
+
+
+def _run(*arguments: str) -> None:
+    """Run a command of ours, or end."""
+    command = [sys.executable, "-c", "from pagekin.cli import main; main()", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def _take_all(browser: Any, site: str, pages: dict[str, tuple[str, str]]) -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ _COMMON = 0.12
 _SMOOTH = 0.01
 _UNTITLED, _TITLED = 0.1, 0.3
 """What a word tells that stands in no title; the share of titles from which on more of them add nothing."""
+_KEPT_SUMS = 8
+"""Nodes whose sums are kept: those of parents are asked for by each child."""
 _WRITTEN = 20
 """Pages, besides the central ones, that tell how words are written."""
 _LINKS = 0.3
@@ -85,14 +88,21 @@ def describe(
     `written` gives words as some pages write them.
     """
     found: list[Described] = []
+
+    sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
+    # An only child holds what its parent does.
+    alike = list(range(len(tree)))
+    for node, parent in enumerate(tree.parent.tolist()):
+        if parent >= 0 and len(tree.pages_of(parent)) == len(tree.pages_of(node)):
+            alike[node] = alike[parent]
     for node in range(len(tree)):
         pages = tree.pages_of(node)
-        own, holding = rows.sums(pages)
+        own, holding = sums(alike[node])
         here = holding / max(len(pages), 1)
         telling = own / max(len(pages), 1) * here
         if tree.parent[node] >= 0:
             above = tree.pages_of(int(tree.parent[node]))
-            elsewhere = (rows.sums(above)[1] - holding) / max(len(above) - len(pages), 1)
+            elsewhere = (sums(alike[tree.parent[node]])[1] - holding) / max(len(above) - len(pages), 1)
             telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
         if titles is not None:
             telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
