@@ -77,7 +77,7 @@ def started(folder: Path, *options: str) -> Up:
     log = folder / f"up{'-'.join(options)}.log"
     command = [sys.executable, "-m", "pagekin", "network", "up", str(folder), "--refresh", "1", *options]
     with log.open("w") as out:
-        return Up(subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "PYTHONUNBUFFERED": "1"}), log)
+        return Up(subprocess.Popen(command, stdout=out, stderr=out), log)
 
 
 def status(folder: Path) -> tuple[int, str]:
@@ -197,6 +197,14 @@ def test_a_port_that_is_taken_is_one_clear_error_and_nothing_runs(collections: d
     assert f"nobody can listen at 127.0.0.1:{ports[1]}: Address already in use" in up.said
     assert "Traceback" not in up.said and "died" not in up.said
     assert len(up.said.strip().splitlines()) == 2, up.said
+
+
+def test_an_address_of_another_machine_is_told_as_such(collections: dict[str, Path], tmp_path: Path) -> None:
+    urls = {"root": "http://192.0.2.7:8700/", "birds": "http://192.0.2.7:8701/"}
+    result = CliRunner().invoke(app, ["network", "up", str(network(tmp_path / "net", collections, urls))])
+    assert result.exit_code == BAD_INPUT
+    assert "192.0.2.7:8700" in result.output and "192.0.2.7:8701" in result.output
+    assert "left to that one by --on HOST" in result.output
 
 
 def test_which_nodes_run_in_a_place() -> None:

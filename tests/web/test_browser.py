@@ -288,10 +288,11 @@ def test_from_words_to_a_cluster_and_back_by_keys_alone(visit: Visitor, demo_sit
     page.keyboard.press("Enter")
     arrived("**/find?q=volcano*")
 
-    # Refining: a link leads past all results to the words that are offered.
+    # Refining: a link leads to the words that are offered.
     page.keyboard.press("/")
     assert tab_to(page, "main a.skip") <= MOST_TABS
     page.keyboard.press("Enter")
+    arrived("**/find?q=volcano#other-words")
     assert tab_to(page, ".other-words a.chip") <= MOST_TABS
     term = page.evaluate("document.activeElement.innerText").strip()
     page.keyboard.press("Enter")

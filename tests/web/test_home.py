@@ -69,6 +69,54 @@ def test_starting_pages_stand_for_different_clusters_and_lie_in_them(demo: Leaf)
         assert page in tree.pages_of(one.cluster.node)
 
 
+def test_it_says_what_it_is_for_with_a_page_to_try(client: TestClient[Any], demo: Leaf) -> None:
+    view = client.get("/index.json").json()
+    page = Parsed(client.get("/", headers=HTML).content)
+    assert "Pick any page: see which pages are like it, and why." in page.text
+    assert f"What is like {view['like']['title']} ?" in page.text
+    assert view["like"] in [one["page"] for one in view["starts"]]
+    at = f"/page?url={quote(view['like']['url'], safe='')}#similar"
+    assert at in page.links
+    assert client.get(at.replace("/page", "/page.json").partition("#")[0]).json()["similar"]
+
+
+def test_why_there_are_more_topics_here_than_at_the_top_is_told_once(client: TestClient[Any], demo: Leaf) -> None:
+    tree = demo.now.trees["clusters"]
+    top, here = len(tree.children[0]), len(shown_nodes(tree))
+    assert top != here, "or the demo web shows no difference any more"
+    home, root = (Parsed(client.get(at, headers=HTML).content).text for at in ("/", "/tree/clusters"))
+    assert f"from {top} wide topics down to narrow ones; this map shows the {here} between" in home
+    assert f"shows them divided further, into {here} topics" in root
+
+
+def test_a_collection_alone_has_no_network_in_its_menu(client: TestClient[Any], network: str, demo: Leaf) -> None:
+    def menu(html: bytes) -> list[str]:
+        page = Parsed(html)
+        return [text for tag, text in page.texts if tag == "a"][:8]
+
+    assert "Network" not in menu(client.get("/", headers=HTML).content)
+    assert "Network" in menu(request(network, headers=HTML).body)
+    part = Leaf("part", demo.now.path)
+    part.above = (("top", "http://top.example/"),)
+    app: Any = Mounted({Place("testserver.local", 80): part}, web_app())
+    with TestClient(app) as asked:
+        assert "Network" in menu(asked.get("/", headers=HTML).content)
+
+
+def test_people_read_of_topics_not_of_clusters_or_groups(client: TestClient[Any]) -> None:
+    for at in (
+        "/",
+        "/tree/clusters",
+        "/tree/clusters/1",
+        "/cluster",
+        "/cluster/1",
+        "/find?q=river",
+        "/find?q=river&mode=select",
+    ):
+        text = Parsed(client.get(at, headers=HTML).content).text.lower()
+        assert not {"cluster", "clusters", "group", "groups"} & set(text.split()), at
+
+
 def test_examples_find_something(client: TestClient[Any]) -> None:
     examples = client.get("/index.json").json()["examples"]
     assert len(set(examples)) == len(examples) == 6
@@ -173,7 +221,7 @@ def test_a_router_tells_what_is_below_it(network: str) -> None:
             at = urljoin(at, told.headers["location"])
         shown = request(at, headers=HTML)
         assert shown.status == 200
-        assert start["page"]["url"] in Parsed(shown.body).links
+        assert start["page"]["url"] in Parsed(shown.body).text
     lost = request(f"{network}start?url=http%3A%2F%2Fnowhere.example%2F", headers=HTML)
     assert lost.headers["location"] == "/whole/page?url=http%3A%2F%2Fnowhere.example%2F"
     assert view["name"] == summary["name"] and "Search 2 collections as one" in page.text

@@ -15,6 +15,7 @@ from litestar.testing import TestClient
 from pagekin.hypertext import fold
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.serve import Mounted, Place
+from pagekin.text import tokens
 from pagekin.text.analysis import form_of
 from pagekin.web import web_app
 from pagekin.web.pages.opensearch import MOST, CorpusWords, LabelWords, _best_form, completions
@@ -132,6 +133,27 @@ def test_the_short_form_is_offered_where_a_longer_one_is_more_frequent(
 def test_a_short_form_that_is_hardly_written_is_not_offered_first() -> None:
     assert _best_form({"planets": 100, "planet": 20, "planeted": 90}) == "planet"
     assert _best_form({"planets": 100, "planet": 19, "planeted": 90}) == "planets"
+
+
+def test_titles_that_begin_so_are_offered_last_and_find_their_pages(demo: Leaf, client: Any) -> None:
+    corpus = demo.now.corpus
+    titles = {" ".join(tokens(demo.now.titles.text(page))) for page in range(len(corpus))}
+    for begun in ("mount", "mount k", "Mount Ki", "volcanoes of"):
+        expected = sorted(
+            (title for title in titles if title.startswith(fold(begun)) and " " in title and len(title) <= 60),
+            key=lambda title: (len(title), title),
+        )
+        offered = completions(demo, begun)
+        assert len(offered) <= MOST and len(set(offered)) == len(offered)
+        assert expected and set(expected[:3]) <= set(offered)
+        for title in expected[:3]:
+            assert client.get("/find.json", params={"q": title}).json()["total"] > 0
+    assert completions(demo, "title:mount k") == [f"title:mount {word}" for word in completions_of(demo, "k")]
+
+
+def completions_of(demo: Leaf, begun: str) -> list[str]:
+    """Completions of a word that follows another, and so of no title."""
+    return [one.removeprefix("zzz ") for one in completions(demo, f"zzz {begun}")]
 
 
 @pytest.mark.parametrize("text", ["", " ", "river ", 'river "', "(", "river:", "🌋", "\x00", "\u202e", "-"])

@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from pagekin.routers.leaf import Leaf
+from pagekin.text import parse
 from tests.routers.webs import build_leaf, get
 
 from .browser import leaf_site
 from .finding import data, follow, results, shown
+from .parsed import Parsed
 
 
 def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: Leaf) -> None:
@@ -22,8 +25,22 @@ def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: L
     assert [(asked["site"], asked["language"]) for asked in taken] == [("", "en"), ("mirror.example", "")]
     page = shown(client, "/find?q=mountain&site=mirror.example")
     assert {of["value"] for tag, of in page.tags if tag == "option" and "selected" in of} == {"mirror.example"}
-    sites = Counter(urlsplit(demo.now.corpus.page_url(number)).netloc for number in range(len(demo.now.corpus)))
-    assert every["choices"]["sites"] == sorted(sites, key=lambda name: (-sites[name], name))
+    assert [one["value"] for one in every["choices"]["sites"]] == [one["value"] for one in some["choices"]["sites"]]
+
+
+@pytest.mark.parametrize("query", ["mountain", "oxygen", "title:volcano", "qwertzuiop"])
+def test_only_sites_that_hold_matches_can_be_chosen(client: Any, demo: Leaf, query: str) -> None:
+    corpus = demo.now.corpus
+    found = demo.now.text.found(parse(query), demo.now.documents)
+    sites = Counter(urlsplit(corpus.page_url(int(page))).netloc for page in found.nonzero()[0])
+    view = data(client, q=query)
+    assert {one["value"]: one["count"] for one in view["choices"]["sites"]} == sites
+    assert [one["count"] for one in view["choices"]["sites"]] == sorted(sites.values(), reverse=True)
+    for one in view["choices"]["sites"]:
+        assert data(client, q=query, site=one["value"])["total"] > 0
+    if len(sites) > 1:
+        options = [of["value"] for tag, of in shown(client, f"/find?q={query}").tags if tag == "option"]
+        assert options[: len(sites) + 1] == ["", *(one["value"] for one in view["choices"]["sites"])]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +70,34 @@ def test_days_and_languages(dated: str, asked: dict[str, str], found: set[int]) 
     # As many pages are German, which comes first by its code: the others' language is told.
     assert all(one["language"] == ("" if int(one["url"][-1]) % 2 else "en") for one in results(view))
     assert view["choices"]["dates"]
+
+
+def test_years_and_languages_that_occur_are_offered(dated: str) -> None:
+    view = get(dated, "find.json", q="tidewrack").json
+    days = [datetime.fromtimestamp(one["date"], UTC) for one in results(view) if one["date"]]
+    years = Counter(str(day.year) for day in days)
+    offered = view["choices"]["years"]
+    assert {one["text"]: int(one["about"]) for one in offered} == years and len(years) > 1
+    for one in offered:
+        chosen = get(dated, one["address"].replace("/find?", "find.json?").lstrip("/")).json
+        assert {datetime.fromtimestamp(each["date"], UTC).year for each in results(chosen)} == {int(one["text"])}
+        again = next(year for year in chosen["choices"]["years"] if year["on"])
+        assert (again["text"], "since" in again["address"]) == (one["text"], False), "a second click takes it away"
+    assert {one["value"]: (one["name"], one["count"]) for one in view["choices"]["languages"]} == {
+        "de": ("German", 4),
+        "en": ("English", 4),
+    }
+    page = Parsed(get(dated, "find", q="tidewrack", headers={"accept": "text/html"}).body)
+    assert ("option", "German (4)") in page.texts
+
+
+def test_nothing_is_offered_where_there_is_no_choice(client: Any) -> None:
+    view = data(client, q="title:krakatoa site", site="")
+    assert view["choices"]["years"] == []
+    assert len({one["value"] for one in view["choices"]["languages"]}) <= 1
+    assert "Language" not in [
+        text for tag, text in shown(client, "/find?q=title:krakatoa+site").texts if tag == "label"
+    ]
 
 
 @pytest.mark.parametrize(

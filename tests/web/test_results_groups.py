@@ -71,11 +71,37 @@ def test_expand_shows_the_best_of_each_group(client: Any, demo: Leaf) -> None:
 # -- the picture ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_picture_shows_the_group_with_most_results(client: Any, demo: Leaf) -> None:
+@pytest.mark.parametrize("query", ["mountain", "river", "oxygen", "piano OR volcano"])
+def test_the_picture_shows_the_group_of_the_first_result(client: Any, query: str) -> None:
+    view = data(client, q=query)
+    first = next(group for group in view["groups"] if results(view)[0] in group["results"])
+    assert view["picture"]["cluster"] == first["cluster"]
+    assert view["picture"]["dots"][0]["place"] == 1
+
+
+def test_it_is_another_than_the_group_with_most_results(client: Any) -> None:
+    view = data(client, q="moon")
+    most = max(view["groups"], key=lambda group: len(group["results"]))
+    assert view["picture"]["cluster"] != most["cluster"], "or this query shows no difference any more"
+
+
+def test_headings_lead_to_the_topic_and_similar_to_what_is_similar(client: Any, demo: Leaf) -> None:
     view = data(client, q="mountain")
-    most = max(len(group["results"]) for group in view["groups"])
+    clusters = {one.number: one for one in demo.label.clusters}
+    page = shown(client, "/find?q=mountain")
+    for group in view["groups"]:
+        nodes = clusters[group["cluster"]].nodes
+        expected = f"/tree/clusters/{nodes[0]}" if len(nodes) == 1 else f"/cluster/{group['cluster']}"
+        assert group["address"] == expected and expected in page.links
+        assert client.get(expected).status_code == 200
+    similar = [one["href"] for one in page.all("a") if one.get("aria-label", "").startswith("Similar to ")]
+    assert similar == [f"{one['address']}#similar" for group in view["groups"] for one in group["results"]]
+    assert any(of.get("id") == "similar" for _tag, of in shown(client, similar[0].partition("#")[0]).tags)
+
+
+def test_the_picture_links_its_dots_and_draws_their_links(client: Any, demo: Leaf) -> None:
+    view = data(client, q="mountain")
     (group,) = (one for one in view["groups"] if one["cluster"] == view["picture"]["cluster"])
-    assert len(group["results"]) == most
     places = {dot["place"]: dot for dot in view["picture"]["dots"] if dot["place"]}
     assert {place: dot["address"] for place, dot in places.items()} == {
         one["place"]: one["address"] for one in group["results"]

@@ -4,6 +4,7 @@ import asyncio
 import re
 from itertools import combinations
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from pagekin.text.analysis import form_of
 from pagekin.text.query import Not, Query
 from pagekin.web.queries import any_of, narrowed, parts_of, widened
 
-from .finding import data, follow
+from .finding import data, follow, results
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_other_words_are_no_forms_of_those_that_stand_there(client: Any, query: 
     view = data(client, q=query)
     offered = [link["text"] for name in ("along", "wider", "narrower") for link in view[name]]
     assert offered
-    assert not stems & {form_of(word) for word in offered}
+    assert not stems & {form_of(word.lower()) for word in offered}
 
 
 def test_there_would_be_forms_of_the_word_itself_among_other_words(demo: Leaf) -> None:
@@ -41,9 +42,22 @@ def test_other_words_narrow_and_widen(client: Any, query: str) -> None:
     for term in (*view["along"], *view["narrower"]):
         refined = follow(client, term["address"])
         assert refined["total"] <= view["total"]
-        assert any(word["text"] == term["text"] for word in refined["words"])
+        assert any(word["text"] == term["text"].lower() for word in refined["words"])
     for term in view["wider"]:
         assert follow(client, term["address"])["total"] >= view["total"]
+
+
+def test_other_words_are_written_as_the_results_write_them(client: Any, demo: Leaf) -> None:
+    view, corpus = data(client, q="river"), demo.now.corpus
+    pages = [corpus.pages_of(corpus.url_number(one["url"]))[0] for one in results(view)]
+    text = " ".join(corpus.text(page)[0] for page in pages)
+    offered = [link for name in ("along", "wider", "narrower") for link in view[name]]
+    large = [link for link in offered if link["text"] != link["text"].lower()]
+    assert large, "or no name is among them any more"
+    for link in large:
+        assert link["text"] in text
+        query = parse_qs(urlsplit(link["address"]).query)["q"][0]
+        assert link["text"].lower() in query and link["text"] not in query, "it searches the same"
 
 
 def test_a_word_is_taken_away_by_its_cross(client: Any) -> None:

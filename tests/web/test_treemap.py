@@ -1,12 +1,17 @@
 """Maps of clusters: areas are true, nothing overlaps, the box is filled, and text stays on its tile."""
 
 import math
+import re
 from itertools import combinations
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pagekin.web import addresses
+from pagekin.web.pages.tree import ClusterMap, MapLink
 from pagekin.web.pictures.treemap import Box, Part, cut, squarified, text_width, tiles, wrapped
+from pagekin.web.shown import templates
 
 SIZES = st.lists(st.integers(0, 5_000) | st.floats(0.01, 1e6), max_size=40)
 SIDES = st.floats(10, 2_000)
@@ -158,3 +163,36 @@ def test_a_name_is_told_with_its_pages_and_titles_where_there_is_room() -> None:
     assert [line.text for line in tile.small] == ["1,234 pages", "Osprey", "Kite"]
     (alone, tiny) = tiles((Part("birds", 9_999, -1), Part("owls", 1, -1)), 300, 60)
     assert alone.lines and not tiny.lines and not tiny.small
+
+
+@given(
+    st.lists(st.integers(1, 3_000), min_size=2, max_size=40), st.sampled_from(["a, b", "incomprehensibilities", "x"])
+)
+def test_no_tile_is_blank_and_what_has_no_name_on_it_has_one_below(sizes: list[int], name: str) -> None:
+    links = [
+        MapLink(tree="clusters", node=node, name=f"{name} {node}", pages=size) for node, size in enumerate(sizes, 1)
+    ]
+    drawn = ClusterMap.of_links(links, 40)
+    for picture in (drawn.wide, drawn.tall):
+        shown = {tile.number for tile in picture.tiles}
+        assert sorted([*shown, *picture.left_out]) == list(range(len(sizes)))
+        assert {tile.number for tile in picture.tiles if not tile.lines} == set(picture.numbered)
+        assert picture.unnamed == [*picture.numbered, *picture.left_out]
+        for tile in picture.tiles:
+            assert tile.lines or min(tile.box.width, tile.box.height) >= 18, "there is room for a number"
+        left = [drawn.clusters[place].pages for place in picture.left_out]
+        assert not left or max(left) <= min(drawn.clusters[place].pages for place in shown), "the smallest are left out"
+
+
+def test_a_number_on_a_tile_is_that_of_the_name_below() -> None:
+    links = [
+        MapLink(tree="clusters", node=n, name=f"topic{n}", pages=p) for n, p in enumerate([2_000, 900, 9, 4, 1], 1)
+    ]
+    drawn = ClusterMap.of_links(links).tall
+    assert drawn.numbered or drawn.left_out
+    macros: Any = templates().get_template("treemap.html").module
+    html = str(macros.drawn(drawn, ClusterMap.of_links(links).clusters, "Map", False, addresses))
+    below = re.findall(r'<li>(?:<span class="n" aria-hidden="true">(\d+)</span> )?<a href="/tree/clusters/(\d+)"', html)
+    on_map = re.findall(r'<a href="/tree/clusters/(\d+)"[^\n]*\n?[^\n]*?<text class="n"[^>]*>(\d+)<', html)
+    assert {node: number for number, node in below if number} == dict(on_map)
+    assert len(below) == len(drawn.unnamed)

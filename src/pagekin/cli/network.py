@@ -1,5 +1,6 @@
 """`pagekin network`: sites that join a hierarchy of routers."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -263,9 +264,15 @@ def up(
         say(f"warning: {warning}", err=True)
     try:
         names = chosen_nodes(made, only or [], on)
-        run_network(made, names, processes or default_workers(), refresh, say, web_app)
+        run_network(made, names, processes or default_workers(), refresh, _tell, web_app)
     except RouterError as error:
         fail(str(error))
+
+
+def _tell(line: str) -> None:
+    """Print a line at once: who reads it through a pipe is waiting."""
+    say(line)
+    sys.stdout.flush()
 
 
 @network.command()

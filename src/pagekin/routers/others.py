@@ -14,6 +14,8 @@ from typing import Any, Self
 
 from pagekin.routers.messages import RouterError
 
+_GRACE = 4.0
+"""Seconds for which one that ended in peace is not replaced: who ends all of them at once ends this one, too."""
 _PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 """Seconds after which it is looked whether all processes live; the oftener they die, the later."""
 
@@ -25,6 +27,8 @@ class _One:
     process: BaseProcess
     told: Connection
     failed: str = ""
+    ended: float | None = None
+    """When it was seen that it had ended."""
 
 
 def _to_stderr(line: str) -> None:
@@ -110,13 +114,21 @@ class Others:
         while not self._over.wait(pause):
             for place, one in enumerate(self._running):
                 self._listen_to(one)
-                if not one.process.is_alive() and not self._over.is_set():
+                if self._is_dead(one) and not self._over.is_set():
                     why = one.failed or f"exit code {one.process.exitcode}"
                     self._tell(f"a process has died ({why}); starting another")
                     self._running[place] = self._started(self._calls[place])
                     pause, last = min(2 * pause, _LONGEST_PAUSE), time.monotonic()
             if time.monotonic() - last > 2 * _LONGEST_PAUSE:
                 pause = _PAUSE
+
+    @staticmethod
+    def _is_dead(one: _One) -> bool:
+        """Whether a process is to be replaced."""
+        if one.process.is_alive():
+            return False
+        one.ended = one.ended or time.monotonic()
+        return one.process.exitcode != 0 or time.monotonic() - one.ended > _GRACE
 
     def _listen_to(self, one: _One) -> None:
         """Take what a process has told by now."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import gc
 import re
 import signal
@@ -51,16 +52,27 @@ def listening(place: Place) -> socket.socket:
 
 def _bound_socket(place: Place) -> socket.socket:
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made: socket.socket | None = None
     try:
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((place.host, place.port))
     except OSError as error:
-        made.close()
-        raise RouterError(
-            f"nobody can listen at {place.host}:{place.port}: {error.strerror}. Is something running there already?"
-        ) from None
+        if made is not None:
+            made.close()
+        raise RouterError(f"nobody can listen at {place.host}:{place.port}: {error.strerror}. {_hint(error)}") from None
     return made
+
+
+def _hint(error: OSError) -> str:
+    """What may be in the way."""
+    if error.errno == errno.EADDRINUSE:
+        return "Is something running there already?"
+    if error.errno == errno.EMFILE:
+        return "Raise the limit of open files (ulimit -n), or let more --processes share the nodes."
+    if error.errno == errno.EACCES:
+        return "Ports below 1024 are for those with the right to them; choose another, or let a proxy listen there."
+    return "Is it an address of this machine? What runs on another is left to that one by --on HOST."
 
 
 def obstacles(places: Iterable[Place]) -> list[str]:

@@ -1,6 +1,7 @@
 """The routers of a network file: opened, and run in this process and others."""
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -33,6 +34,7 @@ _PAUSE = 0.5
 """Seconds after which it is looked again whether all is there."""
 _SETTLED = 60.0
 """Seconds after all listen, after which it is told what is not there."""
+_TOO_MANY_FILES = os.strerror(errno.EMFILE)
 _MOST_TOLD = 5
 """Names and lines of a kind, at most."""
 
@@ -140,6 +142,7 @@ def run_network(
     RouterError, with nothing left running, if one of them cannot start.
     """
     _check_places(network, names)
+    _may_open_many()
     began = time.monotonic()
     parts = share(network, processes, names)
     tell(f"opening {len(names):,} nodes" + (f" in {len(parts)} processes" if len(parts) > 1 else ""))
@@ -160,6 +163,15 @@ def run_network(
         run(opened.services, listens, make_app)
 
 
+def _may_open_many() -> None:
+    """Let this process, and those that it starts, open as many files as the system lets it: sites hold some each."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def _check_places(network: Network, names: Sequence[str]) -> None:
     """Refuse to run nodes where somebody else listens: all of them are told, and nothing is started."""
     found = obstacles(network.by_name[name].place for name in names)
@@ -171,9 +183,14 @@ def _check_places(network: Network, names: Sequence[str]) -> None:
 def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> Opened:
     """Nodes that are open, and warm; what is wrong with some is told."""
     opened = open_nodes(network, names, refresh)
+    if any(_TOO_MANY_FILES in reason for reason in (*opened.ill.values(), *opened.skipped.values())):
+        raise RouterError(
+            f"{len(names):,} nodes need more open files than the system lets one process have: raise that limit (ulimit -n), or "
+            "let more --processes share them"
+        )
+    warm(service for service, _place in opened.services)
     for line in opened.complaints():
         tell(line)
-    warm(service for service, _place in opened.services)
     return opened
 
 

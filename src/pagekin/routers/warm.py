@@ -1,6 +1,5 @@
 """What is opened and compiled before anybody is let in, so that no first question waits for it, nor all others behind it."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
@@ -57,10 +56,20 @@ def warm(services: Iterable[Leaf | Router], progress: Callable[[int], None] = la
 def warm_leaf(leaf: Leaf, wholly: bool = True) -> None:
     """Open what a search needs, and with `wholly` what all other questions need, too; what fails will be told who asks."""
     try:
-        asyncio.run(_asked(leaf.now, wholly))
+        _run_through(_asked(leaf.now, wholly))
     except Exception as error:
         _log.info("%s: %r before it listens", leaf.name, error)
         leaf.suspected(error)
+
+
+def _run_through(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run what waits for nothing, as a collection's answers do, without an event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    coroutine.close()
+    raise RuntimeError("a collection's answer waits for something")
 
 
 async def _asked(now: OpenLeaf, wholly: bool) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from pagekin.bags.bags import Bags, Origin
 from pagekin.hypertext import Corpus, fold
 
 Array = npt.NDArray[Any]
+Likeness = Callable[[Array, int], Array]
+"""How like some pages, by the numbers of their addresses, are to what was asked about and to an answer, an address, too."""
 TERMS = 10
 CITATIONS = 3
 AROUND = 90
@@ -23,6 +25,8 @@ _AMID = 40
 """Characters around a link from which on it stands amid a text."""
 _READ = 2
 """How many times as many texts are read as citations are wanted."""
+_COMPARED = 512
+"""Citing pages, those with the fewest links, that are compared with what they cite."""
 _STRAY_SPACE = re.compile(r" (?=[,.;:!?)\]](?: |$)|['’]s\b)|(?<=[(\[]) ")
 _SPACE, _WORD = re.compile(r"\s+"), re.compile(r"\w+")
 
@@ -101,8 +105,9 @@ def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
 class Citations:
     """Links as they stand in the texts of a corpus, told to explain answers about `asked`; each text is read once."""
 
-    def __init__(self, corpus: Corpus, asked: Iterable[int] = ()) -> None:
+    def __init__(self, corpus: Corpus, asked: Iterable[int] = (), likeness: Likeness | None = None) -> None:
         self._corpus = corpus
+        self._likeness = likeness
         self._texts: dict[int, tuple[bytes, Array]] = {}
         self._citing = np.zeros(len(corpus), np.bool_)
         for url in asked:
@@ -115,17 +120,23 @@ class Citations:
     def telling(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
         """Links to an address from different pages, those first that tell most of why it is an answer.
 
-        First from pages that link to what was asked about, too. Of these, from pages with few links, since a page that links
-        to little means more by it than a list of everything; so few texts have to be read. Of what these say, links amid a
-        text come before those in menus, and then lines with more of the words that are shared.
+        First from pages that link to what was asked about, too. Of these, from pages that are like both, if that can be told,
+        and then from pages with few links, since a page that links to little means more by it than a list of everything; so
+        few texts have to be read. Of what these say, links amid a text come before those in menus, and then lines with more of
+        the words that are shared.
         """
         anchors, pages = links_to(self._corpus, url)
         both = self._citing[pages]
         bounds = self._corpus.kin["page.anchors"]
         links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
         words = {fold(word) for word in shared}
+        order = np.lexsort((pages, links, ~both))
+        if self._likeness and len(order) > 1:
+            some = order[:_COMPARED]
+            like = self._likeness(np.asarray(self._corpus.kin["page.url"])[pages[some]].astype(np.int64), url)
+            order = some[np.lexsort((-like, ~both[some]))]
         read = []
-        for place in np.lexsort((pages, links, ~both))[: _READ * count].tolist():
+        for place in order[: _READ * count].tolist():
             page, left, text, right = self._around(int(anchors[place]))
             held = len(words & set(_WORD.findall(fold(f"{left} {text} {right}")))) if words else 0
             rank = not both[place], len(left) + len(right) < _AMID, -held

@@ -303,13 +303,26 @@ class RelatedIndex:
             # Where many documents are no answers, more have to be met to find as many that are.
             entries = ENTRIES if sites == "all" and not captured_only else _FILTERED * ENTRIES
             grouped = self.reranked(query, k, alpha, eligible, fold, entries)
-        asked = (int(self.bags.urls[document]) for document in query.documents)
-        citations = Citations(self.corpus, asked) if explain else None
+        citations = self.citations(query) if explain else None
         results = [
             self._result(query, group, similarity, estimate, citations)
             for group, similarity in zip(grouped.groups, grouped.similarity, strict=True)
         ]
         return Answer(results, [self._url(d) for d in grouped.copies], exact, estimate)
+
+    def citations(self, query: Query) -> Citations:
+        """Links that explain answers to a query: first of pages that are like what was asked about and like the answer."""
+
+        def likeness(urls: Array, answer: int) -> Array:
+            places = np.minimum(np.searchsorted(self.bags.urls, urls), len(self.bags) - 1)
+            known = np.asarray(self.bags.urls[places]).astype(np.int64) == urls
+            rows = np.asarray(self.index.rows[places])
+            like = np.count_nonzero(rows == query.signature, axis=1) + 1.0
+            if (document := self.bags.document(answer)) >= 0:
+                like *= np.count_nonzero(rows == self.index.rows[document], axis=1) + 1.0
+            return np.where(known, like, 0.0)
+
+        return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), likeness)
 
     def reranked(
         self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = ENTRIES

@@ -2,6 +2,7 @@
 
 import re
 
+from pagekin.hypertext import fold
 from pagekin.text import And, Not, Or, Query, Word
 from pagekin.text.analysis import form_of
 from pagekin.text.index import asked_forms
@@ -41,6 +42,11 @@ def widened(text: str, query: Query, word: str) -> str:
         return str(Or(rest) if len(rest) > 1 else rest[0]) if rest else text
     whole = f"({text.strip()})" if isinstance(query, And) else text.strip()
     return _within(f"{whole} OR {written(word)}", text, query)
+
+
+def exchanged(text: str, word: str, other: str) -> str:
+    """A query as it was typed with another word for a (folded) one."""
+    return re.sub(r"\w+", lambda found: other if fold(found[0]) == word else found[0], text)
 
 
 def parts_of(query: Query) -> list[tuple[str, str]]:

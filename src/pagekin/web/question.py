@@ -12,10 +12,11 @@ from pagekin.text import QueryError
 from pagekin.web import addresses
 
 MODES = {
-    "search": "all documents that match",
-    "select": "which groups hold matches",
-    "expand": "a look into each such group",
+    "search": ("Pages", "all that match"),
+    "select": ("Topics", "that hold matches"),
+    "expand": ("By topic", "the best of each"),
 }
+"""What the ways to look are called for people, and what they show."""
 LAST_PAGE = 50
 """Nobody reads further; programs ask the services."""
 LONGEST = 2_000

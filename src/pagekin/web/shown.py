@@ -19,6 +19,7 @@ from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.web import addresses
 from pagekin.web.brief import brief
+from pagekin.web.languages import language_name
 
 Asking = Request[Any, Any, Any]
 HEAVIEST = 100_000
@@ -34,6 +35,7 @@ _SNIPPET = 300
 """Characters of a piece of text in which words are marked, where a page is not as heavy as it may be."""
 _LONGEST_AWAY = 2_000
 """Bytes of an address that a list leads to."""
+_RESERVED = frozenset({"example", "test", "invalid", "localhost"})
 STYLES = ("base", "parts", "home", "results", "page", "tree", "network")
 """The parts of our stylesheet, in their order."""
 POLICY = (
@@ -123,10 +125,12 @@ def templates() -> jinja2.Environment:
         "ends": ends,
         "brief": brief,
         "href": href,
+        "away": away,
         "host": host,
         "marked": marked,
         "age": age,
         "plural": plural,
+        "language": language_name,
     }
     made.globals |= {
         "to": addresses,
@@ -226,6 +230,15 @@ def href(url: str, most: int = _LONGEST_AWAY) -> str:
     if not url.startswith(("http://", "https://")):
         return ""
     return url if 5 * len(url) <= most or len(Markup.escape(url)) <= most else ""
+
+
+def away(url: str, most: int = _LONGEST_AWAY) -> str:
+    """An address that someone may want to follow: as `href`, but not to a name that no host on the web can have (RFC 2606)."""
+    try:
+        name = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+    return "" if name.rpartition(".")[2] in _RESERVED else href(url, most)
 
 
 def host(url: str) -> str:

@@ -101,12 +101,13 @@ def _filter_facts(filters: Sequence[Filter]) -> FilterFacts:
 
 
 def _pages(service: Leaf | Router, urls: Sequence[str]) -> tuple[PageLink, ...]:
-    """Pages by their addresses; a leaf knows their titles."""
+    """Pages by their addresses; a leaf knows their titles, and which of them were read: these come first."""
     if not isinstance(service, Leaf):
         return tuple(map(linked, urls))
     collection = collection_of(service)
     numbers = [collection.corpus.url_number(url) for url in urls]
-    return tuple(collection.link(number) for number in numbers if number >= 0)
+    links = [collection.link(number) for number in numbers if number >= 0]
+    return tuple(sorted(links, key=lambda link: not link.captured))
 
 
 def label_view(service: Leaf | Router) -> LabelView:

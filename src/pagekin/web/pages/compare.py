@@ -17,7 +17,7 @@ from pagekin.text import QueryError, parse
 from pagekin.web import addresses
 from pagekin.web.collection import Collection, PageLink, collection_of
 from pagekin.web.pages.page import LONGEST_URL, number_of, unknown
-from pagekin.web.pages.why import Similar, Term, common_terms, similar_pages
+from pagekin.web.pages.why import Similar, Term, as_written, common_terms, similar_pages
 from pagekin.web.shown import Asking, shown, wants_json
 
 MOST = 20
@@ -145,12 +145,11 @@ def compare_view(collection: Collection, numbers: list[int], note: str = "") -> 
     if not documents:
         return CompareView(pages=pages, note=note)
     query = index.query_of([page.url for page in pages])
+    shared = common_terms(collection, index, documents, TERMS) if len(documents) > 1 else []
+    similar = similar_pages(collection, index, query, index.answer(query, SIMILAR).results)
+    shared, similar = as_written(collection, numbers, shared, similar)
     return CompareView(
-        pages=pages,
-        shared=common_terms(collection, index, documents, TERMS) if len(documents) > 1 else [],
-        similarities=_similarities(index, documents),
-        similar=similar_pages(collection, index, query, index.answer(query, SIMILAR).results),
-        note=note,
+        pages=pages, shared=shared, similarities=_similarities(index, documents), similar=similar, note=note
     )
 
 

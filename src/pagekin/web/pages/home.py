@@ -23,25 +23,15 @@ from pagekin.routers.messages import Item, ShowRequest
 from pagekin.routers.router import Router
 from pagekin.web import addresses as to
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
-from pagekin.web.pages.tree import ClusterMap, MapLink, covers_of, map_link
+from pagekin.web.languages import language_name
+from pagekin.web.pages.tree import MOST_SHOWN, ClusterMap, MapLink, covers_of, map_link, shown_nodes
 from pagekin.web.readable import readable
 from pagekin.web.shown import Asking, host, shown
 
 _SITES, _STARTS, _EXAMPLES = 10, 12, 6
-_FEWEST_ON_MAP, _MOST_ON_MAP = 2, 40
 _LONGEST_EXAMPLE = 24
 _PATIENCE, _ASK_AGAIN = 0.5, 60.0
 """Seconds that leaves have to tell what pages are called, and after which those that did not are asked again."""
-_LANGUAGES = dict(
-    pair.split("=")
-    for pair in (
-        "ar=Arabic bg=Bulgarian ca=Catalan cs=Czech cy=Welsh da=Danish de=German el=Greek en=English eo=Esperanto es=Spanish "
-        "et=Estonian eu=Basque fa=Persian fi=Finnish fr=French ga=Irish gl=Galician he=Hebrew hi=Hindi hr=Croatian "
-        "hu=Hungarian id=Indonesian is=Icelandic it=Italian ja=Japanese ko=Korean la=Latin lt=Lithuanian lv=Latvian "
-        "ms=Malay nl=Dutch no=Norwegian nn=Norwegian pl=Polish pt=Portuguese ro=Romanian ru=Russian sk=Slovak sl=Slovenian "
-        "sq=Albanian sr=Serbian sv=Swedish sw=Swahili th=Thai tr=Turkish uk=Ukrainian vi=Vietnamese zh=Chinese"
-    ).split()
-)
 
 
 class SiteLink(Struct, frozen=True, kw_only=True):
@@ -87,6 +77,10 @@ class HomeView(Struct, frozen=True, kw_only=True):
     sites_total: int
     starts: tuple[Start, ...]
     """At a router, which knows addresses alone, those whose titles could be asked for or whose addresses can be read."""
+    above: int = 0
+    """Topics at the top of the hierarchy, of which those on the map are parts."""
+    like: PageLink | None = None
+    """A page of which one may ask what is like it."""
     waiting: int = 0
     """Collections below that have not told yet what they hold."""
 
@@ -95,12 +89,6 @@ def friendly(name: str) -> str:
     """A collection's name as a person would write it: the_birds is "The birds"."""
     words = " ".join(plain(name).replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:] if words else "This collection"
-
-
-def shown_nodes(tree: Tree) -> list[int]:
-    """The level of a hierarchy that people see first: the one that was chosen when it was made, or the uppermost."""
-    chosen = [int(node) for node in tree.facts.get("shown", ()) if 0 < int(node) < len(tree)]
-    return chosen if _FEWEST_ON_MAP <= len(chosen) <= _MOST_ON_MAP else tree.children[0]
 
 
 def home_of_collection(collection: Collection) -> HomeView:
@@ -120,12 +108,14 @@ def home_of_collection(collection: Collection) -> HomeView:
         pages=len(collection.corpus),
         exact=True,
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
-        languages=tuple((code, _LANGUAGES.get(code, code), count) for code, count in languages),
-        map=ClusterMap.of_links(links, _MOST_ON_MAP),
+        languages=tuple((code, language_name(code), count) for code, count in languages),
+        map=ClusterMap.of_links(links, MOST_SHOWN),
         examples=tuple(_different(tree.described[node].terms for node in nodes)) if tree.described else (),
         sites=_sites(collection),
         sites_total=len(collection.sites),
-        starts=tuple(_starts(collection, tree, nodes)),
+        starts=(starts := tuple(_starts(collection, tree, nodes))),
+        above=len(tree.children[0]),
+        like=_short_named(one.page for one in starts) if collection.related else None,
     )
 
 
@@ -146,6 +136,11 @@ def _different(several: Iterable[Iterable[str]]) -> Iterator[str]:
             yield word
         if len(found) == _EXAMPLES:
             return
+
+
+def _short_named(pages: Iterable[PageLink]) -> PageLink | None:
+    """The first of some pages whose title is short enough for a question, if there is one."""
+    return next((one for one in pages if one.title != one.url and len(one.title) <= _LONGEST_EXAMPLE), None)
 
 
 def _sites(collection: Collection) -> tuple[SiteLink, ...]:
@@ -189,7 +184,7 @@ def home_of_router(router: Router, label: ContentLabel) -> HomeView:
         exact=label.exact,
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
         languages=(),
-        map=ClusterMap.of_links(links, _MOST_ON_MAP),
+        map=ClusterMap.of_links(links, MOST_SHOWN),
         examples=tuple(_different(one.heaviest for one in clusters)),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),

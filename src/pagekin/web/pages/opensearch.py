@@ -20,9 +20,11 @@ from pagekin.routers.http import served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.router import Router
+from pagekin.text import tokens
 from pagekin.text.analysis import form_of
 from pagekin.web import addresses
 from pagekin.web.collection import Collection, collection_of
+from pagekin.web.misspelt import NearWords
 from pagekin.web.shown import Asking, short, templates
 
 MOST = 8
@@ -33,10 +35,16 @@ _LOOKED_AT = 8
 """How many times as many words are looked at, since some are forms of one another."""
 _FREQUENT = 0.2
 """A form of a word that is at least so often written as the commonest is offered instead if it is shorter."""
+_COMMON = 100_000
+"""Words, the commonest, among which one is looked for that may have been meant."""
 _SHORT, _LONG = 16, 48
 """Characters of the names, by the specification."""
 _HOST = re.compile(r"[A-Za-z0-9._\-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 _LAST_WORD = re.compile(r"\w+\Z")
+_PLAIN_WORDS = re.compile(r"\w+( \w+)*")
+_BEGUN, _TITLES = 3, 3
+"""Characters from which on titles are offered, and how many."""
+_MOST_PAGES, _LONGEST_TITLE = 50_000, 60
 _HIGHEST = "\U0010ffff"
 
 
@@ -99,7 +107,10 @@ async def complete(
 
 
 def completions(service: Leaf | Router, q: str, most: int = MOST) -> list[str]:
-    """The query with its last word completed, the most frequent first: a form of each stem, then if there is room the others."""
+    """The query with its last word completed, the most frequent first: a form of each stem, then if there is room the others.
+
+    The last of them are titles of pages that begin as the query does, if there are such.
+    """
     last = _LAST_WORD.search(q)
     begun = fold(last[0]) if last else ""
     if not last or not begun:
@@ -114,7 +125,28 @@ def completions(service: Leaf | Router, q: str, most: int = MOST) -> list[str]:
             of_stem.setdefault(form_of(word), {})[word] = count
     first = map(_best_form, of_stem.values())
     words = dict.fromkeys([*first, *(word for word, _count in found)])
-    return [q[: last.start()] + plain(word) for word in words][:most]
+    completed = [q[: last.start()] + plain(word) for word in words]
+    titles = [title for title in _titles(service, q) if title not in completed]
+    return [*completed[: most - len(titles)], *titles]
+
+
+_titles_of: WeakKeyDictionary[Collection, list[str]] = WeakKeyDictionary()
+
+
+def _titles(service: Leaf | Router, q: str) -> list[str]:
+    """A few titles that begin with what was typed, as they are searched for; a collection that is too large offers none."""
+    if not isinstance(service, Leaf) or len(q) < _BEGUN or not _PLAIN_WORDS.fullmatch(q):
+        return []
+    collection = collection_of(service)
+    if len(collection.corpus) > _MOST_PAGES:
+        return []
+    if collection not in _titles_of:
+        titles = (" ".join(tokens(collection.leaf.titles.text(page))) for page in range(len(collection.corpus)))
+        _titles_of[collection] = sorted({title for title in titles if " " in title and len(title) <= _LONGEST_TITLE})
+    known, begun = _titles_of[collection], fold(q)
+    first = bisect_left(known, begun)
+    near = known[first : bisect_left(known, begun + _HIGHEST)]
+    return sorted((title for title in near if title != begun), key=lambda title: (len(title), title))[:_TITLES]
 
 
 def _best_form(forms: dict[str, int]) -> str:
@@ -128,6 +160,10 @@ class Vocabulary(Protocol):
 
     def beginning(self, begun: str, most: int) -> list[tuple[str, int]]:
         """(word, how often it is met) of the words that begin so, the most frequent first."""
+        ...
+
+    def commonest(self, most: int) -> list[str]:
+        """The most frequent words, the first first."""
         ...
 
 
@@ -158,6 +194,10 @@ class CorpusWords:
         counts = self._corpus.kin["term.count"]
         return [(self._corpus.word(term), int(counts[term])) for term in np.sort(terms).tolist()]
 
+    def commonest(self, most: int) -> list[str]:
+        """The most frequent words, the first first."""
+        return [self._corpus.word(term) for term in range(min(most, len(self._corpus.terms)))]
+
 
 class LabelWords:
     """The words that a router knows from labels, with how often they occur in all sub-clusters."""
@@ -176,6 +216,24 @@ class LabelWords:
         first, last = bisect_left(self._words, begun), bisect_left(self._words, begun + _HIGHEST)
         best = np.argsort(-self._counts[first:last], kind="stable")[:most] + first
         return [(self._words[place], int(self._counts[place])) for place in best.tolist()]
+
+    def commonest(self, most: int) -> list[str]:
+        """The most frequent words, the first first."""
+        return [self._words[place] for place in np.argsort(-self._counts, kind="stable")[:most].tolist()]
+
+
+_near: WeakKeyDictionary[Any, NearWords] = WeakKeyDictionary()
+
+
+def words_near(service: Leaf | Router, word: str, most: int) -> list[str]:
+    """The words here that are spelt most like a (folded) one, the commonest first of those that are as like."""
+    try:
+        vocabulary = _vocabulary(service)
+    except RouterError:
+        return []
+    if vocabulary not in _near:
+        _near[vocabulary] = NearWords(vocabulary.commonest(_COMMON))
+    return _near[vocabulary].near(word, most)
 
 
 _of_collection: WeakKeyDictionary[Collection, CorpusWords] = WeakKeyDictionary()

@@ -22,16 +22,19 @@ from pagekin.similarity.explain import Citations, links_to
 from pagekin.similarity.related import Query, RelatedError
 from pagekin.web.brief import number_in_full
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
+from pagekin.web.languages import language_name
 from pagekin.web.pages.why import (
     Quote,
     Similar,
     Term,
+    as_written,
     links_from,
     opening,
     quoted,
     similar_pages,
     targets_of,
     terms_of,
+    text_of,
 )
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
 from pagekin.web.shown import Asking, shown, tail, wants_json
@@ -49,13 +52,6 @@ _TAIL = 26
 """Characters of the end of an address that stands for a title."""
 _DOCUMENT_PAGES, _COPIES = 20, 20
 """Pages of the same document, and near copies, that are named."""
-LANGUAGES = {
-    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-    "fi": "Finnish", "fr": "French", "he": "Hebrew", "hu": "Hungarian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
-    "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "tr": "Turkish",
-    "uk": "Ukrainian", "zh": "Chinese",
-}  # fmt: skip
-"""Names of codes; others are shown as they are."""
 TREES = {"clusters": "Topic", "addresses": "Address"}
 """Names of hierarchies for people; others are shown as they are called."""
 
@@ -90,6 +86,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     language: str = ""
     opening: str = ""
     """How its text begins."""
+    text: str = ""
+    """The first of its plain text."""
     aliases: list[str] = []
     captures: int = 0
     """How many times it was read; 0 if it is known only by links to it."""
@@ -203,8 +201,9 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
     if pages:
         code = corpus.language(pages[0])
         facts = {
-            "language": LANGUAGES.get(code, code),
+            "language": language_name(code),
             "opening": opening(collection, pages[0]),
+            "text": text_of(collection, pages[0]),
             "trails": _trails(collection, pages[0]),
             "document": _document(collection, pages[0]),
         }
@@ -215,7 +214,8 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
     order, likeness = _most_similar(collection, query, np.asarray(corpus.kin["page.url"])[citing])
     if index and query:
         facts |= _alike(collection, index, query, other)
-        facts["terms"] = terms_of(collection, index, query.documents[0], TERMS)
+        terms = terms_of(collection, index, query.documents[0], TERMS)
+        facts["terms"], facts["similar"] = as_written(collection, [number], terms, facts["similar"])
     onward = _most_similar(collection, query, linked)
     return PageView(
         page=collection.link(number),

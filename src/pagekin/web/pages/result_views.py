@@ -13,6 +13,8 @@ class Link(Struct, frozen=True, kw_only=True):
     about: str = ""
     on: bool = False
     """Whether this is where one is."""
+    note: str = ""
+    """More of it, for who asks."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -86,12 +88,24 @@ class Told(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Choices(Struct, frozen=True, kw_only=True):
-    """What filters can be set to."""
+class Choice(Struct, frozen=True, kw_only=True):
+    """What a filter can be set to."""
 
-    sites: list[str] = []
-    languages: list[str] = []
+    value: str
+    name: str
+    count: int = 0
+    """Pages that match and have it; 0 if they were not counted."""
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """What filters can be set to so that something is left."""
+
+    sites: list[Choice] = []
+    languages: list[Choice] = []
+    years: list[Link] = []
+    """Each a link to what matches of it."""
     dates: bool = True
+    """Whether there are several days."""
     closed: bool = False
     """Whether there are no other sites and languages than these."""
 
@@ -117,6 +131,8 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     """Parts of the query, each a link to the query without it."""
     any_of: str = ""
     """The address of the query for any of the words."""
+    meant: list[Link] = []
+    """Where nothing was found: the same with words that are spelt alike."""
     active: list[Link] = []
     """Filters, each a link to the same without it."""
     choices: Choices = field(default_factory=Choices)
@@ -129,6 +145,11 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     picture: Picture | None = None
     examples: list[Link] = []
     partial: list[str] = []
+    """Why something may be missing, the first reasons."""
+    reasons: int = 0
+    """How many reasons there are in all."""
+    missing: int = 0
+    """How many places they are about."""
     routers: list[Told] = []
     skipped: list[Told] = []
     routers_total: int = 0

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any
-from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
@@ -18,6 +17,7 @@ from litestar.params import Parameter
 
 from pagekin.bags.copies import PLACES, are_copies
 from pagekin.hypertext import fold
+from pagekin.hypertext.writing import written
 from pagekin.labels import ContentLabel
 from pagekin.labels.model import plain
 from pagekin.routers.http import Served, served
@@ -42,10 +42,22 @@ from pagekin.text import Query, QueryError, keep_pages, tokens
 from pagekin.text.analysis import form_of
 from pagekin.web import addresses as to
 from pagekin.web.collection import Collection, collection_of
+from pagekin.web.languages import language_name
+from pagekin.web.pages.opensearch import words_near
 from pagekin.web.pages.ranked import ranked
-from pagekin.web.pages.result_views import Choices, Link, Picture, PictureDot, Result, ResultGroup, ResultsView, Told
+from pagekin.web.pages.result_views import (
+    Choice,
+    Choices,
+    Link,
+    Picture,
+    PictureDot,
+    Result,
+    ResultGroup,
+    ResultsView,
+    Told,
+)
 from pagekin.web.pictures.group import group_layout
-from pagekin.web.queries import any_of, forms_of, narrowed, parts_of, widened
+from pagekin.web.queries import any_of, exchanged, forms_of, narrowed, parts_of, widened, words_of
 from pagekin.web.question import LAST_PAGE, MODES, Question
 from pagekin.web.shown import Asking, host, shown
 
@@ -56,7 +68,14 @@ _LOOKED_AT = 8
 """How many times as many similar documents are looked at in a collection, since most of them match."""
 MOST_TOLD = 50
 """Rows of who was asked, and of who was not."""
-_MOST_SITES = 50
+_MOST_SITES, _MOST_YEARS, _MEANT = 50, 12, 5
+_A_DAY = 86_400
+_NOTES = {
+    "search": "Search: all that match, the best first",
+    "select": "Select: where the matches are, and how many there are",
+    "expand": "Expand: what is found in each place, the best first",
+}
+"""The ways to look by the names that programs use, and that the papers use."""
 
 
 Text = Annotated[str, Parameter(max_length=2000)]
@@ -72,7 +91,7 @@ def _refused(request: Asking, error: ValidationException) -> Response[bytes]:
 def _told(request: Asking, asked: Question, reason: str) -> Response[bytes]:
     service = served(request.scope).service
     reason = reason[:1].upper() + reason[1:]
-    view = ResultsView(asked=asked, problem=reason, examples=examples(service), choices=_choices(service, []))
+    view = ResultsView(asked=asked, problem=reason, examples=examples(service))
     return shown(request, "results.html", view, 400)
 
 
@@ -95,7 +114,7 @@ async def find(
     try:
         asked.check()
         if not asked.q:
-            view = ResultsView(asked=asked, examples=examples(here.service), choices=_choices(here.service, []))
+            view = ResultsView(asked=asked, examples=examples(here.service))
         else:
             view = await _Asking(here, asked).view()
     except QueryError as error:
@@ -104,27 +123,6 @@ async def find(
 
 
 # -- what is known before anything is asked -------------------------------------------------------------------------------
-
-_choices_of: WeakKeyDictionary[Collection, Choices] = WeakKeyDictionary()
-
-
-def _choices(service: Leaf | Router, results: Iterable[Found]) -> Choices:
-    """What filters can be set to: a collection knows its sites and languages, of a network those of the results are known."""
-    if not isinstance(service, Leaf):
-        found = list(results)
-        sites = [
-            name for name, _count in Counter(host(one.url) for one in found if one.kind == "document").most_common()
-        ]
-        return Choices(sites=sites[:_MOST_SITES], languages=sorted({one.language for one in found if one.language}))
-    collection = collection_of(service)
-    if collection not in _choices_of:
-        _choices_of[collection] = Choices(
-            sites=[name for name, _pages in collection.sites[:_MOST_SITES]],
-            languages=[code for code, _pages in collection.languages if code],
-            dates=bool(np.asarray(collection.corpus.kin["page.date"]).any()),
-            closed=len(collection.sites) <= _MOST_SITES,
-        )
-    return _choices_of[collection]
 
 
 def examples(service: Leaf | Router) -> list[Link]:
@@ -198,18 +196,20 @@ class _Asking:
         asked_for = forms_of(self.query)
         request = RefineRequest(query=asked.q, count=TERMS + len(asked_for))
         terms = await self.here.timed("refine", self.service.refine(request))
+        forms = self._written([*terms.collocated, *terms.broader, *terms.narrower], documents)
         return msgspec.structs.replace(
             found,
-            modes=[Link(text=mode, about=about, address=asked.address(mode=mode), on=mode == asked.mode)
-                   for mode, about in _modes(self.service.leaf).items()],
+            modes=[Link(text=name, about=about, address=asked.address(mode=mode), on=mode == asked.mode, note=_NOTES[mode])
+                   for mode, (name, about) in _modes(self.service.leaf).items()],
             words=[Link(text=part, address=asked.address(q=rest)) for part, rest in parts_of(self.query)],
             any_of=asked.address(q=some) if (some := any_of(self.query)) else "",
             active=self._active(),
-            choices=_choices(self.service, self._found),
+            meant=self._meant() if not found.total and asked.page == 1 else [],
+            choices=self._choices(),
             filtered=bool(self.collection) or asked.mode == "search",
-            along=self._terms(terms.collocated, narrowed, asked_for),
-            wider=self._terms(terms.broader, widened, asked_for),
-            narrower=self._terms(terms.narrower, narrowed, asked_for),
+            along=self._terms(terms.collocated if found.total else (), narrowed, asked_for, forms),
+            wider=self._terms(terms.broader, widened, asked_for, forms),
+            narrower=self._terms(terms.narrower if found.total else (), narrowed, asked_for, forms),
             similar=await self._similar(documents),
             whole=self.service.leaf,
             picture=self._picture(found.groups) if self.collection and documents else None,
@@ -217,14 +217,26 @@ class _Asking:
             next=asked.address(page=asked.page + 1) if found.next and asked.page < LAST_PAGE else "",
         )  # fmt: skip
 
+    def _written(self, words: Sequence[str], documents: Sequence[Found]) -> dict[str, str]:
+        """Words as those who wrote the results write them, as far as these are here."""
+        if not self.collection:
+            return {}
+        corpus = self.collection.corpus
+        pages = [page for one in documents[:A_PAGE] for page in corpus.pages_of(corpus.url_number(one.url))[:1]]
+        return dict(zip(words, written(corpus, words, pages), strict=True))
+
     def _terms(
-        self, words: Iterable[str], changed: Callable[[str, Query, str], str], asked_for: set[str]
+        self,
+        words: Iterable[str],
+        changed: Callable[[str, Query, str], str],
+        asked_for: set[str],
+        forms: dict[str, str],
     ) -> list[Link]:
         """Links that put words into the query; without forms of its own words, and those that change nothing."""
         text = self.asked.q
         queries = {word: changed(text, self.query, word) for word in words if form_of(fold(word)) not in asked_for}
         found = [
-            Link(text=plain(word), address=self.asked.address(q=query))
+            Link(text=plain(forms.get(word, word)), address=self.asked.address(q=query))
             for word, query in queries.items()
             if query != text
         ]
@@ -240,6 +252,66 @@ class _Asking:
             for name, value in set_to.items()
             if value.strip()
         ]
+
+    def _choices(self) -> Choices:
+        """What filters can be set to: of a collection all that its matching pages have, of a network what results have."""
+        if not self.collection:
+            found = [one for one in self._found if one.kind == "document"]
+            hosts = Counter(host(one.url) for one in found)
+            codes = Counter(one.language for one in found if one.language)
+            return Choices(
+                sites=[Choice(value=name, name=name) for name, _count in hosts.most_common(_MOST_SITES)],
+                languages=[Choice(value=code, name=language_name(code)) for code in sorted(codes)],
+            )
+        leaf, corpus = self.collection.leaf, self.collection.corpus
+        there = leaf.text.found(self.query, leaf.documents)
+        sites = _counted(np.asarray(corpus.kin["page.host"])[there], corpus.hosts.text)
+        languages = _counted(np.asarray(corpus.kin["page.language"])[there], corpus.facts["language_codes"].__getitem__)
+        dates = np.asarray(corpus.kin["page.date"])[there].astype(np.int64)
+        days = np.unique(dates[dates > 0] // _A_DAY)
+        return Choices(
+            sites=[Choice(value=name, name=plain(name), count=count) for name, count in sites[:_MOST_SITES]],
+            languages=[Choice(value=code, name=language_name(code), count=count) for code, count in languages],
+            years=self._years(dates[dates > 0]),
+            dates=len(days) > 1,
+            closed=len(sites) <= _MOST_SITES,
+        )
+
+    def _years(self, dates: npt.NDArray[np.int64]) -> list[Link]:
+        """The years of some days, the last first, each a link to what is of it; none where there are too many, or is only one."""
+        years = dates.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970
+        found = _counted(years, str)
+        if not 1 < len(found) <= _MOST_YEARS:
+            return []
+        links = []
+        for year, count in sorted(found, reverse=True):
+            since, until = f"{year:0>4}-01-01", f"{year:0>4}-12-31"
+            on = (self.asked.since, self.asked.until) == (since, until)
+            address = self.asked.address(since="", until="") if on else self.asked.address(since=since, until=until)
+            links.append(Link(text=year, about=f"{count:,}", address=address, on=on))
+        return links
+
+    def _meant(self) -> list[Link]:
+        """The query with a word that nobody uses changed into one that is spelt alike, if that finds something."""
+        words = list(dict.fromkeys(one.word for one in words_of(self.query)))
+        found: dict[str, int] = {}
+        for word in words:
+            if self.collection and self._finds(word):
+                continue
+            texts = (exchanged(self.asked.q, word, other) for other in words_near(self.service, word, 2 * _MEANT))
+            found |= {text: count for text in texts if text != self.asked.q and (count := self._finds(text))}
+        # The words beside it tell which of those that are spelt alike was meant.
+        order = sorted(found, key=lambda text: -found[text]) if len(words) > 1 else found
+        return [Link(text=plain(text), address=self.asked.address(q=text)) for text in order][:_MEANT]
+
+    def _finds(self, text: str) -> int:
+        """How many a query finds here; 1 for a network, of which that is not known before all are asked."""
+        if not self.collection:
+            return 1
+        try:
+            return self.collection.leaf.text.search(parsed(text), 1).total
+        except QueryError:
+            return 0
 
     # -- the ways to look -------------------------------------------------------------------------------------------------
 
@@ -303,6 +375,8 @@ class _Asking:
             shown=len(here),
             groups=[self._group(group, here) for group in grouped(here)],
             partial=[plain(reason) for reason in answer.partial[:MOST_TOLD]],
+            reasons=len(answer.partial),
+            missing=len({reason.partition(": ")[0] for reason in answer.partial}),
             routers=[Told(who=_way(one.path), leaf=one.leaf, seconds=round(one.seconds, 4), results=one.results)
                      for one in answer.asked[:MOST_TOLD]],
             skipped=[Told(who=_way(one.path), reason=plain(one.reason)) for one in answer.skipped[:MOST_TOLD]],
@@ -341,7 +415,7 @@ class _Asking:
             self._own_cluster(collection, number, count, place)
             for place, (number, count) in enumerate(counts, 1)
         ][self.first : self.first + A_PAGE]  # fmt: skip
-        groups = [ResultGroup(cluster=0, name="Groups with matches", address="", results=here)] if here else []
+        groups = [ResultGroup(cluster=0, name="Topics with matches", address="", results=here)] if here else []
         return ResultsView(
             asked=self.asked, total=len(counts), documents=len(homes), shown=len(here), groups=groups,
             next="more" if len(counts) > self.first + A_PAGE else "",
@@ -350,12 +424,11 @@ class _Asking:
     def _own_cluster(self, collection: Collection, number: int, matches: int, place: int) -> Result:
         """A sub-cluster of a leaf as a result."""
         if not number:
-            return Result(kind="cluster", place=place, title="In no group", url="", address="", matches=matches)
+            return Result(kind="cluster", place=place, title="In no topic", url="", address="", matches=matches)
         cluster = collection.leaf.label.clusters[number - 1]
-        nodes = cluster.nodes if "clusters" in collection.trees else ()
         return Result(
             kind="cluster", place=place, title=plain(cluster.name), url="", matches=matches, pages=cluster.num_docs,
-            address=to.tree("clusters", nodes[0]) if len(nodes) == 1 else to.cluster(number), label=to.cluster(number),
+            address=self._topic(number), label=to.cluster(number),
             snippet=", ".join(map(plain, cluster.heaviest)),
         )  # fmt: skip
 
@@ -386,9 +459,17 @@ class _Asking:
     def _group(self, group: Group, found: Sequence[Found]) -> ResultGroup:
         results = [self._result(found[place], self.first + place + 1) for place in group.results]
         sites = all(one.kind == "cluster" for one in results)
-        name = plain(group.name) or ("Sites that may hold matches" if sites else "In no group")
-        address = to.cluster(group.cluster) if group.cluster else ""
-        return ResultGroup(cluster=group.cluster, name=name, address=address, results=results)
+        name = plain(group.name) or ("Sites that may hold matches" if sites else "In no topic")
+        return ResultGroup(cluster=group.cluster, name=name, address=self._topic(group.cluster), results=results)
+
+    def _topic(self, cluster: int) -> str:
+        """Where a sub-cluster can be browsed; its page of the content label where it is no one node of the hierarchy."""
+        if not cluster:
+            return ""
+        nodes: Sequence[int] = ()
+        if self.collection and "clusters" in self.collection.trees:
+            nodes = self.collection.leaf.label.clusters[cluster - 1].nodes
+        return to.tree("clusters", nodes[0]) if len(nodes) == 1 else to.cluster(cluster)
 
     def _result(self, found: Found, place: int) -> Result:
         path = found.path[1:] and found.path
@@ -428,11 +509,11 @@ class _Asking:
         return [self._result(one, 0) for one in merged(others, SIMILAR)]
 
     def _picture(self, groups: Sequence[ResultGroup]) -> Picture | None:
-        """The group with most results."""
+        """The group of the first result that is in one."""
         known = [group for group in groups if group.cluster]
         if not known or not self.collection:
             return None
-        group = max(known, key=lambda one: len(one.results))
+        group = min(known, key=lambda one: one.results[0].place)
         corpus = self.collection.corpus
         places = {page: one.place for one in group.results for page in corpus.pages_of(corpus.url_number(one.url))[:1]}
         urls = self.collection.leaf.label.clusters[group.cluster - 1].urls
@@ -480,10 +561,17 @@ class _Matching:
                 yield one
 
 
-def _modes(leaf: bool) -> dict[str, str]:
+def _modes(leaf: bool) -> dict[str, tuple[str, str]]:
     if leaf:
         return MODES
-    return MODES | {"select": "which sites may hold matches", "expand": "a look into each such site"}
+    return MODES | {"select": ("Sites", "that may hold matches"), "expand": ("By site", "a look into each")}
+
+
+def _counted(numbers: npt.NDArray[Any], name: Callable[[int], str]) -> list[tuple[str, int]]:
+    """(name, how often) of some numbers, the most frequent first; without those that have no name."""
+    values, counts = np.unique(numbers, return_counts=True)
+    found = [(name(value), count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
+    return sorted((one for one in found if one[0]), key=lambda one: (-one[1], one[0]))
 
 
 def _items(results: Iterable[Found]) -> tuple[Item, ...]:

@@ -1,6 +1,7 @@
 """A hierarchy of the collection's pages: its clusters, level by level, down to the pages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
@@ -28,6 +29,10 @@ ON_MAP = 30
 WIDE, TALL = 1100, 360
 """Widths of maps, for large screens and for phones; their heights grow with what is on them."""
 _TITLES_ON_MAP = 4
+_FEWEST_SHOWN, MOST_SHOWN = 2, 40
+"""Topics on the first page's map."""
+_LEAST = 18.0
+"""The least side of a tile: a number of two digits fits."""
 TITLES = {"clusters": "Topics", "addresses": "Sites and folders", "directory": "Directory", DOCUMENTS: "Long documents"}
 """What hierarchies are called for people."""
 ABOUT = {
@@ -53,11 +58,18 @@ class Picture(Struct, frozen=True):
     width: int
     height: int
     tiles: tuple[Tile, ...]
+    left_out: tuple[int, ...] = ()
+    """The places of clusters whose tiles would be too small for a number."""
+
+    @property
+    def numbered(self) -> list[int]:
+        """The places of clusters whose tiles are too small for a name."""
+        return [tile.number for tile in self.tiles if not tile.lines]
 
     @property
     def unnamed(self) -> list[int]:
-        """The places of clusters whose tiles are too small for a name."""
-        return [tile.number for tile in self.tiles if not tile.lines]
+        """The places of clusters that are named below the map: those that are numbered on it, then those that are not on it."""
+        return [*self.numbered, *self.left_out]
 
 
 class ClusterMap(Struct, frozen=True):
@@ -80,9 +92,16 @@ class ClusterMap(Struct, frozen=True):
         return any(one.group >= 0 for one in self.clusters)
 
     def drawn(self, width: int, height: int) -> Picture:
-        """The map in a size."""
-        parts = tuple(Part(one.name, one.pages, one.group, one.titles) for one in self.clusters)
-        return Picture(width, height, tiles(parts, width, height))
+        """The map in a size; without the smallest clusters where these would be smaller than a number."""
+        parts = [Part(one.name, one.pages, one.group, one.titles) for one in self.clusters]
+        out: list[int] = []
+        made = tiles(tuple(parts), width, height)
+        while any(not tile.lines and min(tile.box.width, tile.box.height) < _LEAST for tile in made):
+            # The smallest come last.
+            out.insert(0, len(parts) - 1 - len(out))
+            parts[out[0]] = replace(parts[out[0]], pages=0)
+            made = tiles(tuple(parts), width, height)
+        return Picture(width, height, made, tuple(out))
 
     @property
     def wide(self) -> Picture:
@@ -135,6 +154,8 @@ class TreeView(Struct, frozen=True, kw_only=True):
     map: ClusterMap
     children: tuple[Branch, ...]
     children_total: int
+    shown: int
+    """At the root of topics: how many the first page shows; 0 elsewhere."""
     pages: tuple[ListedPage, ...]
     """Pages that are in no cluster below."""
     pages_total: int
@@ -143,6 +164,12 @@ class TreeView(Struct, frozen=True, kw_only=True):
 
 
 _covers: WeakKeyDictionary[Collection, Covers] = WeakKeyDictionary()
+
+
+def shown_nodes(tree: Tree) -> list[int]:
+    """The level of a hierarchy that people see first: the one that was chosen when it was made, or the uppermost."""
+    chosen = [int(node) for node in tree.facts.get("shown", ()) if 0 < int(node) < len(tree)]
+    return chosen if _FEWEST_SHOWN <= len(chosen) <= MOST_SHOWN else tree.children[0]
 
 
 def covers_of(collection: Collection) -> Covers:
@@ -235,6 +262,7 @@ def tree_view(collection: Collection, name: str, node: int, page: int) -> TreeVi
         map=ClusterMap.of_links([map_link(collection, tree, child) for child in below]),
         children=tuple(_branch(collection, tree, child) for child in below[(page - 1) * CHILDREN : page * CHILDREN]),
         children_total=len(below),
+        shown=len(shown_nodes(tree)) if name == "clusters" and not node else 0,
         pages=listed(collection, own[(page - 1) * PAGES : page * PAGES]),
         pages_total=len(own),
         page=page,

@@ -1,15 +1,18 @@
 """Why pages are alike, for people: the terms that they share, and links with the words around them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pagekin.bags.bags import Origin
 from pagekin.hypertext import Corpus
+from pagekin.hypertext.writing import written
 from pagekin.labels.model import plain
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.explain import Citation, Citations, SharedTerm, cut, shared_terms, tidy
@@ -22,11 +25,22 @@ TERMS, QUOTES = 8, 2
 """Shared terms and citing pages that are shown of a similar page."""
 OPENING = 300
 """Characters of a page's beginning."""
+TEXT = 3_000
+"""Characters of a page's text that can be read here."""
 _SENTENCE = re.compile(r"[.!?…:。]")
+_ENDLESS = re.compile(r"(\S{100})\S+")
+"""Words that nobody reads to their end."""
 _LINE = 80
 """Characters from which on a line is taken for running text."""
 _READ = 50_000
 """Characters in which that is looked for."""
+_ALIKE = (0.3, "very alike"), (0.1, "fairly alike"), (-1.0, "somewhat alike")
+_REASONS, _LOOKED_AT = 3, 24
+"""Words that tell why in a line, and shared terms among which they are looked for."""
+_FEWEST = 3
+"""Similar pages from which on it tells something that most of them share a word."""
+_TEXT_SEEN = 12
+"""Pages that are looked at to see how they write words."""
 _COPIES = 20
 """Copies of a similar page that are named."""
 
@@ -56,6 +70,8 @@ class Term(Struct, frozen=True, kw_only=True):
 
     text: str
     """The word as people write it, or the page's title."""
+    word: str = ""
+    """The word as it is searched for."""
     kind: Kind
     url: str = ""
     """The page's address."""
@@ -74,6 +90,8 @@ class Shared(Struct, frozen=True, kw_only=True):
     """Something that two pages share."""
 
     text: str
+    word: str = ""
+    """The word as it is searched for."""
     kind: Kind
     url: str = ""
     share: float
@@ -121,7 +139,19 @@ class Similar(Struct, frozen=True, kw_only=True):
     more_copies: int = 0
     """Those that are not named."""
     terms: list[Shared] = []
+    reasons: list[Shared] = []
+    """Words in which it is like what was asked about and most of the list is not, if there are such."""
     quotes: list[Quote] = []
+
+    @property
+    def linked_by(self) -> PageLink | None:
+        """The page that links to both, if one is known."""
+        return next((quote.page for quote in self.quotes if quote.both), None)
+
+    @property
+    def how_alike(self) -> str:
+        """How similar it is, in words."""
+        return next(word for least, word in _ALIKE if self.similarity >= least)
 
     @property
     def percent(self) -> str:
@@ -145,7 +175,7 @@ def terms_of(collection: Collection, index: RelatedIndex, document: int, count: 
 def _named(collection: Collection, term: str, origins: Sequence[str]) -> dict[str, Any]:
     """A term as people see it: of the address of a page, the page's title."""
     if "://" not in term:
-        return {"text": plain(term), "kind": "word"}
+        return {"text": plain(term), "word": term, "kind": "word"}
     number = collection.corpus.url_number(term)
     title = collection.link(number).title if number >= 0 else plain(term)
     return {"text": title, "kind": "linked from" if "links" in origins else "links to", "url": term}
@@ -155,8 +185,37 @@ def similar_pages(
     collection: Collection, index: RelatedIndex, query: Query, results: Iterable[Result]
 ) -> list[Similar]:
     """Related pages, each with what it shares with the query and who links to it."""
-    citations = Citations(collection.corpus, (int(index.bags.urls[document]) for document in query.documents))
-    return [_similar(collection, index, query, one, citations) for one in results]
+    citations = index.citations(query)
+    return telling([_similar(collection, index, query, one, citations) for one in results])
+
+
+def telling(similar: Sequence[Similar]) -> list[Similar]:
+    """Similar pages with the words that tell why of each: a word that most of them share tells little of one."""
+    held = Counter(term.word for one in similar for term in one.reasons)
+    common = {word for word, count in held.items() if len(similar) >= _FEWEST and 2 * count > len(similar)}
+    return [
+        replace(one, reasons=([term for term in one.reasons if term.word not in common] or one.reasons)[:_REASONS])
+        for one in similar
+    ]
+
+
+def as_written(
+    collection: Collection, asked: Iterable[int], terms: list[Term], similar: list[Similar]
+) -> tuple[list[Term], list[Similar]]:
+    """The same with words as the pages that were asked about, and those that are like them, write them."""
+    corpus = collection.corpus
+    numbers = [*asked, *(corpus.url_number(one.page.url) for one in similar)]
+    pages = [page for number in numbers for page in corpus.pages_of(number)[:1]][:_TEXT_SEEN]
+    every: list[Term | Shared] = [*terms, *(term for one in similar for term in (*one.terms, *one.reasons))]
+    words = list(dict.fromkeys(term.word for term in every if term.kind == "word"))
+    forms = dict(zip(words, map(plain, written(corpus, words, pages)), strict=True))
+
+    def of_shared(some: list[Shared]) -> list[Shared]:
+        return [replace(term, text=forms.get(term.word, term.text)) for term in some]
+
+    return [replace(term, text=forms.get(term.word, term.text)) for term in terms], [
+        replace(one, terms=of_shared(one.terms), reasons=of_shared(one.reasons)) for one in similar
+    ]
 
 
 def _similar(
@@ -165,15 +224,17 @@ def _similar(
     number = collection.corpus.url_number(result.url)
     mine = query.terms, query.weights, query.origins
     document = index.bags.document(number)
-    shared = shared_terms(collection.corpus, index.bags, mine, query.total, document, TERMS)
-    cited = citations.telling(number, [term.term for term in shared], QUOTES)
+    shared = shared_terms(collection.corpus, index.bags, mine, query.total, document, _LOOKED_AT)
+    cited = citations.telling(number, [term.term for term in shared[:TERMS]], QUOTES)
+    terms = [_shared(collection, term) for term in shared]
     return Similar(
         page=collection.link(number),
         similarity=result.similarity,
         error=result.error,
         copies=list(result.copies[:_COPIES]),
         more_copies=max(0, len(result.copies) - _COPIES),
-        terms=[_shared(collection, term) for term in shared],
+        terms=terms[:TERMS],
+        reasons=[term for term in terms if term.kind == "word"],
         quotes=[quoted(collection, one) for one in cited],
     )
 
@@ -239,3 +300,10 @@ def opening(collection: Collection, page: int) -> str:
             return plain(cut(tidy(text[at : at + 2 * OPENING]), OPENING))
         at += len(line) + 1
     return plain(cut(tidy(collection.leaf.opening(page)), OPENING))
+
+
+def text_of(collection: Collection, page: int) -> str:
+    """The beginning of a page's plain text, line by line, without the title."""
+    text = collection.corpus.text_bytes(page)[0][: 4 * TEXT].decode("utf-8", "ignore")[:TEXT]
+    lines = [line for line in (plain(tidy(_ENDLESS.sub(r"\1…", line))).strip() for line in text.split("\n")) if line]
+    return "\n".join(lines[1:] if lines[:1] == [collection.page_link(page).title] else lines)

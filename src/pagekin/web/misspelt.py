@@ -1,0 +1,77 @@
+"""Words that were meant: those of a vocabulary that differ in a letter or two from what was typed."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+_LONGEST = 24
+"""Letters of words that are looked at."""
+_SHORT = 4
+"""Letters up to which one may differ, since with two almost any short word is near; in longer ones two may."""
+_FAR = 99
+
+
+class NearWords:
+    """Words, the commonest first, among which those near to another are found."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._given = words
+
+    @cached_property
+    def _by_length(self) -> dict[int, tuple[list[str], Array, Array]]:
+        """Of each length: the words, their places among all, and their letters as numbers."""
+        words: defaultdict[int, list[str]] = defaultdict(list)
+        places: defaultdict[int, list[int]] = defaultdict(list)
+        for place, word in enumerate(self._given):
+            if 2 < len(word) <= _LONGEST and word.isalpha():
+                words[len(word)].append(word)
+                places[len(word)].append(place)
+        return {length: (some, np.array(places[length]), _letters(some, length)) for length, some in words.items()}
+
+    def near(self, word: str, most: int) -> list[str]:
+        """The words nearest to one, and of those as near the commonest first; not the word itself."""
+        reach = 1 if len(word) <= _SHORT else 2
+        if not 2 < len(word) <= _LONGEST:
+            return []
+        asked = _letters([word], len(word))[0]
+        found: list[tuple[int, int, str]] = []
+        for length in range(len(word) - reach, len(word) + reach + 1):
+            words, places, letters = self._by_length.get(length, ([], np.zeros(0, int), None))
+            if letters is None:
+                continue
+            far = distances(asked, letters)
+            near = np.flatnonzero((far > 0) & (far <= reach)).tolist()
+            found += [(int(far[place]), int(places[place]), words[place]) for place in near]
+        return [one for _far, _place, one in sorted(found)[:most]]
+
+
+def _letters(words: list[str], length: int) -> Array:
+    """Words of one length as rows of numbers."""
+    return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32).reshape(len(words), length)
+
+
+def distances(asked: Array, words: Array) -> Array:
+    """How many letters have to be put in, taken out, changed or exchanged with the next to make each word of what was asked.
+
+    All words are one row of the table further at a time: it takes as many steps as the table of one word has cells.
+    """
+    count, length = words.shape
+    before = np.full((length + 1, count), _FAR, np.int8)
+    last = np.repeat(np.arange(length + 1, dtype=np.int8)[:, None], count, axis=1)
+    by_place = np.ascontiguousarray(words.T)
+    for row, letter in enumerate(asked.tolist()):
+        now = np.empty_like(last)
+        now[0] = row + 1
+        for at in range(length):
+            cell = np.minimum(last[at] + (by_place[at] != letter), np.minimum(last[at + 1], now[at]) + 1)
+            if row and at:
+                turned = (by_place[at - 1] == letter) & (by_place[at] == asked[row - 1])
+                cell = np.where(turned, np.minimum(cell, before[at - 1] + 1), cell)
+            now[at + 1] = cell
+        before, last = last, now
+    return last[length]
