@@ -126,8 +126,8 @@ def completions(service: Leaf | Router, q: str, most: int = MOST) -> list[str]:
     first = map(_best_form, of_stem.values())
     words = dict.fromkeys([*first, *(word for word, _count in found)])
     completed = [q[: last.start()] + plain(word) for word in words]
-    titles = [title for title in _titles(service, q) if title not in completed]
-    return [*completed[: most - len(titles)], *titles]
+    titles = _titles(service, q)
+    return list(dict.fromkeys([*completed[: most - len(titles)], *titles, *completed]))[:most]
 
 
 _titles_of: WeakKeyDictionary[Collection, list[str]] = WeakKeyDictionary()

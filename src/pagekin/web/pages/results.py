@@ -218,11 +218,12 @@ class _Asking:
         )  # fmt: skip
 
     def _written(self, words: Sequence[str], documents: Sequence[Found]) -> dict[str, str]:
-        """Words as those who wrote the results write them, as far as these are here."""
+        """Words as those who wrote the results, or what was found in topics, write them, as far as that is here."""
         if not self.collection:
             return {}
         corpus = self.collection.corpus
         pages = [page for one in documents[:A_PAGE] for page in corpus.pages_of(corpus.url_number(one.url))[:1]]
+        pages = pages or self.collection.leaf.text.search(self.query, A_PAGE).pages
         return dict(zip(words, written(corpus, words, pages), strict=True))
 
     def _terms(
