@@ -64,6 +64,7 @@ def copied(path: Path, folder: Path) -> Network:
             replace(
                 node,
                 url=f"http://127.0.0.1:{port}/",
+                listen="",
                 collection=collection.resolve() if collection else None,
                 parents=tuple(parent for parent in node.parents if parent in below),
                 settings=replace(node.settings, allow=("loopback",)),

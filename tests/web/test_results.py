@@ -44,8 +44,7 @@ def test_the_page_shows_what_the_data_says(client: Any) -> None:
     for links in ("words", "along", "wider", "narrower"):
         assert view[links]
         assert {one["address"] for one in view[links]} <= set(live)
-    away = set(page.linked(rel="noopener noreferrer nofollow"))
-    assert away == {one["url"] for one in results(view)}
+    assert page.linked(rel="noopener noreferrer nofollow") == [], "names of the demo web lead nowhere"
     for one in (*results(view), *view["similar"]):
         assert one["title"] in page.text
     assert sum(tag == "mark" for tag, _of in page.tags) == sum(len(one["marks"]) for one in results(view))

@@ -195,6 +195,7 @@ def test_the_original_is_a_quiet_link_where_there_is_one_and_the_text_can_be_rea
             if one["href"] == "http://real.org/a" and one.get("rel", "").endswith("nofollow")
         ][-1:]
         assert "class" not in link
+        assert "http://real.org/a" in shown(made, "/find?q=harbour").linked(rel="noopener noreferrer nofollow")
         html = made.get("/page?url=http://real.org/a", headers=HTML).text
         (read,) = re.findall(r"<summary>Read its text</summary><p><bdi>(.*?)</bdi></p>", html, re.DOTALL)
         text = unescape(read)

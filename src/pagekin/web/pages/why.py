@@ -35,12 +35,12 @@ _LINE = 80
 _READ = 50_000
 """Characters in which that is looked for."""
 _ALIKE = (0.3, "very alike"), (0.1, "fairly alike"), (-1.0, "somewhat alike")
-_REASONS, _LOOKED_AT = 3, 24
+_REASONS, _LOOKED_AT = 3, 20
 """Words that tell why in a line, and shared terms among which they are looked for."""
 _FEWEST = 3
 """Similar pages from which on it tells something that most of them share a word."""
-_TEXT_SEEN = 12
-"""Pages that are looked at to see how they write words."""
+_TEXT_SEEN = 5
+"""Pages that are looked at to see how they write words: what is shared stands on the first of them, or in links to it."""
 _COPIES = 20
 """Copies of a similar page that are named."""
 
