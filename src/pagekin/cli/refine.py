@@ -62,7 +62,9 @@ def _ask_router(address: str, terms: list[str], count: int, preset: str, as_json
         query=" ".join(terms), count=count, preset="default" if preset == "default" else "hypursuit1996"
     )
     found = asked(address, "refine", request, Terms)
-    print_terms(terms, found, found.known, "pages are about it" if preset == "default" else "sub-clusters hold it", as_json)
+    print_terms(
+        terms, found, found.known, "pages are about it" if preset == "default" else "sub-clusters hold it", as_json
+    )
 
 
 def print_terms(terms: list[str], found: Any, known: int, what: str, as_json: bool) -> None:

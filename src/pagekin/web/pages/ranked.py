@@ -3,8 +3,9 @@
 The same list as of `routers.results.merged`, but made of page numbers: page 50 of the results folds two thousand.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from pagekin.bags.copies import EMPTY, PLACES, are_copies
 from pagekin.routers.messages import Found
 from pagekin.routers.results import SEEN
-from pagekin.text import Hits
+from pagekin.text import Hits, Query
 from pagekin.web.collection import Collection
 
 Array = npt.NDArray[Any]
@@ -147,3 +148,34 @@ def _found(collection: Collection, page: int, score: float, copies: list[int]) -
         kind="document", url=own, score=float(score), cluster=int(leaf.cluster_of[page]), path=(leaf.name,),
         pages=int(leaf.document_pages[leaf.documents[page]]), copies=tuple(others)[:_MOST_COPIES],
     )  # fmt: skip
+
+
+class Matching:
+    """The documents of a collection that match a query, whatever the filters."""
+
+    def __init__(self, collection: Collection, query: Query) -> None:
+        leaf = collection.leaf
+        self._corpus = collection.corpus
+        self._there = leaf.text.found(query, leaf.documents)
+
+    @cached_property
+    def _sketches(self) -> npt.NDArray[np.uint16]:
+        """By which copies of them are told."""
+        return self._rows(self._there)
+
+    def _rows(self, pages: npt.NDArray[np.bool_] | list[int]) -> npt.NDArray[np.uint16]:
+        kin = self._corpus.kin
+        return (
+            np.asarray(kin["copy.rows"]).reshape(-1, PLACES)[pages]
+            if "copy.rows" in kin
+            else np.zeros((0, PLACES), "u2")
+        )
+
+    def without(self, results: Iterable[Found]) -> Iterator[Found]:
+        """Those of some results that neither match nor are copies of what does."""
+        for one in results:
+            page = self._corpus.pages_of(self._corpus.url_number(one.url))[0]
+            if self._there[page]:
+                continue
+            if not any(are_copies(self._sketches, row).any() for row in self._rows([page])):
+                yield one

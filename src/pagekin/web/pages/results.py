@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any
@@ -15,10 +15,6 @@ from litestar.exceptions import ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 
-from pagekin.bags.copies import PLACES, are_copies
-from pagekin.hypertext import fold
-from pagekin.hypertext.writing import written
-from pagekin.labels import ContentLabel
 from pagekin.labels.model import plain
 from pagekin.routers.http import Served, served
 from pagekin.routers.leaf import Leaf
@@ -29,7 +25,6 @@ from pagekin.routers.messages import (
     Group,
     Item,
     RefineRequest,
-    RouterError,
     SearchRequest,
     SelectRequest,
     ShowRequest,
@@ -38,16 +33,12 @@ from pagekin.routers.messages import (
 from pagekin.routers.results import SEEN, grouped, merged
 from pagekin.routers.router import Router
 from pagekin.routers.routing import parsed
-from pagekin.text import Query, QueryError, keep_pages, tokens
-from pagekin.text.analysis import form_of
+from pagekin.text import Query, QueryError, keep_pages
 from pagekin.web import addresses as to
 from pagekin.web.collection import Collection, collection_of
-from pagekin.web.languages import language_name
-from pagekin.web.pages.opensearch import words_near
-from pagekin.web.pages.ranked import ranked
+from pagekin.web.pages.going_on import TERMS, GoingOn, examples
+from pagekin.web.pages.ranked import Matching, ranked
 from pagekin.web.pages.result_views import (
-    Choice,
-    Choices,
     Link,
     Picture,
     PictureDot,
@@ -57,19 +48,17 @@ from pagekin.web.pages.result_views import (
     Told,
 )
 from pagekin.web.pictures.group import group_layout
-from pagekin.web.queries import any_of, exchanged, forms_of, narrowed, parts_of, widened, words_of
+from pagekin.web.queries import any_of, forms_of, narrowed, parts_of, widened
 from pagekin.web.question import LAST_PAGE, MODES, Question
 from pagekin.web.shown import Asking, host, shown
 
 A_PAGE, GROUPS_A_PAGE, BEST_OF_GROUP = 10, 5, 3
-SIMILAR, LIKE, TERMS = 6, 5, 8
-"""Similar documents that are shown, to how many of the results, and terms in each list."""
+SIMILAR, LIKE = 6, 5
+"""Similar documents that are shown, and to how many of the results."""
 _LOOKED_AT = 8
 """How many times as many similar documents are looked at in a collection, since most of them match."""
 MOST_TOLD = 50
 """Rows of who was asked, and of who was not."""
-_MOST_SITES, _MOST_YEARS, _MEANT = 50, 12, 5
-_A_DAY = 86_400
 _NOTES = {
     "search": "Search: all that match, the best first",
     "select": "Select: where the matches are, and how many there are",
@@ -125,40 +114,6 @@ async def find(
 # -- what is known before anything is asked -------------------------------------------------------------------------------
 
 
-def examples(service: Leaf | Router) -> list[Link]:
-    """Queries that can be typed here, each with what it finds."""
-    try:
-        label = service.label
-    except RouterError:
-        return []
-    words = [cluster.heaviest[:2] for cluster in label.clusters if len(cluster.heaviest) > 1][:3]
-    if not words:
-        words = [label.heaviest[:2]] if len(label.heaviest) > 1 else []
-    if not words:
-        return []
-    (one, two), (other, _more) = words[0], words[-1]
-    found = [
-        (f"{one} {two}", "both words"),
-        (f"{one} OR {other}", "either of two"),
-        (f"{one} NOT {two}", "one without the other"),
-    ]
-    found += [(f"title:{other}", "a word in the title")]
-    if isinstance(service, Leaf) and (phrase := _phrase(collection_of(service), label)):
-        found.append((f'"{phrase}"', "words in this order"))
-    return [Link(text=text, about=about, address=to.find(text)) for text, about in found]
-
-
-def _phrase(collection: Collection, label: ContentLabel) -> str:
-    """The first words of a central page's title that has several."""
-    for cluster in label.clusters:
-        for url in cluster.urls[:3]:
-            pages = collection.corpus.pages_of(collection.corpus.url_number(url))
-            words = tokens(collection.leaf.titles.text(pages[0])) if pages else []
-            if 2 <= len(words) <= 4:
-                return " ".join(words)
-    return ""
-
-
 # -- a question that is being answered ------------------------------------------------------------------------------------
 
 
@@ -170,6 +125,7 @@ class _Asking:
         self.service = here.service
         self.collection = collection_of(self.service) if isinstance(self.service, Leaf) else None
         self.query: Query = parsed(asked.q)
+        self._on = GoingOn(self.service, self.collection, asked, self.query)
         self.first = A_PAGE * (asked.page - 1)
         self._found: Sequence[Found] = ()
         """The results that are shown."""
@@ -196,123 +152,26 @@ class _Asking:
         asked_for = forms_of(self.query)
         request = RefineRequest(query=asked.q, count=TERMS + len(asked_for))
         terms = await self.here.timed("refine", self.service.refine(request))
-        forms = self._written([*terms.collocated, *terms.broader, *terms.narrower], documents)
+        forms = self._on.written([*terms.collocated, *terms.broader, *terms.narrower], documents)
         return msgspec.structs.replace(
             found,
             modes=[Link(text=name, about=about, address=asked.address(mode=mode), on=mode == asked.mode, note=_NOTES[mode])
                    for mode, (name, about) in _modes(self.service.leaf).items()],
             words=[Link(text=part, address=asked.address(q=rest)) for part, rest in parts_of(self.query)],
             any_of=asked.address(q=some) if (some := any_of(self.query)) else "",
-            active=self._active(),
-            meant=self._meant() if not found.total and asked.page == 1 else [],
-            choices=self._choices(),
+            active=self._on.active(),
+            meant=self._on.meant() if not found.total and asked.page == 1 else [],
+            choices=self._on.choices(self._found),
             filtered=bool(self.collection) or asked.mode == "search",
-            along=self._terms(terms.collocated if found.total else (), narrowed, asked_for, forms),
-            wider=self._terms(terms.broader, widened, asked_for, forms),
-            narrower=self._terms(terms.narrower if found.total else (), narrowed, asked_for, forms),
+            along=self._on.terms(terms.collocated if found.total else (), narrowed, asked_for, forms),
+            wider=self._on.terms(terms.broader, widened, asked_for, forms),
+            narrower=self._on.terms(terms.narrower if found.total else (), narrowed, asked_for, forms),
             similar=await self._similar(documents),
             whole=self.service.leaf,
             picture=self._picture(found.groups) if self.collection and documents else None,
             previous=asked.address(page=asked.page - 1) if asked.page > 1 else "",
             next=asked.address(page=asked.page + 1) if found.next and asked.page < LAST_PAGE else "",
         )  # fmt: skip
-
-    def _written(self, words: Sequence[str], documents: Sequence[Found]) -> dict[str, str]:
-        """Words as those who wrote the results, or what was found in topics, write them, as far as that is here."""
-        if not self.collection:
-            return {}
-        corpus = self.collection.corpus
-        pages = [page for one in documents[:A_PAGE] for page in corpus.pages_of(corpus.url_number(one.url))[:1]]
-        pages = pages or self.collection.leaf.text.search(self.query, A_PAGE).pages
-        return dict(zip(words, written(corpus, words, pages), strict=True))
-
-    def _terms(
-        self,
-        words: Iterable[str],
-        changed: Callable[[str, Query, str], str],
-        asked_for: set[str],
-        forms: dict[str, str],
-    ) -> list[Link]:
-        """Links that put words into the query; without forms of its own words, and those that change nothing."""
-        text = self.asked.q
-        queries = {word: changed(text, self.query, word) for word in words if form_of(fold(word)) not in asked_for}
-        found = [
-            Link(text=plain(forms.get(word, word)), address=self.asked.address(q=query))
-            for word, query in queries.items()
-            if query != text
-        ]
-        return found[:TERMS]
-
-    def _active(self) -> list[Link]:
-        """The filters that are set."""
-        asked = self.asked
-        set_to = {"site": asked.site, "since": asked.since, "until": asked.until, "language": asked.language}
-        names = {"site": "site", "since": "from", "until": "to", "language": "language"}
-        return [
-            Link(text=f"{names[name]} {plain(value)}", address=asked.address(**{name: ""}))
-            for name, value in set_to.items()
-            if value.strip()
-        ]
-
-    def _choices(self) -> Choices:
-        """What filters can be set to: of a collection all that its matching pages have, of a network what results have."""
-        if not self.collection:
-            found = [one for one in self._found if one.kind == "document"]
-            hosts = Counter(host(one.url) for one in found)
-            codes = Counter(one.language for one in found if one.language)
-            return Choices(
-                sites=[Choice(value=name, name=name) for name, _count in hosts.most_common(_MOST_SITES)],
-                languages=[Choice(value=code, name=language_name(code)) for code in sorted(codes)],
-            )
-        leaf, corpus = self.collection.leaf, self.collection.corpus
-        there = leaf.text.found(self.query, leaf.documents)
-        sites = _counted(np.asarray(corpus.kin["page.host"])[there], corpus.hosts.text)
-        languages = _counted(np.asarray(corpus.kin["page.language"])[there], corpus.facts["language_codes"].__getitem__)
-        dates = np.asarray(corpus.kin["page.date"])[there].astype(np.int64)
-        days = np.unique(dates[dates > 0] // _A_DAY)
-        return Choices(
-            sites=[Choice(value=name, name=plain(name), count=count) for name, count in sites[:_MOST_SITES]],
-            languages=[Choice(value=code, name=language_name(code), count=count) for code, count in languages],
-            years=self._years(dates[dates > 0]),
-            dates=len(days) > 1,
-            closed=len(sites) <= _MOST_SITES,
-        )
-
-    def _years(self, dates: npt.NDArray[np.int64]) -> list[Link]:
-        """The years of some days, the last first, each a link to what is of it; none where there are too many, or is only one."""
-        years = dates.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970
-        found = _counted(years, str)
-        if not 1 < len(found) <= _MOST_YEARS:
-            return []
-        links = []
-        for year, count in sorted(found, reverse=True):
-            since, until = f"{year:0>4}-01-01", f"{year:0>4}-12-31"
-            on = (self.asked.since, self.asked.until) == (since, until)
-            address = self.asked.address(since="", until="") if on else self.asked.address(since=since, until=until)
-            links.append(Link(text=year, about=f"{count:,}", address=address, on=on))
-        return links
-
-    def _meant(self) -> list[Link]:
-        """The query with a word that nobody uses changed into one that is spelt alike, if that finds something."""
-        words = list(dict.fromkeys(one.word for one in words_of(self.query)))
-        found: dict[str, int] = {}
-        for word in words:
-            if self.collection and self._finds(word):
-                continue
-            texts = (exchanged(self.asked.q, word, other) for other in words_near(self.service, word, 2 * _MEANT))
-            found |= {text: count for text in texts if text != self.asked.q and (count := self._finds(text))}
-        # The words beside it tell which of those that are spelt alike was meant.
-        order = sorted(found, key=lambda text: -found[text]) if len(words) > 1 else found
-        return [Link(text=plain(text), address=self.asked.address(q=text)) for text in order][:_MEANT]
-
-    def _finds(self, text: str) -> int:
-        """How many a query finds here; 1 for a network, of which that is not known before all are asked."""
-        if not self.collection:
-            return 1
-        try:
-            return self.collection.leaf.text.search(parsed(text), 1).total
-        except QueryError:
-            return 0
 
     # -- the ways to look -------------------------------------------------------------------------------------------------
 
@@ -355,7 +214,7 @@ class _Asking:
 
     async def _asked_below(self) -> ResultsView:
         """The children of a router that may match, or what matches one step below them."""
-        request = SelectRequest(query=self.asked.q, limit=self.first + A_PAGE + 1)
+        request = SelectRequest(query=self.asked.q, limit=self.first + A_PAGE + 1, filters=self.asked.filters())
         answer = await self.here.timed(self.asked.mode, getattr(self.service, self.asked.mode)(request))
         here = answer.results[self.first : self.first + A_PAGE]
         return self._answered(answer, here, len(answer.results) > self.first + A_PAGE)
@@ -506,7 +365,7 @@ class _Asking:
         there = {url for one in documents for url in (one.url, *one.copies)}
         others: Iterable[Found] = (one for one in answer.results if one.url not in there)
         if self.collection:
-            others = islice(_Matching(self.collection, self.query).without(others), 2 * SIMILAR)
+            others = islice(Matching(self.collection, self.query).without(others), 2 * SIMILAR)
         return [self._result(one, 0) for one in merged(others, SIMILAR)]
 
     def _picture(self, groups: Sequence[ResultGroup]) -> Picture | None:
@@ -531,48 +390,10 @@ class _Asking:
         )  # fmt: skip
 
 
-class _Matching:
-    """The documents of a collection that match a query, whatever the filters."""
-
-    def __init__(self, collection: Collection, query: Query) -> None:
-        leaf = collection.leaf
-        self._corpus = collection.corpus
-        self._there = leaf.text.found(query, leaf.documents)
-
-    @cached_property
-    def _sketches(self) -> npt.NDArray[np.uint16]:
-        """By which copies of them are told."""
-        return self._rows(self._there)
-
-    def _rows(self, pages: npt.NDArray[np.bool_] | list[int]) -> npt.NDArray[np.uint16]:
-        kin = self._corpus.kin
-        return (
-            np.asarray(kin["copy.rows"]).reshape(-1, PLACES)[pages]
-            if "copy.rows" in kin
-            else np.zeros((0, PLACES), "u2")
-        )
-
-    def without(self, results: Iterable[Found]) -> Iterator[Found]:
-        """Those of some results that neither match nor are copies of what does."""
-        for one in results:
-            page = self._corpus.pages_of(self._corpus.url_number(one.url))[0]
-            if self._there[page]:
-                continue
-            if not any(are_copies(self._sketches, row).any() for row in self._rows([page])):
-                yield one
-
-
 def _modes(leaf: bool) -> dict[str, tuple[str, str]]:
     if leaf:
         return MODES
     return MODES | {"select": ("Sites", "that may hold matches"), "expand": ("By site", "a look into each")}
-
-
-def _counted(numbers: npt.NDArray[Any], name: Callable[[int], str]) -> list[tuple[str, int]]:
-    """(name, how often) of some numbers, the most frequent first; without those that have no name."""
-    values, counts = np.unique(numbers, return_counts=True)
-    found = [(name(value), count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
-    return sorted((one for one in found if one[0]), key=lambda one: (-one[1], one[0]))
 
 
 def _items(results: Iterable[Found]) -> tuple[Item, ...]:
