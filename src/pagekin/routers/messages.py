@@ -110,7 +110,7 @@ class TogetherRequest(Travel, frozen=True, forbid_unknown_fields=True, kw_only=T
     """How often words go together with a query, on pages: what routers refine queries by."""
 
     query: Line
-    ask: Annotated[int, Meta(ge=1, le=1_000)] = 8
+    ask: Annotated[int, Meta(ge=1, le=1_000)] = 16
     """Children to ask at each router, the most promising."""
 
 

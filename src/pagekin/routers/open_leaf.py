@@ -55,6 +55,8 @@ Array = npt.NDArray[Any]
 Marks = tuple[tuple[int, int], ...]
 _LOOKED_AT = 4
 """How many times as many results as are wanted are looked at, since some are copies."""
+_NO_SKETCH = np.full(PLACES, EMPTY, "<u2").tobytes()
+_ROW = len(_NO_SKETCH)
 _SUGGESTED_BY_LIKENESS = 5
 """Results whose related pages are suggested besides those of their sub-clusters."""
 _MATCHING = 200
@@ -155,11 +157,18 @@ class OpenLeaf:
         """The name of a sub-cluster of the label."""
         return self.label.clusters[number - 1].name if number else ""
 
-    def _sketch(self, page: int) -> str:
+    @cached_property
+    def _sketches(self) -> memoryview | None:
+        """The sketches of all pages as bytes, if there are any."""
         if "copy.rows" not in self.corpus.kin:
+            return None
+        return np.ascontiguousarray(self.corpus.kin["copy.rows"], "<u2").view(np.uint8).data
+
+    def _sketch(self, page: int) -> str:
+        if self._sketches is None:
             return ""
-        row = np.asarray(self.corpus.kin["copy.rows"][page * PLACES : (page + 1) * PLACES], "<u2")
-        return base64.b64encode(row.tobytes()).decode() if bool((row != EMPTY).any()) else ""
+        row = self._sketches[page * _ROW : (page + 1) * _ROW].tobytes()
+        return "" if row == _NO_SKETCH else base64.b64encode(row).decode()
 
     def _answer(self, query: str, total: int, results: Iterable[Found], started: float) -> Answer:
         found = tuple(results)
