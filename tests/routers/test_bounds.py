@@ -70,7 +70,7 @@ def honest(operation: str, number: int, place: int) -> Found:
 def test_honest_answers_pass(operation: str, number: int) -> None:
     """With as many results as were asked for, and a network of 8,000 routers that were asked or skipped."""
     request = REQUESTS[operation](number)
-    many = len(request.items) if isinstance(request, ShowRequest) else request.limit  # type: ignore[attr-defined]
+    many = len(request.items) if isinstance(request, ShowRequest) else request.limit  # type: ignore[attr-defined]  # all others have one
     results = tuple(honest(operation, many, place) for place in range(many))
     path = ("root", "edu", "cornell.edu", "cs.cornell.edu")
     answer = Answer(

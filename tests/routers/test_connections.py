@@ -1,14 +1,18 @@
 """Connections of the client between routers: which are kept, which are closed, and to whom they may be made."""
 
 import asyncio
-import shutil
 import ssl
-import subprocess
-from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from pagekin.net import Guard, refusal
 from pagekin.routers import client as client_module
@@ -217,16 +221,27 @@ def test_addresses_that_may_not_be_called_are_not(run: Run, host: str, reason: s
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a key and a certificate of 127.0.0.1 that nobody has signed."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "here")]), datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, SHA256())
+    )
     path = tmp_path_factory.mktemp("tls") / "own.pem"
-    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{path}.key", "-out", str(path)]
-    more = ["-days", "2", "-subj", "/CN=here", "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run([*command, *more], check=True, capture_output=True)
-    yield path
+    path.write_bytes(made.public_bytes(Encoding.PEM))
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    Path(f"{path}.key").write_bytes(secret)
+    return path
 
 
 def test_https_is_spoken_with_those_whose_certificate_is_trusted(run: Run, certificate: Path) -> None:
