@@ -14,6 +14,7 @@ from pagekin.hypertext.read import ReadPlan
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.serve import Mounted, Place
 from pagekin.web import web_app
+from pagekin.web.collection import Collection, collection_of
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, host_records
 
@@ -133,3 +134,17 @@ def visit(browser: Any) -> Iterator[Visitor]:
     yield visitor
     visitor.close()
     assert visitor.problems == []
+
+
+@pytest.fixture(scope="module")
+def collection(leaf: Leaf) -> Collection:
+    """The collection of a test file's own `leaf`."""
+    return collection_of(leaf)
+
+
+@pytest.fixture(scope="module")
+def asked(leaf: Leaf) -> Iterator[Any]:
+    """A client of that leaf's site."""
+    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    with TestClient(app) as made:
+        yield made

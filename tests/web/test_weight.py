@@ -8,12 +8,9 @@ from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from litestar.testing import TestClient
 
 from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
 from pagekin.web import addresses as to
-from pagekin.web import web_app
 from pagekin.web.brief import LONGEST, brief, number_in_full
 from pagekin.web.collection import Collection, collection_of
 from pagekin.web.pages.compare import MOST
@@ -39,18 +36,6 @@ def heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def leaf(heavy: Path) -> Leaf:
     return Leaf(title(1)[:200], heavy)
-
-
-@pytest.fixture(scope="module")
-def collection(leaf: Leaf) -> Collection:
-    return collection_of(leaf)
-
-
-@pytest.fixture(scope="module")
-def asked(leaf: Leaf) -> Iterator[Any]:
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
-    with TestClient(app) as made:
-        yield made
 
 
 def kept(collection: Collection, number: int) -> str:

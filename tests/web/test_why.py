@@ -1,7 +1,6 @@
 """Why a page is like another, in a line: words that tell it from the others, as people write them, and who links to both."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from litestar.testing import TestClient
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.serve import Mounted, Place
 from pagekin.web import web_app
-from pagekin.web.collection import Collection, PageLink, collection_of
+from pagekin.web.collection import Collection, PageLink
 from pagekin.web.pages.page import number_of, page_view
 from pagekin.web.pages.why import TEXT, Shared, Similar, telling
 from pagekin.web.shown import away
@@ -54,18 +53,6 @@ def germs() -> list[bytes]:
 @pytest.fixture(scope="module")
 def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
     return Leaf("germs", build_leaf(tmp_path_factory.mktemp("germs") / "germs.kin", germs()))
-
-
-@pytest.fixture(scope="module")
-def collection(leaf: Leaf) -> Collection:
-    return collection_of(leaf)
-
-
-@pytest.fixture(scope="module")
-def asked(leaf: Leaf) -> Iterator[Any]:
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
-    with TestClient(app) as made:
-        yield made
 
 
 def similar_to(collection: Collection, name: str) -> dict[str, Similar]:

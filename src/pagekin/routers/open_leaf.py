@@ -177,7 +177,8 @@ class OpenLeaf:
             seconds=time.perf_counter() - started,
         )  # fmt: skip
 
-    def _keep(self, filters: Filters) -> npt.NDArray[np.bool_] | None:
+    def passing(self, filters: Filters) -> npt.NDArray[np.bool_] | None:
+        """The pages that filters leave; None if they leave all."""
         if filters == Filters():
             return None
         return keep_pages(
@@ -197,7 +198,7 @@ class OpenLeaf:
         # Where the query begins copies are folded, so more have to be looked at.
         most = _LOOKED_AT * request.limit if request.snippets else request.limit
         hits = self.text.search(
-            query, most, stats=request.stats, keep=self._keep(request.filters), documents=self.documents
+            query, most, stats=request.stats, keep=self.passing(request.filters), documents=self.documents
         )
         results = [self._hit(page, score) for page, score in zip(hits.pages, hits.scores, strict=True)]
         if request.snippets:
@@ -245,7 +246,7 @@ class OpenLeaf:
         started = time.perf_counter()
         query = parsed(request.query)
         pages = self._pages(request.items)
-        may = self._keep(request.filters)
+        may = self.passing(request.filters)
         keep = np.zeros(len(self.corpus), np.bool_)
         keep[pages] = True if may is None else may[pages]
         hits = self.text.search(query, request.limit, keep=keep)
@@ -300,7 +301,7 @@ class OpenLeaf:
     async def suggest(self, request: SuggestRequest) -> Answer:
         """Documents like the results so far: of the same sub-clusters, nearest the middle first, and related pages."""
         started = time.perf_counter()
-        given, keep = self._pages(request.items), self._keep(request.filters)
+        given, keep = self._pages(request.items), self.passing(request.filters)
         scores = dict(self._related_pages(given[:_SUGGESTED_BY_LIKENESS], request.limit, keep))
         counts = np.bincount(self.cluster_of[given], minlength=len(self.label.clusters) + 1) if given else np.zeros(1)
         for cluster in self.label.clusters:
@@ -360,7 +361,7 @@ class OpenLeaf:
     async def related(self, request: RelatedRequest) -> Answer:
         """The pages of this collection that are most like a page."""
         started = time.perf_counter()
-        keep = self._keep(request.filters)
+        keep = self.passing(request.filters)
         with self._asked_about() as likeness:
             query = likeness.query_of(request.url) if request.bag is None else likeness.query_of_bag(request.bag)
             found = likeness.like(query, request.limit, keep) if query is not None else []

@@ -8,8 +8,6 @@ from itertools import islice
 from typing import Annotated, Any
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 from litestar import Response, get
 from litestar.exceptions import ValidationException
 from litestar.openapi.datastructures import ResponseSpec
@@ -20,7 +18,6 @@ from pagekin.routers.http import Served, served
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import (
     Answer,
-    Filters,
     Found,
     Group,
     Item,
@@ -33,7 +30,7 @@ from pagekin.routers.messages import (
 from pagekin.routers.results import SEEN, grouped, merged
 from pagekin.routers.router import Router
 from pagekin.routers.routing import parsed
-from pagekin.text import Query, QueryError, keep_pages
+from pagekin.text import Query, QueryError
 from pagekin.web import addresses as to
 from pagekin.web.collection import Collection, collection_of
 from pagekin.web.pages.going_on import TERMS, GoingOn, examples
@@ -189,7 +186,7 @@ class _Asking:
     async def _ranked(self, collection: Collection) -> ResultsView:
         """The same of a collection: only what is shown needs a name and a piece of its text, also on later pages."""
         started, leaf = time.perf_counter(), collection.leaf
-        keep = self._keep(collection)
+        keep = collection.leaf.passing(self.asked.filters())
         found = ranked(
             collection, lambda most: leaf.text.search(self.query, most, keep=keep, documents=leaf.documents),
             self.first, self.first + A_PAGE + 1,
@@ -247,20 +244,10 @@ class _Asking:
             seconds=round(answer.seconds, 4),
         )  # fmt: skip
 
-    def _keep(self, collection: Collection) -> npt.NDArray[np.bool_] | None:
-        """The pages that the filters leave."""
-        filters = self.asked.filters()
-        if filters == Filters():
-            return None
-        return keep_pages(
-            collection.corpus, site=filters.site or None, since=filters.since, until=filters.until,
-            language=filters.language or None,
-        )  # fmt: skip
-
     def _matching(self, collection: Collection) -> tuple[list[int], list[int], list[float]]:
         """(the best page of each document that matches, the best first; the sub-cluster of each; their scores)."""
         leaf = collection.leaf
-        keep = self._keep(collection)
+        keep = collection.leaf.passing(self.asked.filters())
         hits = leaf.text.search(self.query, len(collection.corpus), keep=keep, documents=leaf.documents)
         return hits.pages, leaf.cluster_of[hits.pages].tolist() if hits.pages else [], hits.scores
 
