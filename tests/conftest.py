@@ -1,4 +1,4 @@
-"""Fixtures for all tests: the real data, which lies outside the project. Where it is required, so is a browser."""
+"""Fixtures for all tests: the demo web, and the real data, which lies outside the project."""
 
 import os
 from collections.abc import Generator
@@ -7,15 +7,38 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from pagekin.bags import Strategy
+from pagekin.clusters.make import ClusterPlan
+from pagekin.engines import build_collection
+from pagekin.hypertext.read import ReadPlan
+
 # Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that renews the golden digests of the demo web's arrays."""
+    parser.addoption(
+        "--renew-golden", default="", metavar="GROUPS", help="Renew these groups of tests/golden.json, e.g. text,label."
+    )
+
+
+@pytest.fixture(scope="session")
+def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo web as `pagekin build demo` makes it: 968 pages on 17 hosts, indexed, in clusters, searchable.
+
+    All tests share it: one that changes a collection copies it first.
+    """
+    path = tmp_path_factory.mktemp("demo") / "demo.kin"
+    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterPlan(), text=True)
+    return path
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real archives that PAGEKIN_DATA names."""
+    """Return the folder of real archives that PAGEKIN_DATA names."""
     named = os.environ.get("PAGEKIN_DATA", "")
     if named and Path(named).is_dir():
         return Path(named)
