@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from pagekin.sources import Page
-from pagekin.sources.robot import CRAWL_LIMITS, CrawlError, CrawlLimits, CrawlPlan, crawl, parse_crawl_limits
+from pagekin.sources.robot import CRAWL_LIMITS, CrawlLimits, crawl, parse_crawl_limits
 from tests.sources.making import read_file
 from tests.sources.robot_server import Server, answer, moved, page, pages, serving
 
@@ -40,7 +40,7 @@ Command = Callable[..., Done]
 
 @pytest.fixture
 def pagekin(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command, run in this process: each start of its own would load Scrapy anew."""
+    """Run the command in this process: a process of its own would load everything anew."""
 
     def run(*arguments: str | Path) -> Done:
         from pagekin.cli.app import main
@@ -118,14 +118,6 @@ def test_wrong_usage_is_explained(
     done = pagekin("crawl", *arguments)
     assert done.code == 2
     assert said in done.err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_scrapy_the_way_to_get_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "scrapy", None)
-    monkeypatch.delitem(sys.modules, "pagekin.sources.robot.engine", raising=False)
-    with pytest.raises(CrawlError, match=re.escape("pip install 'pagekin[crawl]'")):
-        crawl(CrawlPlan("http://docs.example/", tmp_path / "a.warc.gz"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -40,7 +40,7 @@ class Steps:
             html.encode() if task.entry else b"",
         )  # fmt: skip
         if task.entry is None:
-            self.crawl.took_robots(task, exchange, [exchange])
+            self.crawl.took_robots(task, [exchange])
         else:
             self.crawl.took(task, exchange)
 

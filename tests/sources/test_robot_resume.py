@@ -256,7 +256,7 @@ def test_a_page_that_turns_out_nearer_is_taken_as_near() -> None:
 @pytest.mark.parametrize(("what", "error", "seen"), [
     ("archive.Archive._append", OSError(28, "No space left on device"), OSError),
     ("frontier.Frontier.finish", sqlite3.OperationalError("database or disk is full"), CrawlError),
-    ("fetch.Fetcher._fetch", RuntimeError("a mistake of ours"), RuntimeError),
+    ("fetch.Fetcher.fetch", RuntimeError("a mistake of ours"), RuntimeError),
     ("fetch._body", RuntimeError("a mistake of ours"), RuntimeError),
     ("journey.read_page", RuntimeError("a mistake of ours"), RuntimeError),
     ("journey.Crawl.next_task", RuntimeError("a mistake of ours"), RuntimeError),

@@ -133,7 +133,7 @@ def test_rules_agree_with_regular_expressions(rules: list[tuple[bool, str]], pat
     "User-agent: *", "User-agent: pagekin", "User-agent: other", "Disallow: /a", "Disallow: /", "Allow: /a/b", "Disallow:",
     "Disallow: /*.gif$", "Sitemap: http://x/", "", "# note",
 ]), max_size=12), PATHS)  # fmt: skip
-def test_files_agree_with_scrapys_own_parser(lines: list[str], path: str) -> None:
+def test_files_agree_with_another_parser(lines: list[str], path: str) -> None:
     text = "\n".join(lines)
     assert allows(text, path) == Protego.parse(text).can_fetch(f"http://a{path}", "pagekin")
 

@@ -12,7 +12,7 @@ from aiohttp.connector import Connection
 
 from pagekin.net import guarded_connector, refusal
 from pagekin.sources.robot.addresses import clean_url
-from pagekin.sources.robot.fetched import NOT_ALLOWED, Exchange, FetchError, StoppedError
+from pagekin.sources.robot.fetched import NOT_ALLOWED, Exchange, FetchError
 from pagekin.sources.robot.plan import CrawlPlan
 from pagekin.sources.robot.robotstxt import MOST_BYTES
 
@@ -51,7 +51,6 @@ class Fetcher:
     def __init__(self, plan: CrawlPlan) -> None:
         """Prepare for `plan`; call it where the event loop runs."""
         self._seconds = plan.limits.page_seconds
-        self._stop = asyncio.Event()
         headers = {"User-Agent": plan.user_agent, "Accept": ACCEPTED, "Accept-Encoding": ENCODINGS}
         if "@" in plan.contact:
             headers["From"] = plan.contact
@@ -70,37 +69,8 @@ class Fetcher:
         """Close all connections."""
         await self._session.close()
 
-    def stop(self) -> None:
-        """Let whatever is awaited fail with StoppedError."""
-        self._stop.set()
-
     async def fetch(self, url: str, wanted: Wanted) -> Exchange:
-        """The exchange at `url`; FetchError if no answer comes, StoppedError after `stop`."""
-        asking = asyncio.ensure_future(self._fetch(url, wanted))
-        stopping = asyncio.ensure_future(self._stop.wait())
-        try:
-            await asyncio.wait((asking, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not asking.done():
-                raise StoppedError
-            return asking.result()
-        finally:
-            for task in (asking, stopping):
-                task.cancel()
-            await asyncio.gather(asking, stopping, return_exceptions=True)
-
-    async def fetch_robots(self, origin: str) -> tuple[Exchange, list[Exchange]]:
-        """(the last exchange, all of them) of asking for an origin's robots.txt, redirects followed."""
-        url = f"{origin}/robots.txt"
-        seen: list[Exchange] = []
-        while True:
-            exchange = await self.fetch(url, lambda _status, _type: MOST_BYTES)
-            seen.append(exchange)
-            target = clean_url(exchange.redirect, url) if exchange.redirect else None
-            if target is None or len(seen) > _ROBOTS_REDIRECTS:
-                return exchange, seen
-            url = target
-
-    async def _fetch(self, url: str, wanted: Wanted) -> Exchange:
+        """Ask for `url` and return the exchange; FetchError if no answer comes."""
         started, begun = time.time(), time.monotonic()
         deadline = asyncio.get_running_loop().time() + self._seconds
         try:
@@ -123,6 +93,18 @@ class Fetcher:
             started, time.monotonic() - begun, f"HTTP/{version.major}.{version.minor}", response.status,
             response.reason or "", tuple(response.raw_headers), body, cut, most < 0,
         )  # fmt: skip
+
+    async def fetch_robots(self, origin: str) -> list[Exchange]:
+        """Ask for an origin's robots.txt, redirects followed; return every exchange, the answer last."""
+        url = f"{origin}/robots.txt"
+        exchanges: list[Exchange] = []
+        while True:
+            exchanges.append(await self.fetch(url, lambda _status, _type: MOST_BYTES))
+            redirect = exchanges[-1].redirect
+            target = clean_url(redirect, url) if redirect else None
+            if target is None or len(exchanges) > _ROBOTS_REDIRECTS:
+                return exchanges
+            url = target
 
 
 async def _body(response: aiohttp.ClientResponse, most: int, deadline: float) -> tuple[bytes, str]:

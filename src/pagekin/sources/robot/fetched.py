@@ -18,10 +18,6 @@ class FetchError(Exception):
         self.passing = passing
 
 
-class StoppedError(Exception):
-    """The crawl was stopped while an answer was awaited."""
-
-
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """A request and its answer, with the body as it came but for chunks."""

@@ -342,15 +342,12 @@ class Crawl:
         asked = robots.delay if robots else 0.0
         host.due = self._clock() + max(self.limits.delay, min(asked, self.limits.wait))
 
-    def abandoned(self, task: Task) -> None:
-        """A request was given up without an answer, because the crawl was stopped."""
-        self._ended(task, 0)
-
     # robots.txt
 
-    def took_robots(self, task: Task, last: Exchange, exchanges: list[Exchange]) -> None:
+    def took_robots(self, task: Task, exchanges: list[Exchange]) -> None:
         """An origin's robots.txt came, or an answer that tells there is none."""
         known = self._origins[task.origin]
+        last = exchanges[-1]
         body, fault = b"", robots_fault(last)
         if not fault:
             try:
