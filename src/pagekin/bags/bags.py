@@ -1,17 +1,19 @@
 """Reading bags: the weighted terms of every URL of a collection."""
 
 from enum import IntFlag
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.copies import EMPTY, PLACES
-from pagekin.hypertext import Corpus
+from pagekin.bags.copies import EMPTY, copy_sketches
+from pagekin.hypertext import Corpus, PageColumns
 from pagekin.store import Kin, rank
 
 Array = npt.NDArray[Any]
+BAG_ARRAYS = ("bag.", "bagterm.", "copy.")
+"""How the names of the arrays begin that `make_bags` writes."""
 
 
 class Origin(IntFlag):
@@ -47,6 +49,25 @@ class Bags:
     def __len__(self) -> int:
         return len(self.urls)
 
+    @cached_property
+    def inlinks(self) -> Array:
+        """How many other pages link to each document."""
+        return self._kin["bag.inlinks"]
+
+    @cached_property
+    def sites(self) -> Array:
+        """The number of each document's site, as `site_numbers` gives it."""
+        return self._kin["bag.site"]
+
+    def require_all(self) -> None:
+        """Raise KinError if an earlier Pagekin made the bags, without some of the arrays."""
+        for name in ("bag.from", "bag.site", "bag.inlinks", "copy.rows", "bagterm.order"):
+            self._kin[name]
+
+    @cached_property
+    def _page_url(self) -> npt.NDArray[np.uint32]:
+        return PageColumns.of(self._kin).url
+
     def document(self, url: int) -> int:
         """The document of a URL number, or -1 if it has no bag."""
         place = rank(self.urls, url)
@@ -67,7 +88,7 @@ class Bags:
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """The page of each document, the newest capture; -1 where none was read."""
-        page_url = self._kin["page.url"]
+        page_url = self._page_url
         if not len(page_url):
             return np.full(len(documents), -1)
         urls = self.urls[documents].astype(page_url.dtype)
@@ -76,7 +97,7 @@ class Bags:
 
     def sketches(self, documents: Array) -> Array:
         """The sketch of each document's page (rows); all places are empty where none was read."""
-        rows = self._kin["copy.rows"].reshape(-1, PLACES)
+        rows = copy_sketches(self._kin)
         pages = self.pages(documents)
         return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY))
 

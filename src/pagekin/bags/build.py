@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.copies import PLACES
 from pagekin.bags.furniture import furniture
+from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
     distance_weights,
@@ -86,7 +87,7 @@ _TEMPORARY = ("kept.words", "kept.spans", "raw.terms", "raw.weights", "raw.origi
 
 def citing_pages(corpus: Corpus, not_citing: Array | None) -> npt.NDArray[np.bool_]:
     """Which pages' links count: of several captures of a URL only the newest, and none that is left out."""
-    urls = np.asarray(corpus.kin["page.url"])
+    urls = np.asarray(corpus.pages.url)
     citing = np.ones(len(urls), dtype=np.bool_)
     citing[1:] = urls[1:] != urls[:-1]
     if not_citing is not None:
@@ -227,18 +228,17 @@ def merge(
     """Fragments sorted and collapsed to one bag per URL; the corpus's inverted anchors have done the sorting."""
     from pagekin.bags._kernels import merge as kernels
 
-    kin = corpus.kin
     urls, pages, stems = len(corpus.urls), len(corpus), len(words.shown)
-    inlinks = np.asarray(kin["inlink.offsets"], dtype=np.int64)
-    page_url = np.asarray(kin["page.url"], dtype=np.int64)
-    page_host = np.asarray(kin["page.host"], dtype=np.int64)
+    inlinks = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
+    page_host = np.asarray(corpus.pages.host, dtype=np.int64)
     page_of_url = np.full(urls, -1, dtype=np.int64)
     page_of_url[page_url[::-1]] = np.arange(pages - 1, -1, -1)  # the first of several captures, the newest, wins
     url_site = np.zeros(urls, dtype=np.int64)
     if not strategy.anchors.within_site:
         url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
     page_site = url_site[page_url]
-    first_anchor = np.asarray(kin["page.anchors"], dtype=np.int64)
+    first_anchor = np.asarray(corpus.pages.anchors, dtype=np.int64)
     outlinks = np.diff(first_anchor)
     anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), outlinks)
     lead = lead_weights(strategy, int(np.max(np.diff(kept.offsets), initial=0)))
@@ -272,9 +272,11 @@ def merge(
         capacity = min(int(cost[last] - cost[first]), 2 * BATCH_WORK)
         pieces = []
         while first < last:
-            part = np.array(kin["inlink.anchors"][inlinks[first] : inlinks[last]], dtype=np.int64)
+            part = np.array(corpus.inlinks.anchors[inlinks[first] : inlinks[last]], dtype=np.int64)
             own = first_anchor[np.searchsorted(page_url, [first, last])]
-            targets = np.array(kin["anchor.target"][own[0] : own[1]] if strategy.outlinks.scale else [], dtype=np.int64)
+            targets = np.array(
+                corpus.anchors.target[own[0] : own[1]] if strategy.outlinks.scale else [], dtype=np.int64
+            )
             out = (np.empty(capacity, np.int64), np.empty(capacity, np.float32), np.empty(capacity, np.uint8))
             ends, citations = np.zeros(last - first, np.int64), np.zeros(last - first, np.uint32)
             merge_bags: Any = kernels.merge_bags
@@ -342,7 +344,7 @@ def _weigh(
         stored["from"].append(all_origins[part])
         progress("weighing", last / bags)
     used = np.flatnonzero(in_use)
-    page_url = np.asarray(corpus.kin["page.url"])
+    page_url = np.asarray(corpus.pages.url)
     links_end = stems + (len(page_url) if strategy.links.scale else 0)
     of_words = used[used < stems]
     citing = page_url[used[(used >= stems) & (used < links_end)] - stems]
@@ -355,6 +357,8 @@ def _weigh(
     writer.put("bag.url", raw.urls)
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
+    sites, site_rule = site_numbers(corpus, raw.urls)
+    writer.put("bag.site", sites.astype(smallest_uint(int(sites.max(initial=0)))))
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", raw.df[in_use].astype(np.uint32))
@@ -366,6 +370,7 @@ def _weigh(
         "bag_links": len(citing),
         "bag_outlinks": len(cited),
         "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
+        "site_rule": site_rule,
     }
     if strategy.weight.frequency == "nmdf":
         mu, sigma = nmdf_parameters(strategy, bags)

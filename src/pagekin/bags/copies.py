@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.words import mix64
+from pagekin.store import Kin
 
 Array = npt.NDArray[Any]
 PLACES = 64
@@ -41,3 +42,13 @@ def common_words(sketches: Array, one: Array) -> npt.NDArray[np.float64]:
     either = (sketches != EMPTY) | (one != EMPTY)
     agree = np.add.reduce((sketches == one) & either, axis=1)
     return np.asarray(agree / np.maximum(np.add.reduce(either, axis=1), 1))
+
+
+def copy_sketches(kin: Kin) -> npt.NDArray[np.uint16]:
+    """Return the sketch of each page, (pages, PLACES); KinError if an earlier Pagekin made the collection."""
+    return kin["copy.rows"].reshape(-1, PLACES)
+
+
+def has_sketches(kin: Kin) -> bool:
+    """Return whether a collection holds sketches, by which copies are found."""
+    return "copy.rows" in kin

@@ -20,13 +20,12 @@ def furniture(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.bool_]:
     The share is `content.furniture`. Of several captures of a URL the newest counts. Cost: one pass over the anchors in
     the order of their targets.
     """
-    kin = corpus.kin
-    offsets = np.asarray(kin["inlink.offsets"], dtype=np.int64)
-    first_anchor = np.asarray(kin["page.anchors"], dtype=np.int64)
+    offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
+    first_anchor = np.asarray(corpus.pages.anchors, dtype=np.int64)
     found = np.zeros(int(first_anchor[-1]), dtype=np.bool_)
     if strategy.content.furniture >= 1 or not len(corpus):
         return found
-    page_url, page_host = (np.asarray(kin[f"page.{name}"], dtype=np.int64) for name in ("url", "host"))
+    page_url, page_host = (np.asarray(one, dtype=np.int64) for one in (corpus.pages.url, corpus.pages.host))
     newest = np.ones(len(page_url), dtype=np.bool_)
     newest[1:] = page_url[1:] != page_url[:-1]
     host_of = np.full(len(corpus.urls), -1, dtype=np.int64)
@@ -36,7 +35,7 @@ def furniture(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.bool_]:
     url = 0
     while url < len(offsets) - 1:
         last = max(url + 1, int(np.searchsorted(offsets, offsets[url] + _STEP, side="right")) - 1)
-        anchors = np.asarray(kin["inlink.anchors"][offsets[url] : offsets[last]], dtype=np.int64)
+        anchors = np.asarray(corpus.inlinks.anchors[offsets[url] : offsets[last]], dtype=np.int64)
         targets = np.repeat(np.arange(url, last), np.diff(offsets[url : last + 1]))
         pages = anchor_page[anchors]
         inside = page_host[pages] == host_of[targets]
@@ -58,6 +57,6 @@ def in_furniture(corpus: Corpus, page: int, anchors: Array) -> npt.NDArray[np.bo
     found = np.zeros(len(corpus.stream(page).words), dtype=np.bool_)
     for anchor in corpus.anchors_out(page):
         if anchors[anchor]:
-            start = int(corpus.kin["anchor.start"][anchor])
-            found[start : start + int(corpus.kin["anchor.length"][anchor])] = True
+            start = int(corpus.anchors.start[anchor])
+            found[start : start + int(corpus.anchors.length[anchor])] = True
     return found

@@ -24,7 +24,7 @@ def bag(
         fail(str(error))
     terms = index.heaviest(document, count)
     size = len(index.bags.bag(document)[0])
-    inlinks = int(index.corpus.kin["bag.inlinks"][document])
+    inlinks = int(index.bags.inlinks[document])
     if as_json:
         print_json(
             {

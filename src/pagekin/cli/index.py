@@ -67,7 +67,7 @@ def _pages_under(corpus: Any, prefixes: tuple[str, ...]) -> Any:
     for prefix in prefixes:
         low = corpus.urls.nearest(prefix.encode())
         high = corpus.urls.nearest(prefix.encode() + b"\xff")
-        pages = [rank(corpus.kin["page.url"], low), rank(corpus.kin["page.url"], high)]
+        pages = [rank(corpus.pages.url, low), rank(corpus.pages.url, high)]
         if pages[0] == pages[1]:
             fail(f"--not-citing: no page of {corpus.kin.path} has a URL that begins with {prefix}")
         found |= set(range(pages[0], pages[1]))

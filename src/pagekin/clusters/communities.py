@@ -91,7 +91,7 @@ def cluster_pages(
 ) -> Clusters:
     """Clusters of all pages, of several captures with the newest of their URL; the same whatever the number of threads."""
     settings = settings or ClusterSettings()
-    page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
     urls, place = np.unique(page_url, return_inverse=True)
     graph = neighbour_graph(corpus, urls, settings.graph, threads, progress)
     made = cluster_graph(graph, max_clusters, seed, settings, threads, progress)

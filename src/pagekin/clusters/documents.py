@@ -204,9 +204,9 @@ class _Search:
 
     def _listed(self, cover: int) -> list[int]:
         """The nodes that are linked with a cover both ways, in the order of its links."""
-        offsets = self.corpus.kin["page.anchors"]
+        offsets = self.corpus.pages.anchors
         page = int(self.graph.pages[cover])
-        targets = np.asarray(self.corpus.kin["anchor.target"][int(offsets[page]) : int(offsets[page + 1])], np.int64)
+        targets = np.asarray(self.corpus.anchors.target[int(offsets[page]) : int(offsets[page + 1])], np.int64)
         places = np.minimum(np.searchsorted(self.graph.urls, targets), len(self.graph) - 1)
         nodes = places[self.graph.urls[places] == targets].tolist()
         return [node for node in dict.fromkeys(nodes) if node in self.mutual[cover] and self._below(cover, node)]

@@ -110,13 +110,13 @@ class LinkSettings:
 
 def page_graph(corpus: Corpus) -> Graph:
     """The links between the captured pages of a corpus, each URL by its newest capture."""
-    urls, pages = np.unique(np.asarray(corpus.kin["page.url"]), return_index=True)  # the newest capture comes first
-    offsets = np.asarray(corpus.kin["page.anchors"]).astype(np.int64)
+    urls, pages = np.unique(np.asarray(corpus.pages.url), return_index=True)  # the newest capture comes first
+    offsets = np.asarray(corpus.pages.anchors).astype(np.int64)
     sizes = np.diff(offsets)[pages]
     ends = np.cumsum(sizes)
     sources = np.repeat(np.arange(len(pages)), sizes)
     anchors = np.arange(len(sources)) + np.repeat(offsets[pages] - ends + sizes, sizes)
-    linked = np.asarray(corpus.kin["anchor.target"])[anchors]
+    linked = np.asarray(corpus.anchors.target)[anchors]
     targets = np.searchsorted(urls, linked)
     held = targets < len(urls)
     held[held] = urls[targets[held]] == linked[held]

@@ -74,7 +74,7 @@ def cluster_levels(
     tree = complete_link(similarity, 1, overwrite=True)
     sizes = sorted({min(8, plan.max_clusters), plan.max_clusters, 10 * plan.max_clusters})
     cuts = [max(len(pages) - size, 0) for size in sizes]
-    place = np.searchsorted(np.asarray(corpus.kin["page.url"])[pages], np.asarray(corpus.kin["page.url"]))
+    place = np.searchsorted(np.asarray(corpus.pages.url)[pages], np.asarray(corpus.pages.url))
     progress("clusters", 1.0)
     return [tree.labels(cut)[place] for cut in cuts], sizes.index(plan.max_clusters)
 
@@ -124,7 +124,7 @@ def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
     """The trees with telling terms and central pages, and names where they have none."""
     from pagekin.bags.words import stem_of_word
 
-    page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         workshop = Workshop(corpus, Path(folder), threads)
         matrix = rows_of(workshop.bags(PLAIN), page_url)

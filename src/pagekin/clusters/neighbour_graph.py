@@ -132,7 +132,7 @@ def neighbour_graph(
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     progress("bags", 0.0)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
-        left_out = np.flatnonzero(~np.isin(np.asarray(corpus.kin["page.url"]), urls))
+        left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
         strategy = Strategy().with_settings({"links.scale": settings.citing})
         bags = Workshop(corpus, Path(folder), threads, left_out).bags(strategy)
         matrix = rows_of(bags, urls)
@@ -181,16 +181,15 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
 
     A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture does not count.
     """
-    kin = corpus.kin
-    page_url = np.asarray(kin["page.url"]).astype(np.int64)
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
     place = np.full(len(corpus.urls), -1, np.int64)
     place[urls] = np.arange(len(urls))
     newest = np.ones(len(page_url), np.bool_)
     newest[1:] = page_url[1:] != page_url[:-1]
     source = np.where(newest, place[page_url], -1)
-    anchors: Array = np.asarray(kin["page.anchors"]).astype(np.int64)
+    anchors: Array = np.asarray(corpus.pages.anchors).astype(np.int64)
     sources = np.repeat(source, np.diff(anchors))
-    targets = place[np.asarray(kin["anchor.target"])]
+    targets = place[np.asarray(corpus.anchors.target)]
     kept = (sources >= 0) & (targets >= 0) & (sources != targets) & ~furniture(corpus, Strategy())
     pairs = np.unique(sources[kept] * len(urls) + targets[kept])
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)

@@ -58,7 +58,7 @@ class About:
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "About":
         """What the pages of a corpus are about."""
-        page_url = np.asarray(corpus.kin["page.url"]).astype(np.int64)
+        page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
             workshop = Workshop(corpus, Path(folder), threads)
             matrix = rows_of(workshop.bags(_STRATEGY), page_url)

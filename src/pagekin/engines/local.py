@@ -25,8 +25,7 @@ from pagekin.labels.keep import ARRAYS as LABEL
 from pagekin.labels.keep import put_label
 from pagekin.similarity.check import ARRAYS as INDEX
 from pagekin.similarity.index import make_index
-from pagekin.similarity.sites import site_numbers
-from pagekin.store import Kin, KinError, KinWriter, open_kin, smallest_uint
+from pagekin.store import Kin, KinError, KinWriter, open_kin
 from pagekin.text.index import ARRAYS as TEXT
 from pagekin.text.index import unfit
 from pagekin.text.make import make_text
@@ -198,7 +197,5 @@ def _index_facts(
             f"{corpus.kin.path} is left as it was."
         )
     facts |= make_index(kin, strategy, writer, stages.tell, threads)
-    sites, rule = site_numbers(corpus, np.asarray(kin["bag.url"]))
-    writer.put("bag.site", sites.astype(smallest_uint(int(sites.max(initial=0)))))
-    facts |= {"strategy": strategy.as_dict(), "digest": strategy.digest(), "site_rule": rule}
+    facts |= {"strategy": strategy.as_dict(), "digest": strategy.digest()}
     return {"index": facts, "seeds": {**corpus.facts.get("seeds", {}), "signatures": strategy.signature.seed}}

@@ -77,16 +77,16 @@ class Pages:
 
         Of several captures of a page the newest counts, and pages that do not cite link to nothing.
         """
-        kin = self.corpus.kin
-        urls, bounds = np.asarray(kin["page.url"]), np.asarray(kin["page.anchors"], dtype=np.int64)
-        targets = np.asarray(kin["anchor.target"], dtype=np.int64)
+        corpus = self.corpus
+        urls, bounds = np.asarray(corpus.pages.url), np.asarray(corpus.pages.anchors, dtype=np.int64)
+        targets = np.asarray(corpus.anchors.target, dtype=np.int64)
         page = np.repeat(np.arange(len(urls)), np.diff(bounds))
         kept = citing_pages(self.corpus, self._not_citing)[page] & (targets != urls[page])
         if self.without_crumbs:
             for one in range(len(urls)):
                 here = slice(bounds[one], bounds[one + 1])
                 crumbs = np.append(_in_crumbs(self.corpus.stream(one)), False)
-                kept[here] &= ~crumbs[np.asarray(kin["anchor.start"][here], dtype=np.int64)]
+                kept[here] &= ~crumbs[np.asarray(corpus.anchors.start[here], dtype=np.int64)]
         page, targets = page[kept], targets[kept]
         _pairs, first = np.unique(page * (int(targets.max(initial=0)) + 1) + targets, return_index=True)
         first.sort()

@@ -21,16 +21,12 @@ from pagekin.bags import Strategy
 from pagekin.bags.workshop import Workshop
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Matrix
 from pagekin.evaluation.gamma import PairCounts
-from pagekin.hypertext import Corpus
-from pagekin.similarity.check import ARRAYS
-from pagekin.text.index import ARRAYS as TEXT
+from pagekin.hypertext import CORPUS_ARRAYS, Corpus
 
 Array = npt.NDArray[Any]
 FORMAT = 1
 """Of the files. What is in them follows from the sources of the judge, which are part of every key."""
 MOST_BYTES = 500_000_000
-_MADE_LATER = (*ARRAYS, *TEXT, "tree.", "label.", "about.")
-"""Arrays of indexes, hierarchies and labels, which a judgement does not read."""
 
 
 def cache_folder(kind: str = "evaluations") -> Path | None:
@@ -110,7 +106,7 @@ def corpus_digest(corpus: Corpus) -> str:
     files = corpus.kin.manifest.get("files", {})
     found = []
     for name in sorted(corpus.kin.arrays):
-        if name.startswith(_MADE_LATER):
+        if not name.startswith(CORPUS_ARRAYS):
             continue
         if name in files:
             found.append((name, files[name]["checksum"]))

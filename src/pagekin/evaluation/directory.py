@@ -219,7 +219,7 @@ def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
         for number in range(len(corpus.urls)):
             folded.setdefault(_loosely(corpus.url(number)), number)
         # An address with a page goes before others that are only linked to.
-        for number in np.unique(np.asarray(corpus.kin["page.url"]))[::-1].tolist():
+        for number in np.unique(np.asarray(corpus.pages.url))[::-1].tolist():
             folded[_loosely(corpus.url(number))] = number
 
     def match(address: str) -> int:
@@ -269,7 +269,7 @@ def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
 
 def _url_paths(corpus: Corpus) -> list[Listing]:
     """Each page under the folders of its address; sites come first where there are several, hosts where a site has several."""
-    pages = np.unique(np.asarray(corpus.kin["page.url"]))
+    pages = np.unique(np.asarray(corpus.pages.url))
     sites, names = sites_of_urls(corpus.urls)
     several_sites = len(np.unique(sites[pages])) > 1
     paths: list[tuple[str, ...]] = []
@@ -300,17 +300,17 @@ def _common_prefix(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
 def _breadcrumbs(corpus: Corpus) -> list[Listing]:
     """Each page, by its newest capture, under the links of its breadcrumbs, but for one to itself."""
     found: list[Listing] = []
-    for page in np.unique(np.asarray(corpus.kin["page.url"]), return_index=True)[1].tolist():
+    for page in np.unique(np.asarray(corpus.pages.url), return_index=True)[1].tolist():
         stream = corpus.stream(page)
         starts = stream.boundary_at[stream.boundary_kind == Boundary.CRUMBS_START]
         ends = stream.boundary_at[stream.boundary_kind == Boundary.CRUMBS_END]
         if not len(starts) or not len(ends):
             continue
-        own = int(corpus.kin["page.url"][page])
+        own = int(corpus.pages.url[page])
         path: list[str] = []
         for anchor in corpus.anchors_out(page):
-            at = int(corpus.kin["anchor.start"][anchor])
-            if int(starts[0]) <= at < int(ends[0]) and int(corpus.kin["anchor.target"][anchor]) != own:
+            at = int(corpus.anchors.start[anchor])
+            if int(starts[0]) <= at < int(ends[0]) and int(corpus.anchors.target[anchor]) != own:
                 text = corpus.anchor_text(anchor)
                 if text:
                     path.append(text)

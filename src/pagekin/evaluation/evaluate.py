@@ -87,7 +87,7 @@ def read_strategies(file: Path) -> dict[str, Strategy]:
 
 def directory_pages(corpus: Corpus, prefixes: Sequence[str]) -> npt.NDArray[np.int64]:
     """The pages that belong to the directory itself: those whose URL begins with one of `prefixes`."""
-    urls = corpus.kin["page.url"]
+    urls = corpus.pages.url
     found = np.zeros(len(urls), np.bool_)
     for prefix in prefixes:
         low, high = (corpus.urls.nearest(prefix.encode() + end) for end in (b"", b"\xff"))
@@ -102,7 +102,7 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
     """The directory without pages of its own, given by number: nobody asks what is related to those."""
     if not len(own):
         return directory
-    keep = ~np.isin(directory.urls, np.asarray(corpus.kin["page.url"])[own])
+    keep = ~np.isin(directory.urls, np.asarray(corpus.pages.url)[own])
     if not keep.any():
         raise DirectoryError("all listed pages are the directory's own; nothing is left to judge.")
     sizes = np.diff(directory.offsets)
@@ -127,11 +127,11 @@ def _bag_options(directory: Directory, own: Array) -> dict[str, Any]:
 def _citations(corpus: Corpus, urls: Array, own: Array) -> npt.NDArray[np.int64]:
     """How many other pages, but for the directory's own, link to each of the URLs."""
     found = inlinks(corpus, urls)
-    page_url = np.asarray(corpus.kin["page.url"])
+    page_url = np.asarray(corpus.pages.url)
     citing: dict[int, list[Array]] = {}
     for page in own.tolist():
-        first, last = (int(corpus.kin["page.anchors"][page + i]) for i in (0, 1))
-        citing.setdefault(int(page_url[page]), []).append(np.asarray(corpus.kin["anchor.target"][first:last]))
+        first, last = (int(corpus.pages.anchors[page + i]) for i in (0, 1))
+        citing.setdefault(int(page_url[page]), []).append(np.asarray(corpus.anchors.target[first:last]))
     for url, targets in citing.items():
         found -= np.isin(urls, np.concatenate(targets)) & (urls != url)
     return found

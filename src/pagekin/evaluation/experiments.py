@@ -331,12 +331,12 @@ def run_all(
 
 def inlinks(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
     """How many other pages link to each of the URLs."""
-    offsets, anchors = corpus.kin["inlink.offsets"], corpus.kin["inlink.anchors"]
-    page_url = np.asarray(corpus.kin["page.url"])
+    offsets, anchors = corpus.inlinks.offsets, corpus.inlinks.anchors
+    page_url = np.asarray(corpus.pages.url)
     found = np.zeros(len(urls), np.int64)
     for place, url in enumerate(urls.tolist()):
         some = anchors[int(offsets[url]) : int(offsets[url + 1])]
-        pages = np.searchsorted(corpus.kin["page.anchors"], some, side="right") - 1
+        pages = np.searchsorted(corpus.pages.anchors, some, side="right") - 1
         citing = np.unique(page_url[pages])
         found[place] = np.count_nonzero(citing != url)
     return found

@@ -17,14 +17,13 @@ from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, Agreement
 from pagekin.evaluation.ranking import Scores
 from pagekin.evaluation.tune import Tuning
+from pagekin.hypertext import CORPUS_ARRAYS
 from pagekin.store import Kin, KinError, KinWriter, open_kin
 
 FACT = "evaluation"
 MOST = 80
 """Strategies that are kept; the manifest is read whenever a collection is opened."""
 _LONGEST = 200
-_READ = ("page.url", "stream.words", "anchor.target")
-"""Arrays that differ if other pages were read."""
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -179,8 +178,10 @@ def keep(judged: Kin, kind: str, kept: Kept) -> None:
         writer.commit({**now.facts, FACT: reports}, keep=now.manifest["files"])
 
 
-def _pages_read(kin: Kin) -> list[Any]:
-    return [kin.manifest["files"].get(name, {}).get("checksum") for name in _READ]
+def _pages_read(kin: Kin) -> dict[str, str]:
+    """Return the checksums of the corpus's arrays: some differ if other pages were read."""
+    files = kin.manifest["files"]
+    return {name: entry["checksum"] for name, entry in files.items() if name.startswith(CORPUS_ARRAYS)}
 
 
 def read_kept(facts: Mapping[str, Any]) -> dict[str, Kept]:

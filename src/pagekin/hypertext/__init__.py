@@ -6,16 +6,21 @@ imports the compiler unless pages are read by the fast lexer.
 """
 
 from pagekin.hypertext.check import check_corpus
+from pagekin.hypertext.columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag, fold
 from pagekin.hypertext.sites import site_of, sites_of_urls
 from pagekin.hypertext.urls import canonical
 
 __all__ = [
+    "CORPUS_ARRAYS",
+    "READABLE_TEXT",
+    "WORD_ARRAYS",
     "AnchorKind",
     "Attribute",
     "Boundary",
     "Corpus",
+    "PageColumns",
     "PageFlag",
     "canonical",
     "check_corpus",

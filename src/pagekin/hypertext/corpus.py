@@ -11,6 +11,15 @@ import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT
+from pagekin.hypertext.columns import (
+    AliasColumns,
+    AnchorColumns,
+    InlinkColumns,
+    MarkColumns,
+    PageColumns,
+    StreamColumns,
+    TermColumns,
+)
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
 from pagekin.hypertext.streams import RARE, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical
@@ -95,6 +104,43 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.kin["page.url"])
+
+    # -- columns, for other rooms ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def pages(self) -> PageColumns:
+        """Numbers about each page."""
+        return PageColumns.of(self.kin)
+
+    @cached_property
+    def anchors(self) -> AnchorColumns:
+        """Numbers about each anchor."""
+        return AnchorColumns.of(self.kin)
+
+    @cached_property
+    def inlinks(self) -> InlinkColumns:
+        """The anchors that lead to each URL."""
+        return InlinkColumns.of(self.kin)
+
+    @cached_property
+    def aliases(self) -> AliasColumns:
+        """Addresses that stand for others."""
+        return AliasColumns.of(self.kin)
+
+    @cached_property
+    def term_table(self) -> TermColumns:
+        """Numbers about each term."""
+        return TermColumns.of(self.kin)
+
+    @cached_property
+    def streams(self) -> StreamColumns:
+        """The words of all pages, as stored."""
+        return StreamColumns.of(self.kin)
+
+    @cached_property
+    def marks(self) -> MarkColumns:
+        """Changes of attributes and boundaries of all pages, as stored."""
+        return MarkColumns.of(self.kin)
 
     # -- names ------------------------------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ class Leaf:
         self.weights = weigh_terms(self.noted).weights
         self.search_words = search_words(corpus)
         self.searched = count_terms(corpus, self.search_words, threads)
-        self.sizes = np.asarray(corpus.kin["page.html_bytes"]).astype(np.int64)
+        self.sizes = np.asarray(corpus.pages.html_bytes).astype(np.int64)
         self.texts: dict[int, str] = {}
         self.whole = self.pages_of((0,), np.arange(len(corpus)))
         # Pages that hold a word, under the attribute under which most do.
@@ -97,7 +97,7 @@ class Leaf:
         """The label within a budget."""
         whole = self.group(self.whole, budget.terms)
         extra = tuple(sorted(set(added)))
-        num_words = int(self.corpus.kin["page.tokens"][-1])
+        num_words = int(self.corpus.pages.tokens[-1])
 
         def drafted(most: int) -> Draft:
             clusters, merged = self.clusters(most)

@@ -45,7 +45,7 @@ class Likeness:
     def query_of_pages(self, pages: Sequence[int]) -> Query:
         """Several pages together as a query, those of them that can be asked about."""
         corpus, bags = self.index.corpus, self.index.bags
-        of = corpus.kin["page.url"]
+        of = corpus.pages.url
         documents = {page: bags.document(int(of[page])) for page in pages}
         known = [page for page, document in documents.items() if document >= 0]
         if not all(_is_bag(bags.bag(documents[page])[1]) for page in known):

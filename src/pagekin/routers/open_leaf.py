@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.copies import EMPTY, PLACES
+from pagekin.bags.copies import EMPTY, PLACES, copy_sketches, has_sketches
 from pagekin.clusters import Tree, read_trees
 from pagekin.clusters.documents import document_of
 from pagekin.clusters.thesaurus import PageThesaurus, Together
@@ -142,7 +142,7 @@ class OpenLeaf:
         return Found(
             kind="document", url=self.corpus.page_url(page), title=plain(self.titles.text(page))[:2000], snippet=text[:2000],
             marks=marks, score=float(score), cluster=cluster, cluster_name=self.cluster_name(cluster), path=(self.name,),
-            date=int(self.corpus.kin["page.date"][page]), language=self.corpus.language(page), sketch=self._sketch(page), **more,
+            date=int(self.corpus.pages.date[page]), language=self.corpus.language(page), sketch=self._sketch(page), **more,
         )  # fmt: skip
 
     def snippet(self, page: int, query: Query) -> tuple[str, Marks]:
@@ -160,9 +160,9 @@ class OpenLeaf:
     @cached_property
     def _sketches(self) -> memoryview | None:
         """The sketches of all pages as bytes, if there are any."""
-        if "copy.rows" not in self.corpus.kin:
+        if not has_sketches(self.corpus.kin):
             return None
-        return np.ascontiguousarray(self.corpus.kin["copy.rows"], "<u2").view(np.uint8).data
+        return np.ascontiguousarray(copy_sketches(self.corpus.kin), "<u2").reshape(-1).view(np.uint8).data
 
     def _sketch(self, page: int) -> str:
         if self._sketches is None:

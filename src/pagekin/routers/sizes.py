@@ -2,13 +2,12 @@
 
 from pagekin.clusters.hierarchy import ARRAYS as TREES
 from pagekin.clusters.thesaurus import ARRAYS as THESAURUS
+from pagekin.hypertext import READABLE_TEXT
 from pagekin.labels.keep import ARRAYS as LABEL
 from pagekin.similarity.check import ARRAYS as INDEX
 from pagekin.store import Kin
 from pagekin.text import ARRAYS as SEARCH
 from pagekin.text import FOLDER
-
-_TEXT = ("text.frames", "snippet.bytes", "snippet.offsets", "page.text")
 
 
 def parts_on_disk(kin: Kin) -> dict[str, int]:
@@ -20,7 +19,7 @@ def parts_on_disk(kin: Kin) -> dict[str, int]:
 
 
 def _part(name: str) -> str:
-    if name in _TEXT:
+    if name in READABLE_TEXT:
         return "text"
     if name.startswith(INDEX):
         return "index"

@@ -91,13 +91,12 @@ def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
     anchors = corpus.anchors_in(url).astype(np.int64)
     if not len(anchors):
         return anchors, anchors
-    kin = corpus.kin
-    pages = np.searchsorted(kin["page.anchors"], anchors.astype(kin["page.anchors"].dtype), side="right") - 1
-    wordless = np.asarray(kin["anchor.length"][anchors]) == 0
+    pages = np.searchsorted(corpus.pages.anchors, anchors.astype(corpus.pages.anchors.dtype), side="right") - 1
+    wordless = np.asarray(corpus.anchors.length[anchors]) == 0
     order = np.lexsort((anchors, wordless, pages))
     anchors, pages = anchors[order], pages[order]
     # Older captures of a page follow the newest: of all of them one link is enough.
-    urls = np.asarray(kin["page.url"])[pages]
+    urls = np.asarray(corpus.pages.url)[pages]
     first = np.append(True, urls[1:] != urls[:-1]) & (urls != url)
     return anchors[first], pages[first]
 
@@ -127,13 +126,13 @@ class Citations:
         """
         anchors, pages = links_to(self._corpus, url)
         both = self._citing[pages]
-        bounds = self._corpus.kin["page.anchors"]
+        bounds = self._corpus.pages.anchors
         links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
         words = {fold(word) for word in shared}
         order = np.lexsort((pages, links, ~both))
         if self._likeness and len(order) > 1:
             some = order[:_COMPARED]
-            like = self._likeness(np.asarray(self._corpus.kin["page.url"])[pages[some]].astype(np.int64), url)
+            like = self._likeness(np.asarray(self._corpus.pages.url)[pages[some]].astype(np.int64), url)
             order = some[np.lexsort((-like, ~both[some]))]
         read = []
         for place in order[: _READ * count].tolist():
@@ -145,12 +144,12 @@ class Citations:
 
     def _around(self, anchor: int) -> tuple[int, str, str, str]:
         """(the page on which a link stands; its line's text before it, in it and after it, near enough)."""
-        kin = self._corpus.kin
+        anchors = self._corpus.anchors
         page = self._corpus.page_of_anchor(anchor)
         if page not in self._texts:
             self._texts[page] = self._corpus.text_bytes(page)
         data, at = self._texts[page]
-        start, length = int(kin["anchor.start"][anchor]), int(kin["anchor.length"][anchor])
+        start, length = int(anchors.start[anchor]), int(anchors.length[anchor])
         begin = int(at[start]) if start < len(at) else len(data)
         end = begin
         if length:

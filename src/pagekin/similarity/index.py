@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy
+from pagekin.bags.bags import Bags
 from pagekin.bags.batches import in_order, ranges
 from pagekin.similarity.makers import Maker, make_maker
 from pagekin.store import Kin, KinWriter, smallest_uint
@@ -29,7 +30,7 @@ def make_index(
     maker = make_maker(strategy.signature)
     progress("signing", 0.0)
     rows = _sign(kin, maker, writer, progress, threads)
-    answers = np.flatnonzero(np.asarray(kin["bag.inlinks"]) >= strategy.signature.min_inlinks).astype(np.uint64)
+    answers = np.flatnonzero(Bags(kin).inlinks >= strategy.signature.min_inlinks).astype(np.uint64)
     docs = writer.create("list.docs", np.uint32)
     keys = writer.create("list.keys", np.uint32)
     starts = writer.create("list.starts", smallest_uint(len(answers) * maker.m))
@@ -50,14 +51,15 @@ def make_index(
 
 def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads: int) -> Array:
     """Every bag's signature, (documents, m), also written as `signature.rows`."""
-    offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
-    hashes = np.array(kin["bagterm.hash"])
+    bags = Bags(kin)
+    offsets = np.asarray(bags.offsets, dtype=np.int64)
+    hashes = np.array(bags.hashes)
     stored = writer.create("signature.rows", np.uint32)
 
     def sign(first: int, last: int) -> Array:
         part = slice(int(offsets[first]), int(offsets[last]))
         return maker.sign_bags(
-            np.array(kin["bag.terms"][part]), np.array(kin["bag.weights"][part]),
+            np.array(bags.terms[part]), np.array(bags.weights[part]),
             offsets[first : last + 1] - part.start, hashes,
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.batches import in_order
-from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words
+from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words, copy_sketches
 from pagekin.similarity.related import DEPTH, ENTRIES, RelatedIndex, looked_at
 
 Array = npt.NDArray[Any]
@@ -43,7 +43,7 @@ def all_neighbours(
     offsets = bags.offsets.astype(np.int64)
     terms, weights = np.array(bags.terms), np.array(bags.weights)
     sums = np.add.reduceat(weights, offsets[:-1], dtype=np.float64)
-    sketches = np.array(index.corpus.kin["copy.rows"]).reshape(-1, PLACES)
+    sketches = np.array(copy_sketches(index.corpus.kin))
     pages = bags.pages(np.arange(len(index)))
     near_copy = NEAR_COPY if fold else 0.0
     wanted = looked_at(k) if fold else k
@@ -132,7 +132,7 @@ def near_duplicates(
     a group. Sketches are cut into bands, and only pages with an equal band are compared.
     """
     documents = np.flatnonzero(index.captured(np.arange(len(index))))
-    inlinks = np.asarray(index.corpus.kin["bag.inlinks"]).astype(np.int64)
+    inlinks = index.bags.inlinks.astype(np.int64)
     documents = documents[np.lexsort((documents, -inlinks[documents]))]
     sketches = index.bags.sketches(documents)
     bands = _bands(sketches, _band_width(threshold))

@@ -156,8 +156,7 @@ class RelatedIndex:
         self.bags = Bags(corpus.kin)
         self.index = SignatureIndex(corpus.kin, self.strategy.signature.m)
         self.maker = make_maker(self.strategy.signature)
-        for needed in ("bag.from", "bag.site", "bag.inlinks", "copy.rows", "bagterm.order"):
-            corpus.kin[needed]  # an index of an earlier Pagekin is refused here, not amid an answer
+        self.bags.require_all()  # an index of an earlier Pagekin is refused here, not amid an answer
         self._exact: ExactSimilarity | None = None
 
     @classmethod
@@ -296,8 +295,7 @@ class RelatedIndex:
         if estimate:
             grouped = self._estimated(query, k, alpha, eligible, fold)
         elif exact:
-            inlinks = np.asarray(self.corpus.kin["bag.inlinks"])
-            documents = np.flatnonzero(inlinks >= self.strategy.signature.min_inlinks)
+            documents = np.flatnonzero(self.bags.inlinks >= self.strategy.signature.min_inlinks)
             grouped = self._grouped(query, *self.rerank(query, documents[eligible(documents)], alpha), k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
@@ -384,7 +382,7 @@ class RelatedIndex:
                 )
             if not query.documents:
                 raise RelatedError("which sites are other ones is not known for a page outside the collection.")
-            site = np.asarray(kin["bag.site"])
+            site = self.bags.sites
             own_sites = np.unique(site[out])
 
         def eligible(documents: Array) -> Array:

@@ -20,9 +20,10 @@ def check_text(kin: Kin) -> Iterator[Finding]:
     if wrong := unfit(kin):
         yield Finding(FOLDER, f"does not fit: the collection {wrong}. Make it again: pagekin index {kin.path}")
         return
+    corpus = Corpus(kin)
     forms, entries = int(facts["forms"]), int(facts["postings"])
     for name, length in (
-        ("form.offsets", forms + 1), ("form.of_term", len(kin["term.offsets"]) - 1), ("posting.offsets", forms + 1),
+        ("form.offsets", forms + 1), ("form.of_term", len(corpus.terms)), ("posting.offsets", forms + 1),
         ("posting.page", entries), ("posting.attributes", entries), ("posting.count", entries),
     ):  # fmt: skip
         if name not in kin or len(kin[name]) != length:
@@ -36,22 +37,22 @@ def check_text(kin: Kin) -> Iterator[Finding]:
     names = list(RaggedBytes.of(kin, "form"))
     if any(first >= second for first, second in pairwise(names)):
         yield Finding("form.bytes", "is not in order, so forms cannot be found in it")
-    for name, most in (("form.of_term", forms), ("posting.page", len(kin["page.url"])), ("posting.attributes", 64)):
+    for name, most in (("form.of_term", forms), ("posting.page", len(corpus)), ("posting.attributes", 64)):
         for start in range(0, len(kin[name]), _STEP):
             if bool(np.any(kin[name][start : start + _STEP] >= most)):
                 yield Finding(name, f"refers to a number beyond the last, {most - 1:,}")
                 break
     yield from _check_order(kin)
     counted = int(np.sum(kin["posting.count"], dtype=np.int64))
-    if counted != len(kin["stream.words"]):
-        yield Finding("posting.count", f"counts {counted:,} words where the pages have {len(kin['stream.words']):,}")
+    if counted != len(corpus.streams.words):
+        yield Finding("posting.count", f"counts {counted:,} words where the pages have {len(corpus.streams.words):,}")
     try:
-        documents = TextIndex.open(Corpus(kin)).documents
+        documents = TextIndex.open(corpus).documents
     except KinError as error:
         yield Finding(FOLDER, str(error))
         return
-    if documents != len(kin["page.url"]):
-        yield Finding(FOLDER, f"holds {documents:,} pages where the collection has {len(kin['page.url']):,}")
+    if documents != len(corpus):
+        yield Finding(FOLDER, f"holds {documents:,} pages where the collection has {len(corpus):,}")
 
 
 def _check_order(kin: Kin) -> Iterator[Finding]:

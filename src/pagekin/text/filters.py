@@ -22,11 +22,10 @@ def keep_pages(
     `site` is a host, or the end of one: cornell.edu keeps cs.cornell.edu. `since` and `until` are seconds since 1970, both
     included; a page whose date is unknown passes neither. `language` is a code such as en.
     """
-    kin = corpus.kin
     keep = np.ones(len(corpus), np.bool_)
     if site is not None:
-        keep &= _hosts_of(corpus, site)[np.asarray(kin["page.host"])]
-    dates = np.asarray(kin["page.date"]).astype(np.int64) if since is not None or until is not None else None
+        keep &= _hosts_of(corpus, site)[np.asarray(corpus.pages.host)]
+    dates = np.asarray(corpus.pages.date).astype(np.int64) if since is not None or until is not None else None
     if dates is not None:
         keep &= dates > 0
         keep &= dates >= (since if since is not None else 0)
@@ -35,7 +34,7 @@ def keep_pages(
     if language is not None:
         code = language_code(language)
         codes = corpus.facts["language_codes"]
-        keep &= (np.array(codes) == code)[np.asarray(kin["page.language"])] if len(corpus) else keep
+        keep &= (np.array(codes) == code)[np.asarray(corpus.pages.language)] if len(corpus) else keep
     return keep
 
 

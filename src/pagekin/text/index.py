@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Attribute, Corpus
+from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus
 from pagekin.store import Kin, KinError, RaggedBytes
 from pagekin.text.analysis import ANALYSER, form_of
 from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word, wanted
@@ -31,8 +31,6 @@ FOLDER = "fulltext"
 """The name of tantivy's folder in the collection."""
 ARRAYS = ("form.", "posting.")
 """How the names of the arrays begin that the index consists of."""
-CORPUS = ("page.tokens", "stream.words", "mark.kind", "term.bytes")
-"""Arrays by whose checksums an index knows the corpus that it was made of."""
 K1, B = 1.2, 0.75
 HEADER = 2
 """What a word in a header counts; any other of the page, but for those of the title, counts 1."""
@@ -128,7 +126,7 @@ class TextIndex:
         self._forms = RaggedBytes.of(kin, "form")
         self._offsets = kin["posting.offsets"]
         self._pages, self._attributes, self._counts = (kin[f"posting.{n}"] for n in ("page", "attributes", "count"))
-        self._tokens, self._titles = kin["page.tokens"], corpus.titles.offsets
+        self._tokens, self._titles = corpus.pages.tokens, corpus.titles.offsets
         self._number = len(corpus)
         self._grouped: _Groups | None = None
         """The groups of the documents that were asked for last: a leaf asks for the same always."""
@@ -383,8 +381,8 @@ def unfit(kin: Kin) -> str:
     if facts.get("analyser") != ANALYSER:
         return f"has a full-text index of the analyser '{facts.get('analyser')}', and this Pagekin asks by '{ANALYSER}'"
     files = kin.manifest["files"]
-    if facts.get("pages") != len(kin["page.url"]) or any(
-        facts.get("corpus", {}).get(name) != files[name]["checksum"] for name in CORPUS if name in files
+    if facts.get("pages") != len(Corpus(kin)) or any(
+        facts.get("corpus", {}).get(name) != files[name]["checksum"] for name in WORD_ARRAYS if name in files
     ):
         return "has a full-text index that was made of other pages"
     return ""

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.batches import in_order, ranges
-from pagekin.hypertext import Attribute, Corpus, check_corpus
+from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, check_corpus
 from pagekin.store import KinError, KinWriter, open_kin, smallest_uint
 from pagekin.store.ragged import pack
 from pagekin.text.analysis import ANALYSER, Forms, form_table
-from pagekin.text.index import ARRAYS, CORPUS, FOLDER
+from pagekin.text.index import ARRAYS, FOLDER
 from pagekin.text.query import ATTRIBUTES
 
 Array = npt.NDArray[Any]
@@ -48,7 +48,7 @@ def make_text(
         "pages": len(corpus),
         "forms": len(forms.names),
         "postings": entries,
-        "corpus": {name: _checksum(np.asarray(corpus.kin[name])) for name in CORPUS},
+        "corpus": {name: _checksum(np.asarray(corpus.kin[name])) for name in WORD_ARRAYS},
     }
     return {"text": facts}
 

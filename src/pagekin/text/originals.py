@@ -40,22 +40,22 @@ class Originals:
         pages = self._corpus.pages_of(self._corpus.url_number(url))
         if not pages:
             return 0.0
-        host = int(self._corpus.kin["page.host"][pages[0]])
+        host = int(self._corpus.pages.host[pages[0]])
         if host not in self._from_outside:
             self._from_outside[host] = self._count(host)
         return self._from_outside[host]
 
     def _count(self, host: int) -> float:
-        kin = self._corpus.kin
-        hosts, offsets = np.asarray(kin["page.host"]), np.asarray(kin["inlink.offsets"]).astype(np.int64)
-        urls = np.unique(np.asarray(kin["page.url"])[hosts == host]).astype(np.int64)
+        corpus = self._corpus
+        hosts, offsets = np.asarray(corpus.pages.host), np.asarray(corpus.inlinks.offsets).astype(np.int64)
+        urls = np.unique(np.asarray(corpus.pages.url)[hosts == host]).astype(np.int64)
         sizes = offsets[urls + 1] - offsets[urls]
         total = int(sizes.sum())
         # Link k of all is the one at this place among those of its page.
         chosen = np.arange(total) if total <= _MOST else np.linspace(0, total - 1, _MOST).astype(np.int64)
         ends = np.cumsum(sizes)
         page = np.searchsorted(ends, chosen, side="right")
-        anchors = np.asarray(kin["inlink.anchors"])[offsets[urls[page]] + chosen - (ends - sizes)[page]]
-        sources = np.searchsorted(kin["page.anchors"], anchors, side="right") - 1
+        anchors = np.asarray(corpus.inlinks.anchors)[offsets[urls[page]] + chosen - (ends - sizes)[page]]
+        sources = np.searchsorted(corpus.pages.anchors, anchors, side="right") - 1
         outside = int(np.count_nonzero(hosts[sources] != host))
         return outside * total / max(len(chosen), 1)

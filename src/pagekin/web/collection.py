@@ -106,7 +106,7 @@ class Collection:
     def _page_link(self, page: int) -> PageLink:
         url = self.corpus.page_url(page)
         title = plain(self.leaf.titles.text(page)) or url
-        return PageLink(url=url, title=title, site=host(url), date=int(self.corpus.kin["page.date"][page]))
+        return PageLink(url=url, title=title, site=host(url), date=int(self.corpus.pages.date[page]))
 
     def link(self, number: int) -> PageLink:
         """Any address, by its number: by what links to it say if it was not read."""
@@ -130,7 +130,7 @@ class Collection:
 
     def inlinks(self, pages: Sequence[int]) -> np.ndarray[Any, Any]:
         """How many anchors lead to each of some pages."""
-        of = self.corpus.kin["page.url"]
+        of = self.corpus.pages.url
         return np.array([len(self.corpus.anchors_in(int(of[page]))) for page in pages], np.int64)
 
 

@@ -176,12 +176,12 @@ class _Writer:
         self.collection = short(index.corpus.kin.path.name.removesuffix(".kin"), 60)
         self.related = self.files = self.bytes = 0
         corpus = index.corpus
-        self.numbers = np.unique(corpus.kin["page.url"]).tolist()
+        self.numbers = np.unique(corpus.pages.url).tolist()
         self.urls: dict[int, str] = {number: corpus.url(number) for number in self.numbers}
         self.names = names_of(self.urls.values())
         taken = set(self.names.values())
         self.aliases: dict[str, list[str]] = {}
-        for number, url in self.urls.items() if len(corpus.kin["alias.url"]) else ():
+        for number, url in self.urls.items() if len(corpus.aliases.url) else ():
             for alias in corpus.aliases_of(number):
                 if (name := name_of(alias)) not in taken:
                     taken.add(name)

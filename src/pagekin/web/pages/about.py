@@ -133,7 +133,7 @@ def about_collection(collection: Collection) -> AboutView:
         ("HTML read", size(facts["html_bytes"])),
         ("on disk", f"{size(sum(parts.values()))}: {', '.join(f'{name} {size(one)}' for name, one in parts.items())}"),
     ]
-    dates = np.asarray(kin["page.date"])
+    dates = np.asarray(collection.corpus.pages.date)
     dates = dates[dates > 0]
     strategy = dict(index.get("strategy", {}))
     signature = strategy.get("signature", {})

@@ -115,7 +115,7 @@ def _found(collection: Collection, query: str, numbers: list[int]) -> list[int]:
         pages = collection.leaf.text.search(parse(query), _LOOKED_AT).pages
     except QueryError:
         return []
-    found = (int(collection.corpus.kin["page.url"][page]) for page in pages)
+    found = (int(collection.corpus.pages.url[page]) for page in pages)
     return [number for number in found if number not in numbers]
 
 

@@ -123,9 +123,9 @@ class GoingOn:
             )
         leaf, corpus = self.collection.leaf, self.collection.corpus
         there = leaf.text.found(self.query, leaf.documents)
-        sites = _counted(np.asarray(corpus.kin["page.host"])[there], corpus.hosts.text)
-        languages = _counted(np.asarray(corpus.kin["page.language"])[there], corpus.facts["language_codes"].__getitem__)
-        dates = np.asarray(corpus.kin["page.date"])[there].astype(np.int64)
+        sites = _counted(np.asarray(corpus.pages.host)[there], corpus.hosts.text)
+        languages = _counted(np.asarray(corpus.pages.language)[there], corpus.facts["language_codes"].__getitem__)
+        dates = np.asarray(corpus.pages.date)[there].astype(np.int64)
         days = np.unique(dates[dates > 0] // _A_DAY)
         return Choices(
             sites=[Choice(value=name, name=plain(name), count=count) for name, count in sites[:_MOST_SITES]],

@@ -172,7 +172,7 @@ class CorpusWords:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._order = corpus.kin["term.order"]
+        self._order = corpus.term_table.order
 
     def _place(self, key: bytes) -> int:
         low, high = 0, len(self._order)
@@ -191,7 +191,7 @@ class CorpusWords:
         terms = np.asarray(self._order[self._place(key) : self._place(key + b"\xff")])
         if len(terms) > most:
             terms = np.partition(terms, most - 1)[:most]
-        counts = self._corpus.kin["term.count"]
+        counts = self._corpus.term_table.count
         return [(self._corpus.word(term), int(counts[term])) for term in np.sort(terms).tolist()]
 
     def commonest(self, most: int) -> list[str]:

@@ -211,7 +211,7 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
     query, note = _query(collection, index, number)
     anchors, citing = links_to(corpus, number)
     linked = links_from(corpus, pages[0]) if pages else np.zeros(0, np.int64)
-    order, likeness = _most_similar(collection, query, np.asarray(corpus.kin["page.url"])[citing])
+    order, likeness = _most_similar(collection, query, np.asarray(corpus.pages.url)[citing])
     if index and query:
         facts |= _alike(collection, index, query, other)
         terms = terms_of(collection, index, query.documents[0], TERMS)
@@ -230,7 +230,7 @@ def page_view(collection: Collection, number: int, *, other: bool = False) -> Pa
         neighbourhood=_neighbourhood(
             collection,
             number,
-            [(int(corpus.kin["page.url"][citing[place]]), likeness.get(place, 0.0)) for place in order],
+            [(int(corpus.pages.url[citing[place]]), likeness.get(place, 0.0)) for place in order],
             [(int(linked[place]), onward[1].get(place, 0.0)) for place in onward[0]],
             facts.get("similar", []),
         ),

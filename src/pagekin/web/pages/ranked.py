@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.copies import EMPTY, PLACES, are_copies
+from pagekin.bags.copies import EMPTY, PLACES, are_copies, copy_sketches, has_sketches
 from pagekin.routers.messages import Found
 from pagekin.routers.results import SEEN
 from pagekin.text import Hits, Query
@@ -66,7 +66,7 @@ def folded(collection: Collection, pages: list[int]) -> dict[int, list[int]]:
         return {}
     rows = _sketches(collection, pages)
     keys = _keys(rows)
-    urls = np.asarray(collection.corpus.kin["page.url"])[pages].tolist()
+    urls = np.asarray(collection.corpus.pages.url)[pages].tolist()
     likely = set(np.flatnonzero(_sharing(keys) & (rows != EMPTY).any(axis=1)).tolist())
     kept: dict[int, list[int]] = {}
     of_url: dict[int, int] = {}
@@ -88,9 +88,9 @@ def folded(collection: Collection, pages: list[int]) -> dict[int, list[int]]:
 def _sketches(collection: Collection, pages: list[int]) -> Array:
     """What copies are told by; pages without any, or of a collection without, are empty."""
     kin = collection.corpus.kin
-    if "copy.rows" not in kin:
+    if not has_sketches(kin):
         return np.full((len(pages), PLACES), EMPTY, np.uint16)
-    return np.asarray(kin["copy.rows"]).reshape(-1, PLACES)[pages]
+    return copy_sketches(kin)[pages]
 
 
 def _keys(rows: Array) -> npt.NDArray[np.uint64]:
@@ -165,11 +165,7 @@ class Matching:
 
     def _rows(self, pages: npt.NDArray[np.bool_] | list[int]) -> npt.NDArray[np.uint16]:
         kin = self._corpus.kin
-        return (
-            np.asarray(kin["copy.rows"]).reshape(-1, PLACES)[pages]
-            if "copy.rows" in kin
-            else np.zeros((0, PLACES), "u2")
-        )
+        return copy_sketches(kin)[pages] if has_sketches(kin) else np.zeros((0, PLACES), "u2")
 
     def without(self, results: Iterable[Found]) -> Iterator[Found]:
         """Those of some results that neither match nor are copies of what does."""

@@ -272,12 +272,12 @@ def common_terms(collection: Collection, index: RelatedIndex, documents: Sequenc
 def targets_of(corpus: Corpus, page: int) -> set[int]:
     """The addresses that a page links to, itself too if it does."""
     found = corpus.anchors_out(page)
-    return set(corpus.kin["anchor.target"][found.start : found.stop].tolist())
+    return set(corpus.anchors.target[found.start : found.stop].tolist())
 
 
 def links_from(corpus: Corpus, page: int) -> Array:
     """The addresses that a page links to, in the order of their numbers, without itself."""
-    return np.array(sorted(targets_of(corpus, page) - {int(corpus.kin["page.url"][page])}), np.int64)
+    return np.array(sorted(targets_of(corpus, page) - {int(corpus.pages.url[page])}), np.int64)
 
 
 def quoted(collection: Collection, citation: Citation) -> Quote:

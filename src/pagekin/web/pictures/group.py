@@ -39,9 +39,9 @@ class GroupLayout(Struct, frozen=True, kw_only=True):
 
 def links_among(corpus: Corpus, pages: Sequence[int]) -> list[tuple[int, int]]:
     """Which of some pages are joined by a link, as places among them, the smaller first."""
-    urls = np.asarray(corpus.kin["page.url"])[list(pages)].astype(np.int64)
+    urls = np.asarray(corpus.pages.url)[list(pages)].astype(np.int64)
     order = np.argsort(urls, kind="stable")
-    targets, found = corpus.kin["anchor.target"], set()
+    targets, found = corpus.anchors.target, set()
     for place, page in enumerate(pages):
         out = corpus.anchors_out(page)
         met = np.asarray(targets[out.start : out.stop]).astype(np.int64)

@@ -1,0 +1,147 @@
+"""Check of bags: that they fit the corpus, each other and their strategy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.bags import Bags, Origin
+from pagekin.bags.batches import ranges
+from pagekin.bags.copies import PLACES, copy_sketches
+from pagekin.bags.furniture import furniture, in_furniture
+from pagekin.bags.page import page_sketch
+from pagekin.bags.sites import site_numbers
+from pagekin.bags.strategy import Strategy
+from pagekin.bags.words import bag_forms, link_hash, outlink_hash, word_hash
+from pagekin.hypertext import Corpus
+from pagekin.store import Finding, Kin, check_shapes
+
+_STEP = 1 << 22
+_OWN = int(Origin.CONTENT | Origin.TITLE | Origin.OUTLINKS)
+_OF_WORDS = int(Origin.CONTENT | Origin.TITLE | Origin.ANCHORS)
+_PAGES_MADE_AGAIN = 32
+_TERMS_MADE_AGAIN = 2_048
+
+
+def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
+    """Yield every length, order or reference of the bags' arrays that does not fit."""
+    facts, corpus = kin.facts["index"], Corpus(kin)
+    bags, entries = facts["bags"], facts["bag_entries"]
+    terms = facts["bag_words"] + facts["bag_links"] + facts.get("bag_outlinks", 0)
+    by_bag = {"bag.url": bags, "bag.offsets": bags + 1, "bag.inlinks": bags, "bag.site": bags}
+    by_entry = dict.fromkeys(("bag.terms", "bag.weights", "bag.from"), entries)
+    by_term = dict.fromkeys(("bagterm.hash", "bagterm.order", "bagterm.df", "bagterm.shown"), terms)
+    yield from check_shapes(
+        kin,
+        "index",
+        lengths={**by_bag, **by_entry, **by_term, "copy.rows": len(corpus) * PLACES},
+        ends={"bag.offsets": entries},
+        rising=("bag.url", "bag.offsets"),
+        limits={"bag.url": len(corpus.urls), "bag.terms": terms, "bagterm.order": terms},
+    )
+
+
+def check_bags(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
+    """Yield every sum, count, origin, hash or sketch of the bags that is wrong; expects arrays of the right shapes.
+
+    What is costly, sketches and hashes, is computed again for some of them.
+    """
+    corpus = Corpus(kin)
+    yield from _check_weights(kin)
+    yield from _check_inlinks(corpus)
+    yield from _check_origins(kin)
+    yield from _check_terms(corpus, strategy)
+    yield from _check_copies(corpus, strategy)
+    sites, rule = site_numbers(corpus, kin["bag.url"])
+    if rule != kin.facts["index"]["site_rule"] or not np.array_equal(sites, kin["bag.site"]):
+        yield Finding("bag.site", "does not number the documents' sites")
+
+
+def _check_weights(kin: Kin) -> Iterator[Finding]:
+    """Check that weights sum to 1, and that terms are counted and ordered."""
+    offsets = kin["bag.offsets"].astype(np.int64)
+    sums = np.add.reduceat(kin["bag.weights"], offsets[:-1], dtype=np.float64) if len(offsets) > 1 else np.ones(0)
+    if bool(np.any(~(np.abs(sums - 1) < 1e-4))):
+        yield Finding("bag.weights", "has bags whose weights do not sum to 1")
+    df = np.bincount(kin["bag.terms"], minlength=len(kin["bagterm.df"]))
+    if not np.array_equal(df, kin["bagterm.df"]):
+        yield Finding("bagterm.df", "does not count the bags that hold a term")
+    hashes = kin["bagterm.hash"][kin["bagterm.order"]]
+    if bool(np.any(hashes[1:] <= hashes[:-1])):
+        yield Finding("bagterm.order", "does not put the hashes in order")
+
+
+def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
+    """Count again the pages that link to each document; of those left out only the number is known."""
+    kin = corpus.kin
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
+    offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
+    first_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
+    newest = np.ones(len(page_url), dtype=np.bool_)
+    newest[1:] = page_url[1:] != page_url[:-1]
+    counted = np.zeros(len(offsets) - 1, dtype=np.int64)
+    for first, last in ranges(offsets, _STEP):
+        anchors = np.asarray(corpus.inlinks.anchors[offsets[first] : offsets[last]], dtype=np.int64)
+        pages = np.searchsorted(first_anchors, anchors, side="right") - 1
+        urls = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
+        counts = newest[pages] & (page_url[pages] != urls)
+        pairs = np.unique(urls[counts] * len(page_url) + pages[counts])
+        counted[first:last] = np.bincount(pairs // len(page_url) - first, minlength=last - first)
+    counted = counted[kin["bag.url"]]
+    stored = kin["bag.inlinks"]
+    if bool(np.any(stored > counted if kin.facts["index"]["not_citing"] else stored != counted)):
+        yield Finding("bag.inlinks", "does not count the pages that link to a document")
+
+
+def _check_origins(kin: Kin) -> Iterator[Finding]:
+    """Check that own words and links come from read pages, words of links from pages with inlinks, addresses from links."""
+    offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
+    impossible = np.where(Bags(kin).pages(np.arange(len(offsets) - 1)) >= 0, 0, _OWN)
+    impossible |= np.where(np.asarray(kin["bag.inlinks"]) > 0, 0, Origin.ANCHORS | Origin.LINKS)
+    words = kin.facts["index"]["bag_words"]
+    outlinks = words + kin.facts["index"]["bag_links"]
+    for first, last in ranges(offsets, _STEP):
+        part = slice(int(offsets[first]), int(offsets[last]))
+        origins, terms = kin["bag.from"][part], kin["bag.terms"][part]
+        never = np.repeat(impossible[first:last], np.diff(offsets[first : last + 1]))
+        only = np.where(terms < words, _OF_WORDS, np.where(terms < outlinks, Origin.LINKS, Origin.OUTLINKS))
+        if bool(np.any((origins == 0) | ((origins & never) != 0) | ((origins & ~only) != 0))):
+            yield Finding("bag.from", "says that a bag has a term from where it cannot have it")
+            return
+
+
+def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
+    """Hash some terms again."""
+    kin = corpus.kin
+    hashes, shown, words = kin["bagterm.hash"], kin["bagterm.shown"], kin.facts["index"]["bag_words"]
+    outlinks = words + kin.facts["index"]["bag_links"]
+    if bool(np.any(shown[:words] >= len(corpus.terms))) or bool(np.any(shown[words:] >= len(corpus.urls))):
+        yield Finding("bagterm.shown", "refers to a word or an address beyond the last")
+        return
+    some = spread(len(hashes), _TERMS_MADE_AGAIN)
+    forms = bag_forms([corpus.word(int(shown[term])) for term in some[some < words].tolist()], strategy)
+    addresses = [
+        (link_hash if term < outlinks else outlink_hash)(corpus.urls[int(shown[term])])
+        for term in some[some >= words].tolist()
+    ]
+    again = [*map(word_hash, forms), *addresses]
+    if not np.array_equal(hashes[some], np.array(again, dtype=np.uint64)):
+        yield Finding("bagterm.hash", "does not hash the words and addresses that bagterm.shown names")
+
+
+def _check_copies(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
+    """Sketch some pages again."""
+    rows = copy_sketches(corpus.kin)
+    left_out = furniture(corpus, strategy)
+    for page in spread(len(corpus), _PAGES_MADE_AGAIN).tolist():
+        stream = corpus.stream(page)
+        own = ~in_furniture(corpus, page, left_out)
+        words = [corpus.word(int(word)) for word in stream.words[own]]
+        if not np.array_equal(page_sketch(words, stream.attributes[own].tolist(), strategy), rows[page]):
+            yield Finding("copy.rows", f"does not sketch the words of page {page:,}")
+            return
+
+
+def spread(count: int, some: int) -> npt.NDArray[np.int64]:
+    """Return about `some` of the numbers below `count`, evenly spread, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, some).astype(np.int64)) if count else np.zeros(0, np.int64)

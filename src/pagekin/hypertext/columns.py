@@ -1,0 +1,130 @@
+"""The corpus's arrays as typed columns: what other rooms read of pages, anchors, links, terms and word streams.
+
+Arrays of numbers are as narrow as their largest value allows (uint8 to uint64), unless a type is named here.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.store import Columns
+
+Array = npt.NDArray[Any]
+
+CORPUS_ARRAYS = (
+    "alias.", "anchor.", "host.", "inlink.", "mark.", "page.", "snippet.", "stream.", "term.", "text.", "title.", "url.",
+)  # fmt: skip
+"""How the names of the corpus's arrays begin."""
+READABLE_TEXT = ("page.text", "snippet.bytes", "snippet.offsets", "text.frames")
+"""Those of them that hold pages' text for people to read."""
+
+WORD_ARRAYS = ("page.tokens", "stream.words", "mark.kind", "term.bytes")
+"""Those of them whose checksums tell the words of one corpus from those of another."""
+
+
+@dataclass(frozen=True)
+class PageColumns(Columns):
+    """One entry per page; pages are ordered by URL number, captures of one URL by date, the newest first."""
+
+    prefix: ClassVar[str] = "page"
+
+    url: npt.NDArray[np.uint32]
+    """URL numbers, rising."""
+    date: Array
+    """Seconds since 1970, 0 if unknown."""
+    language: npt.NDArray[np.uint16]
+    """Places in the fact `language_codes`."""
+    host: Array
+    """Host numbers, places in `Corpus.hosts`."""
+    html_bytes: npt.NDArray[np.uint32]
+    flags: npt.NDArray[np.uint8]
+    """`PageFlag` bits."""
+    digest: npt.NDArray[np.uint64]
+    """Hashes of the pages' bytes."""
+    anchors: Array
+    """(pages + 1): the anchors of page p are anchors[p] to anchors[p + 1]."""
+    tokens: Array
+    """(pages + 1): places in `StreamColumns.words`."""
+    rare: Array
+    """(pages + 1): places in `StreamColumns.rare`."""
+    marks: Array
+    """(pages + 1): places in `MarkColumns`."""
+    text: Array
+    """(pages + 1): places in the compressed texts, which `Corpus.text` reads."""
+
+
+@dataclass(frozen=True)
+class AnchorColumns(Columns):
+    """One entry per anchor, in the order of the pages that they stand on."""
+
+    prefix: ClassVar[str] = "anchor"
+
+    target: Array
+    """URL numbers."""
+    start: Array
+    """The first word of the anchor's text, counted from the page's first."""
+    length: Array
+    """Words of the anchor's text."""
+    flags: npt.NDArray[np.uint8]
+    """Bit 0 for nofollow, `AnchorKind` above it."""
+
+
+@dataclass(frozen=True)
+class InlinkColumns(Columns):
+    """The anchors that lead to each URL."""
+
+    prefix: ClassVar[str] = "inlink"
+
+    offsets: Array
+    """(URLs + 1): places in `anchors`."""
+    anchors: Array
+    """Anchor numbers, by the URL that they lead to."""
+
+
+@dataclass(frozen=True)
+class AliasColumns(Columns):
+    """Addresses that stand for others: one entry per alias."""
+
+    prefix: ClassVar[str] = "alias"
+
+    url: npt.NDArray[np.uint32]
+    """URL numbers of the aliases, rising."""
+    target: npt.NDArray[np.uint32]
+    """URL numbers of the pages that they stand for."""
+
+
+@dataclass(frozen=True)
+class TermColumns(Columns):
+    """One entry per term; the words themselves are `Corpus.terms`."""
+
+    prefix: ClassVar[str] = "term"
+
+    count: Array
+    """How often the term occurs in the collection."""
+    order: npt.NDArray[np.uint32]
+    """Term numbers in the order of their UTF-8 bytes."""
+
+
+@dataclass(frozen=True)
+class StreamColumns(Columns):
+    """The words of all pages in document order, as they are stored; `PageColumns` divides them."""
+
+    prefix: ClassVar[str] = "stream"
+
+    words: npt.NDArray[np.uint16]
+    """Term numbers, or the sign for a rare one."""
+    rare: npt.NDArray[np.uint32]
+    """Term numbers of the rare ones."""
+
+
+@dataclass(frozen=True)
+class MarkColumns(Columns):
+    """Changes of attributes and boundaries in the word streams; `PageColumns.marks` divides them."""
+
+    prefix: ClassVar[str] = "mark"
+
+    gap: npt.NDArray[np.uint8]
+    """Words since the mark before."""
+    kind: npt.NDArray[np.uint8]
