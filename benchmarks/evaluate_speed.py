@@ -34,8 +34,8 @@ from pagekin.bags import Strategy, choose
 from pagekin.bags.stopwords import STOP_WORDS
 from pagekin.bags.weights import nmdf_parameters
 from pagekin.bags.workshop import Workshop
+from pagekin.clusters.directory import load_directory
 from pagekin.evaluation.baselines import Pages
-from pagekin.evaluation.directory import load_directory
 from pagekin.evaluation.experiments import Bench, Experiment, make_bench
 from pagekin.evaluation.gamma import REGIONS, gamma, region_level
 from pagekin.hypertext import Corpus

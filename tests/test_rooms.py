@@ -5,8 +5,33 @@ from pathlib import Path
 
 import pagekin
 
-ORDER = "store net sources hypertext bags similarity text evaluation clusters labels routers engines web cli".split()
+MAY_IMPORT = {
+    "store": "",
+    "net": "",
+    "sources": "store net",
+    "hypertext": "store sources",
+    "bags": "hypertext",
+    "similarity": "bags",
+    "text": "hypertext",
+    "clusters": "similarity text",
+    "labels": "clusters",
+    "collection": "labels",
+    "routers": "collection labels net",
+    "engines": "collection",
+    "evaluation": "collection",
+    "web": "routers",
+    "cli": "web routers engines evaluation",
+}
+"""The rooms in their order, and which of those above each may import, with all that these may import."""
+ORDER = [room for room in MAY_IMPORT if room != "collection"]
+NOT_YET = {("engines", "routers"), ("web", "evaluation")}
+"""(room, other): imports against the table that still have to go."""
 ROOT = Path(pagekin.__file__).parent
+
+
+def may_import(room: str) -> set[str]:
+    """The rooms that a room may import, itself included."""
+    return {room}.union(*(may_import(other) for other in MAY_IMPORT[room].split()))
 
 
 def imports_of(file: Path) -> set[tuple[str, str]]:
@@ -33,14 +58,15 @@ def test_every_room_of_the_house_exists_and_says_what_it_is_for() -> None:
     assert rooms == set(ORDER)
 
 
-def test_a_room_imports_only_rooms_above_it() -> None:
-    checked = 0
+def test_a_room_imports_only_rooms_that_the_table_allows() -> None:
+    needed = set()
     for room in ORDER:
         for file in (ROOT / room).rglob("*.py"):
             for other, module in imports_of(file):
-                checked += 1
-                assert ORDER.index(other) <= ORDER.index(room), f"{file} imports {other}.{module}"
-    assert checked > 30
+                if other not in may_import(room):
+                    assert (room, other) in NOT_YET, f"{file} imports {other}.{module}"
+                    needed.add((room, other))
+    assert needed == NOT_YET
 
 
 def test_kernels_are_private_to_their_room() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pagekin.bags import PRESETS, choose
-from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.weights import (
     distance_weights,
     frequency_weights,
@@ -19,6 +18,7 @@ from pagekin.bags.weights import (
     scaled_frequencies,
 )
 from pagekin.hypertext import Corpus
+from pagekin.store.batches import in_order, ranges
 
 from .webs import make
 

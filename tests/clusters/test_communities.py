@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.bags import Strategy
+from pagekin.bags.matrix import BagMatrix
 from pagekin.clusters.agreement import adjusted_rand_index
 from pagekin.clusters.communities import (
     Clusters,
@@ -20,7 +21,6 @@ from pagekin.clusters.communities import (
     without_dust,
 )
 from pagekin.clusters.neighbour_graph import GraphSettings, WeightedGraph, links_between, nearest_pages
-from pagekin.evaluation.experiments import Matrix
 from tests.bags.webs import read_web
 
 Labels = npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ def test_nearest_pages_are_those_of_all_pairs_compared(threads: int) -> None:
     full[7] = 0
     rows, terms = np.nonzero(full)
     offsets = np.searchsorted(rows, np.arange(601))
-    matrix = Matrix(offsets, terms, full[rows, terms], 40, 1)
+    matrix = BagMatrix(offsets, terms, full[rows, terms], 40, 1)
     near, similarity = nearest_pages(matrix, GraphSettings(nearest=5, widest=1.0), threads)
     for row in range(600):
         common = np.minimum(full[row], full).sum(axis=1)

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pagekin.evaluation.directory import Directory
-from pagekin.evaluation.experiments import Bench, Matrix, make_bench
+from pagekin.bags.matrix import BagMatrix
+from pagekin.clusters.directory import Directory
+from pagekin.evaluation.experiments import Bench, make_bench
 
 Path = tuple[str, ...]
 
@@ -26,9 +27,9 @@ def bench_of(listed: Sequence[Sequence[Path]], depth: int, rounds: int = 50) -> 
     return make_bench(tree_of(listed, depth), rounds=rounds)
 
 
-def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> Matrix:
+def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> BagMatrix:
     """Bags as the rows of a matrix."""
-    return Matrix(
+    return BagMatrix(
         np.cumsum([0, *map(len, bags)]).astype(np.int64),
         np.array([term for bag in bags for term in sorted(bag)], np.int64),
         np.array([bag[term] for bag in bags for term in sorted(bag)], np.float32),

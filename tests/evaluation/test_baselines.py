@@ -15,10 +15,10 @@ from hypothesis import given, settings
 
 from pagekin.bags import PRESETS
 from pagekin.bags.workshop import Workshop
+from pagekin.clusters.directory import load_directory
 from pagekin.evaluation import baselines, cocitation, vectors
 from pagekin.evaluation.baselines import BASELINES, Pages, Setting, judge_baselines
 from pagekin.evaluation.cocitation import Cocitation, shorter
-from pagekin.evaluation.directory import load_directory
 from pagekin.evaluation.experiments import Experiment, count_all, count_rows, make_bench
 from pagekin.evaluation.gamma import REGIONS
 from pagekin.hypertext import Corpus

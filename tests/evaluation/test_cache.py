@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Strategy, choose
+from pagekin.clusters.directory import Directory, load_directory
 from pagekin.evaluation import cache as judged
 from pagekin.evaluation.cache import Cache, cache_folder, corpus_digest
-from pagekin.evaluation.directory import Directory, load_directory
 from pagekin.evaluation.evaluate import Evaluation, evaluate_strategies
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web

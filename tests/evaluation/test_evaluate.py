@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 import pagekin.cli.evaluate as verb
 from pagekin.bags import Strategy, StrategyError, choose
 from pagekin.cli.app import BAD_INPUT, USAGE, VERBS, app
+from pagekin.clusters.directory import Directory, DirectoryError, load_directory
 from pagekin.evaluation.compare import in_short, steps
-from pagekin.evaluation.directory import Directory, DirectoryError, load_directory
 from pagekin.evaluation.evaluate import (
     Evaluation,
     directory_pages,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import choose
-from pagekin.evaluation.directory import load_directory
+from pagekin.clusters.directory import load_directory
 from pagekin.evaluation.evaluate import Evaluation, evaluate_strategies
 from pagekin.evaluation.experiments import Experiment, Judgement, make_bench
 from pagekin.evaluation.ranking import Rankings, document_id, draw_rankings, measures, slug, write_trec

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags.workshop import Workshop
-from pagekin.evaluation.directory import load_directory
+from pagekin.clusters.directory import load_directory
 from pagekin.evaluation.experiments import Experiment, Judgement, linked_pages, make_bench, run_all
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.ranking import draw_rankings

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pagekin.bags import Strategy, choose
+from pagekin.bags.matrix import bag_matrix
 from pagekin.bags.workshop import Workshop
-from pagekin.evaluation.directory import Directory, load_directory
+from pagekin.clusters.directory import Directory, load_directory
 from pagekin.evaluation.evaluate import figure_strategies
-from pagekin.evaluation.experiments import Experiment, make_bench, rows_of
+from pagekin.evaluation.experiments import Experiment, make_bench
 from pagekin.evaluation.gamma import REGIONS, region_level
 from pagekin.evaluation.source import (
     PLAIN,
@@ -300,7 +301,7 @@ def test_the_families_of_malaria_are_those_of_its_shelf(school: tuple[Corpus, Pa
     tree = load_directory(corpus, str(table))
     source = find_source(corpus, tree, "http://schools.example/wp/m/Malaria.htm")
     distance = distances_from(tree, source)
-    matrix = rows_of(Workshop(corpus, tmp_path, 2).bags(CONTENT), tree.urls)
+    matrix = bag_matrix(Workshop(corpus, tmp_path, 2).bags(CONTENT), tree.urls)
     found = judge_source("content", CONTENT, matrix, source, distance, tree.depth)
     first = [corpus.titles.text(corpus.pages_of(int(tree.urls[d]))[0]) for d in found.order[:5].tolist()]
     assert "Tuberculosis" in first

@@ -12,7 +12,7 @@ import pagekin.cli.tune as verb
 from pagekin.bags import PRESETS, Strategy, StrategyError, choose, load
 from pagekin.bags.strategy import value_of
 from pagekin.cli.app import BAD_INPUT, USAGE, app
-from pagekin.evaluation.directory import Directory, load_directory
+from pagekin.clusters.directory import Directory, load_directory
 from pagekin.evaluation.experiments import make_bench
 from pagekin.evaluation.tune import AXES, PARTS, halves, mean_difference, tune, with_sources
 from pagekin.hypertext import Corpus

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from pagekin.bags import PRESETS, Strategy, choose
+from pagekin.bags.matrix import bag_matrix
 from pagekin.bags.workshop import MadeBags, Workshop
-from pagekin.evaluation.experiments import rows_of
 from pagekin.hypertext import Corpus
 from tests.bags.webs import make, plainly, read_web
 
@@ -118,7 +118,7 @@ def test_links_of_pages_that_do_not_count_are_left_out(corpus: Corpus, tmp_path:
 def test_urls_without_a_bag_have_empty_rows(corpus: Corpus, tmp_path: Path) -> None:
     made = Workshop(corpus, tmp_path).bags(choose(settings=["content.scale=0", "title.scale=0"]))
     asked = np.arange(len(corpus.urls) + 3)
-    matrix = rows_of(made, asked)
+    matrix = bag_matrix(made, asked)
     assert matrix.empty == len(asked) - len(made.urls)
     for row, url in enumerate(asked.tolist()):
         part = slice(int(matrix.offsets[row]), int(matrix.offsets[row + 1]))

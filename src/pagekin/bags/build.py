@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.copies import PLACES
 from pagekin.bags.furniture import furniture
 from pagekin.bags.sites import site_numbers
@@ -26,6 +25,7 @@ from pagekin.bags.weights import (
 from pagekin.bags.words import Vocabulary, link_hash, outlink_hash, vocabulary
 from pagekin.hypertext import Boundary, Corpus, sites_of_urls
 from pagekin.store import KinWriter, smallest_uint
+from pagekin.store.batches import in_order, ranges
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
-from pagekin.bags.batches import ranges
 from pagekin.bags.copies import PLACES, copy_sketches
 from pagekin.bags.furniture import furniture, in_furniture
 from pagekin.bags.page import page_sketch
@@ -15,6 +14,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import bag_forms, link_hash, outlink_hash, word_hash
 from pagekin.hypertext import Corpus
 from pagekin.store import Finding, Kin, check_shapes
+from pagekin.store.batches import ranges
 
 _STEP = 1 << 22
 _OWN = int(Origin.CONTENT | Origin.TITLE | Origin.OUTLINKS)

@@ -61,7 +61,7 @@ def evaluate(
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.evaluation.directory import DirectoryError
+    from pagekin.clusters.directory import DirectoryError
     from pagekin.evaluation.evaluate import evaluate_strategies, figure_strategies, own_strategies, read_strategies
     from pagekin.hypertext.read import default_workers
 
@@ -132,7 +132,7 @@ def read_named(read: Any, file: str) -> Any:
 
 def open_directory(corpus: Any, source: str, depth: int, mode: str, classes: str, loose: bool) -> Any:
     """The directory, or an end with a clear message."""
-    from pagekin.evaluation.directory import CLASSES, MODES, DirectoryError, load_directory
+    from pagekin.clusters.directory import CLASSES, MODES, DirectoryError, load_directory
 
     for name, value, allowed in (("--mode", mode, MODES), ("--classes", classes, CLASSES)):
         if value not in allowed:

@@ -45,7 +45,7 @@ def explain_gamma(
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.evaluation.directory import DirectoryError
+    from pagekin.clusters.directory import DirectoryError
     from pagekin.evaluation.evaluate import directory_pages as pages_under
     from pagekin.evaluation.evaluate import figure_strategies, read_strategies, without_own_pages
     from pagekin.evaluation.source import SourceError, default_strategies, distinct, explain_source, find_source
@@ -126,7 +126,7 @@ def _finite(value: float) -> float | None:
 
 def _document(corpus: Any, done: Any, document: int) -> dict[str, Any]:
     """A page with its classes, the nearest to the source's first."""
-    from pagekin.evaluation.directory import familial_distance
+    from pagekin.clusters.directory import familial_distance
     from pagekin.evaluation.source import classes_of, path_text
 
     number = int(done.directory.urls[document])

@@ -62,8 +62,8 @@ def init(
 
     If it is stopped, even by a kill, the same command goes on: sites that are whole are kept.
     """
+    from pagekin.clusters.directory import DirectoryError
     from pagekin.engines.network import init_network
-    from pagekin.evaluation.directory import DirectoryError
     from pagekin.hypertext.read import WorkerError
     from pagekin.routers.network import NetworkError
     from pagekin.sources import SourceError

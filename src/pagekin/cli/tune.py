@@ -61,7 +61,7 @@ def tune(
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
     from pagekin.bags import StrategyError
-    from pagekin.evaluation.directory import DirectoryError
+    from pagekin.clusters.directory import DirectoryError
     from pagekin.evaluation.tune import tune as search
     from pagekin.hypertext.read import default_workers
 

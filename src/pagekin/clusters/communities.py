@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.batches import in_order
 from pagekin.clusters.neighbour_graph import GraphSettings, WeightedGraph, neighbour_graph
 from pagekin.hypertext import Corpus
+from pagekin.store.batches import in_order
 
 Array = npt.NDArray[Any]
 Labels = npt.NDArray[np.int64]

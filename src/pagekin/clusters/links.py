@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.batches import in_order
 from pagekin.hypertext import Corpus
+from pagekin.store.batches import in_order
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]

@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy
+from pagekin.bags.matrix import bag_matrix
 from pagekin.bags.workshop import Workshop
 from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_pages
 from pagekin.clusters.complete import COMBINE, complete_link, hybrid
 from pagekin.clusters.describe import Rows, Titles, describe
+from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_similarity, term_vectors
-from pagekin.evaluation.directory import Directory
-from pagekin.evaluation.experiments import rows_of
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.urls import host_of
 from pagekin.hypertext.writing import written
@@ -127,7 +127,7 @@ def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         workshop = Workshop(corpus, Path(folder), threads)
-        matrix = rows_of(workshop.bags(PLAIN), page_url)
+        matrix = bag_matrix(workshop.bags(PLAIN), page_url)
         rows = Rows(matrix.offsets, matrix.terms, matrix.weights.astype(np.float64), workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)
         links = place[links_between(corpus, urls)[0]]

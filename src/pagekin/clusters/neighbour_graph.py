@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy
-from pagekin.bags.batches import in_order
 from pagekin.bags.furniture import furniture
+from pagekin.bags.matrix import BagMatrix, bag_matrix
 from pagekin.bags.workshop import Workshop
-from pagekin.evaluation.experiments import Matrix, rows_of
 from pagekin.hypertext import Corpus
+from pagekin.store.batches import in_order
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -135,7 +135,7 @@ def neighbour_graph(
         left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
         strategy = Strategy().with_settings({"links.scale": settings.citing})
         bags = Workshop(corpus, Path(folder), threads, left_out).bags(strategy)
-        matrix = rows_of(bags, urls)
+        matrix = bag_matrix(bags, urls)
         del bags
     near, similarity = nearest_pages(matrix, settings, threads, lambda share: progress("neighbours", share))
     pages, links = links_between(corpus, urls) if settings.links else (np.zeros((0, 2), np.int64), np.zeros(0))
@@ -143,7 +143,7 @@ def neighbour_graph(
 
 
 def nearest_pages(
-    matrix: Matrix, settings: GraphSettings, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
+    matrix: BagMatrix, settings: GraphSettings, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
     """(rows, nearest) other rows by weighted Jaccard, most similar first, -1 where there are no more; and how similar."""
     from pagekin.clusters._kernels import communities as kernels

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import preset
-from pagekin.bags.batches import in_order, ranges
 from pagekin.bags.words import Vocabulary, vocabulary
 from pagekin.hypertext import Attribute, Corpus
+from pagekin.store.batches import in_order, ranges
 
 Array = npt.NDArray[Any]
 ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy
+from pagekin.bags.matrix import bag_matrix
 from pagekin.bags.words import bag_forms, stem_of_word
 from pagekin.bags.workshop import Workshop
 from pagekin.clusters.hierarchy import Tree
 from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_words
-from pagekin.evaluation.experiments import rows_of
 from pagekin.hypertext import Corpus, fold
 from pagekin.store import Kin, KinWriter, RaggedBytes, smallest_uint
 from pagekin.store.ragged import pack
@@ -61,7 +61,7 @@ class About:
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
             workshop = Workshop(corpus, Path(folder), threads)
-            matrix = rows_of(workshop.bags(_STRATEGY), page_url)
+            matrix = bag_matrix(workshop.bags(_STRATEGY), page_url)
             words = workshop.words(_STRATEGY)
             page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
             order = np.lexsort((matrix.terms, -matrix.weights, page))

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pagekin.clusters.directory import read_listings
 from pagekin.engines.stages import Progress
-from pagekin.evaluation.directory import read_listings
 from pagekin.hypertext.urls import canonical
 from pagekin.routers.topology import host_of_url
 from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, read_unit

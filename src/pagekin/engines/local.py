@@ -11,13 +11,13 @@ import numpy.typing as npt
 from pagekin.bags import Strategy, StrategyError
 from pagekin.bags.build import make_bags
 from pagekin.clusters import Tree, read_trees
+from pagekin.clusters.directory import Directory
 from pagekin.clusters.hierarchy import ARRAYS as TREES
 from pagekin.clusters.hierarchy import put_trees
 from pagekin.clusters.make import ClusterPlan, make_trees
 from pagekin.clusters.thesaurus import ARRAYS as ABOUT
 from pagekin.clusters.thesaurus import About
 from pagekin.engines.stages import Progress, Stages
-from pagekin.evaluation.directory import Directory
 from pagekin.hypertext import Corpus, check_corpus
 from pagekin.hypertext.read import ReadPlan, ReadReport, default_workers, read_into
 from pagekin.labels import Added, LabelError

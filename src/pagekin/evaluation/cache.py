@@ -18,8 +18,9 @@ import zstandard
 
 import pagekin
 from pagekin.bags import Strategy
+from pagekin.bags.matrix import BagMatrix
 from pagekin.bags.workshop import Workshop
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Matrix
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement
 from pagekin.evaluation.gamma import PairCounts
 from pagekin.hypertext import CORPUS_ARRAYS, Corpus
 
@@ -184,7 +185,7 @@ class CachedExperiment(Experiment):
         return made
 
     def judge_matrix(
-        self, name: str, strategy: dict[str, Any], matrix: Matrix, metric: str, facts: dict[str, Any], started: float
+        self, name: str, strategy: dict[str, Any], matrix: BagMatrix, metric: str, facts: dict[str, Any], started: float
     ) -> Judgement:
         """How well the similarities of a matrix's rows agree with the directory."""
         self._bagged()

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from pagekin.bags import PRESETS, Strategy, StrategyError, from_dict
 from pagekin.bags.weights import nmdf_parameters
 from pagekin.bags.workshop import Workshop
+from pagekin.clusters.directory import Directory, DirectoryError
 from pagekin.evaluation.cache import Cache, CachedExperiment, cache_folder
 from pagekin.evaluation.compare import Comparison, against_the_best, main_region
-from pagekin.evaluation.directory import Directory, DirectoryError
 from pagekin.evaluation.experiments import (
     Bench,
     Judgement,

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy
-from pagekin.bags.batches import in_order
-from pagekin.bags.workshop import MadeBags, Workshop
-from pagekin.evaluation.directory import Directory
+from pagekin.bags.matrix import BagMatrix, bag_matrix
+from pagekin.bags.workshop import Workshop
+from pagekin.clusters.directory import Directory
 from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts, holm, interval, p_value
 from pagekin.hypertext import Corpus
+from pagekin.store.batches import in_order
 
 Array = npt.NDArray[Any]
 Rows = Callable[[Array], Array]
@@ -133,7 +134,7 @@ class Experiment:
         """How well a strategy agrees with the directory."""
         started = time.perf_counter()
         bags = self.workshop.bags(strategy)
-        matrix = rows_of(bags, self.bench.urls)
+        matrix = bag_matrix(bags, self.bench.urls)
         facts = {
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
             "without_bag": matrix.empty,
@@ -141,7 +142,7 @@ class Experiment:
         return self.judge_matrix(name, strategy.as_dict(), matrix, strategy.metric, facts, started)
 
     def judge_matrix(
-        self, name: str, strategy: dict[str, Any], matrix: "Matrix", metric: str, facts: dict[str, Any], started: float
+        self, name: str, strategy: dict[str, Any], matrix: BagMatrix, metric: str, facts: dict[str, Any], started: float
     ) -> Judgement:
         """How well the similarities of a matrix's rows agree with the directory."""
         return self._judgement(name, strategy, count_all(self.bench, matrix, metric, self.threads), facts, started)
@@ -168,31 +169,7 @@ class Experiment:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """Weighted terms of the documents, by row."""
-
-    offsets: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float32]
-    columns: int
-    empty: int
-
-
-def rows_of(bags: MadeBags, urls: Array) -> Matrix:
-    """The bags of some URLs as the rows of a matrix; a URL without a bag has an empty row."""
-    place = np.minimum(np.searchsorted(bags.urls, urls), max(len(bags.urls) - 1, 0))
-    has = bags.urls[place] == urls if len(bags.urls) else np.zeros(len(urls), np.bool_)
-    starts = np.where(has, bags.offsets[place], 0)
-    sizes = np.where(has, bags.offsets[np.minimum(place + 1, len(bags.offsets) - 1)] - starts, 0)
-    offsets = np.zeros(len(urls) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    index = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
-    terms = bags.terms[index].astype(np.int64)
-    return Matrix(offsets, terms, bags.weights[index], bags.columns, int(np.count_nonzero(sizes == 0)))
-
-
-def count_all(bench: Bench, matrix: Matrix, metric: str, threads: int) -> tuple[PairCounts, Array, Array]:
+def count_all(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> tuple[PairCounts, Array, Array]:
     """(pairs of documents by distance and agreement, nearest documents, their similarities) of all sources."""
     from pagekin.evaluation._kernels import judge as kernels
 
@@ -243,7 +220,7 @@ def count_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Ar
     return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
 
 
-def _slots(matrix: Matrix) -> npt.NDArray[np.int64]:
+def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
     """A slot for each term that so many documents hold that a full column is faster than a list; -1 for the others."""
     documents = len(matrix.offsets) - 1
     df = np.bincount(matrix.terms, minlength=matrix.columns)

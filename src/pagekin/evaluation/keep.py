@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from pagekin import __version__
+from pagekin.clusters.directory import OWN, Directory
 from pagekin.evaluation.compare import in_short
-from pagekin.evaluation.directory import OWN, Directory
 from pagekin.evaluation.evaluate import Evaluation, finite
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, Agreement

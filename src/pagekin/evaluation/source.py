@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy
+from pagekin.bags.matrix import BagMatrix, bag_matrix
 from pagekin.bags.workshop import Workshop
-from pagekin.evaluation.directory import Directory, DirectoryError, familial_distance, load_directory
+from pagekin.clusters.directory import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.evaluation.evaluate import directory_pages, figure_strategies, own_strategies, workshop_for
-from pagekin.evaluation.experiments import Matrix, rows_of
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.nearest import is_not_in, nearest_urls
@@ -198,7 +198,7 @@ def distances_from(directory: Directory, source: int) -> npt.NDArray[np.int64]:
 # -- one strategy -------------------------------------------------------------------------------------------------------
 
 
-def joint_weights(matrix: Matrix, source: int, metric: str) -> npt.NDArray[np.float64]:
+def joint_weights(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float64]:
     """What each entry of a matrix shares with the source's row: the smaller weight, or for cosine the product."""
     own = slice(int(matrix.offsets[source]), int(matrix.offsets[source + 1]))
     held = np.zeros(matrix.columns)
@@ -207,7 +207,7 @@ def joint_weights(matrix: Matrix, source: int, metric: str) -> npt.NDArray[np.fl
     return np.minimum(theirs, held[matrix.terms]) if metric == "jaccard" else theirs * held[matrix.terms]
 
 
-def similarities(matrix: Matrix, source: int, metric: str) -> npt.NDArray[np.float32]:
+def similarities(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float32]:
     """The similarity of each row to the source's, in single precision as `evaluate` compares them."""
     documents = len(matrix.offsets) - 1
     row = np.repeat(np.arange(documents), np.diff(matrix.offsets))
@@ -225,7 +225,7 @@ def similarities(matrix: Matrix, source: int, metric: str) -> npt.NDArray[np.flo
 
 
 def judge_source(
-    name: str, strategy: Strategy, matrix: Matrix, source: int, distance: Array, depth: int
+    name: str, strategy: Strategy, matrix: BagMatrix, source: int, distance: Array, depth: int
 ) -> SourceJudgement:
     """The ordering that a matrix's similarities make of the documents, and how well it agrees with the distances."""
     from pagekin.evaluation._kernels.judge import count_pairs
@@ -289,7 +289,7 @@ def explain_source(
         judgements = []
         for done, (name, strategy) in enumerate(strategies.items()):
             progress("judging", done / (len(strategies) + 1))
-            matrix = rows_of(workshop.bags(strategy), directory.urls)
+            matrix = bag_matrix(workshop.bags(strategy), directory.urls)
             judgements.append(judge_source(name, strategy, matrix, source, distance, directory.depth))
         progress("judging", len(strategies) / (len(strategies) + 1))
         region = "siblings" if judgements[0].regions["siblings"].pairs else "overall"
@@ -332,7 +332,7 @@ def _explain_misses(
             made.setdefault(one.name, [])
             continue
         strategy = one.strategy
-        matrix = rows_of(workshop.bags(strategy), directory.urls)
+        matrix = bag_matrix(workshop.bags(strategy), directory.urls)
         joint = joint_weights(matrix, source, strategy.metric)
         made[one.name] = [
             Miss(far, near, *(_terms(workshop, strategy, matrix, joint, document) for document in (far, near)))
@@ -341,7 +341,7 @@ def _explain_misses(
     return made
 
 
-def _terms(workshop: Workshop, strategy: Strategy, matrix: Matrix, joint: Array, document: int) -> tuple[str, ...]:
+def _terms(workshop: Workshop, strategy: Strategy, matrix: BagMatrix, joint: Array, document: int) -> tuple[str, ...]:
     """The terms that a document shares with the source, for people, those that count most first."""
     part = slice(int(matrix.offsets[document]), int(matrix.offsets[document + 1]))
     terms, shares = matrix.terms[part], joint[part]

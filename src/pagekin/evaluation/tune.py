@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pagekin.bags import PRESETS, Strategy, StrategyError
 from pagekin.bags.strategy import settings_table, value_of
 from pagekin.bags.workshop import Workshop
-from pagekin.evaluation.directory import Directory
+from pagekin.clusters.directory import Directory
 from pagekin.evaluation.evaluate import directory_pages, finite, judgement_as_dict, without_own_pages, workshop_for
 from pagekin.evaluation.experiments import Bench, Difference, Experiment, Judgement, differences, make_bench
 from pagekin.evaluation.gamma import ClassBootstrap, interval

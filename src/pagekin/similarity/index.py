@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy
 from pagekin.bags.bags import Bags
-from pagekin.bags.batches import in_order, ranges
 from pagekin.similarity.makers import Maker, make_maker
 from pagekin.store import Kin, KinWriter, smallest_uint
+from pagekin.store.batches import in_order, ranges
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.batches import in_order
 from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words, copy_sketches
 from pagekin.similarity.related import DEPTH, ENTRIES, RelatedIndex, looked_at
+from pagekin.store.batches import in_order
 
 Array = npt.NDArray[Any]
 _BATCH = 1_024

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.batches import in_order, ranges
 from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, check_corpus
 from pagekin.store import KinError, KinWriter, open_kin, smallest_uint
+from pagekin.store.batches import in_order, ranges
 from pagekin.store.ragged import pack
 from pagekin.text.analysis import ANALYSER, Forms, form_table
 from pagekin.text.index import ARRAYS, FOLDER

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.evaluation.directory import (
+from pagekin.clusters.directory import (
     Directory,
     DirectoryError,
     collapse,
@@ -18,8 +18,7 @@ from pagekin.evaluation.directory import (
 )
 from pagekin.hypertext import Corpus
 from tests.bags.webs import moved, read_records, read_web, record
-
-from .oracle import distance_between
+from tests.evaluation.oracle import distance_between
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=200)
 SITE = "http://site.example/"
