@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import rensa
 
+from pagekin.bags.strategy import Signature
 from pagekin.similarity.darts import Darts
 from pagekin.similarity.paper import Paper
 from pagekin.store import open_kin
@@ -102,7 +103,7 @@ class Bags:
 
 def jobs(bags: Bags, m: int) -> dict[str, Callable[[], object]]:
     """What is timed, by name: each signs all bags with m values."""
-    darts, paper = Darts(m, 1), Paper(m, 1)
+    darts, paper = Darts(m, 1), Paper(m, 1, Signature().units)
     given = (bags.terms, bags.weights, bags.offsets, bags.hashes)
     seeds = np.random.default_rng(1).integers(0, 2**64, m, dtype=np.uint64)
     rows = np.empty((len(bags), m), dtype=np.uint32)
@@ -148,7 +149,7 @@ def compile_all(bags: Bags) -> None:
     """Compile what is compiled, on a few bags."""
     few = bags.offsets[:3]
     given = (bags.terms[: few[-1]], bags.weights[: few[-1]], few, bags.hashes)
-    for maker in (Darts(8, 1), Paper(8, 1)):
+    for maker in (Darts(8, 1), Paper(8, 1, Signature().units)):
         maker.sign_bags(*given)
     sign_by_icws(*given, np.ones(8, dtype=np.uint64), np.empty((2, 8), dtype=np.uint32))
 

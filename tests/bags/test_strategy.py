@@ -11,7 +11,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import PRESETS, Strategy, StrategyError, choose, from_dict, load, preset, settings_table
+from pagekin.bags import (
+    PRESETS,
+    Strategy,
+    StrategyError,
+    choose,
+    from_dict,
+    load,
+    preset,
+    settings_table,
+    strategy_of_index,
+)
 from pagekin.bags.strategy import Content
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=80)
@@ -141,10 +151,30 @@ def test_the_preset_of_the_paper_is_as_we_read_the_paper() -> None:
         "signature.maker": "paper",
         "signature.m": 80,
         "signature.alpha": 0.15,
+        "signature.units": 32_000,
         "signature.min_inlinks": 0,
     }
     assert {name: value_of(paper, name) for name in expected} == expected
     assert set(NAMES) - set(expected) == {"weight.level", "signature.seed"}  # the centre is told by weight.centre
+
+
+def test_an_index_from_before_units_could_be_set_is_known_by_the_units_and_the_digest_it_was_made_with() -> None:
+    plain = preset("haveliwala2002").as_dict()
+    assert strategy_of_index({"strategy": plain}) == preset("haveliwala2002")
+    del plain["signature"]["units"]
+    before = strategy_of_index({"strategy": plain})
+    assert before.signature.units == 1_000
+    assert before.digest() == "b4437abaf0e2149a" != preset("haveliwala2002").digest()
+    darts = Strategy().as_dict()
+    del darts["signature"]["units"]
+    assert strategy_of_index({"strategy": darts}) == Strategy()
+
+
+def test_units_are_told_apart_only_where_they_have_an_effect() -> None:
+    darts, paper = ({"signature.maker": maker} for maker in ("darts", "paper"))
+    assert Strategy().with_settings({**darts, "signature.units": 500}).digest() == Strategy().digest()
+    digests = {Strategy().with_settings({**paper, "signature.units": units}).digest() for units in (500, 1_000, 32_000)}
+    assert len(digests) == 3
 
 
 def test_the_default_answers_with_the_best_without_a_threshold() -> None:

@@ -1,6 +1,7 @@
 """How far estimated similarities are from exact ones, on real articles: no bias, and no more noise than chance has."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from pagekin.bags.strategy import HAVELIWALA2002, Signature
 from pagekin.similarity import RelatedIndex
 from pagekin.similarity.makers import make_maker
 from pagekin.similarity.paper import integer_bag
+from pagekin.similarity.related import margin
 
 from .webs import Array
 
@@ -109,11 +111,17 @@ def test_darts_estimate_the_similarity_of_bags_without_bias_and_with_little_nois
     assert noise <= 1.1 * least, f"root mean square error {noise:.5f}, by chance alone {least:.5f}"
 
 
+def held(estimates: Array, real: Array, m: int) -> float:
+    """Return the share of estimates whose 95 % interval holds the real similarity."""
+    margins = np.array([margin(matches / m, m) for matches in range(m + 1)])
+    return float(np.mean(np.abs(estimates - real) <= margins[np.rint(estimates * m).astype(np.int64)]))
+
+
 @pytest.mark.parametrize("kind", ["random", "related"])
 def test_the_papers_signatures_estimate_the_similarity_of_bags_of_integers(sample: Sample, kind: str) -> None:
     counts = np.concatenate(
         [
-            integer_bag(sample.hashes[sample.terms[a:b]], sample.weights[a:b])
+            integer_bag(sample.hashes[sample.terms[a:b]], sample.weights[a:b], HAVELIWALA2002.signature.units)
             for a, b in zip(sample.offsets[:-1].tolist(), sample.offsets[1:].tolist(), strict=True)
         ]
     )
@@ -121,8 +129,17 @@ def test_the_papers_signatures_estimate_the_similarity_of_bags_of_integers(sampl
     m = HAVELIWALA2002.signature.m
     errors = np.array([sample.estimates(Signature(maker="paper", m=m, seed=seed), kind) - exact for seed in SEEDS[:10]])
     assert abs(errors.mean()) <= 0.005
-    # What rounding to a thousand occurrences does to the similarity itself is another matter, and little.
-    assert abs(np.mean(exact - sample.jaccard(sample.weights, kind))) <= 0.005
+    # What rounding does to the similarity itself: next to nothing, whatever the similarity.
+    real = sample.jaccard(sample.weights, kind)
+    assert np.max(np.abs(exact - real)) <= 0.005
+    for least, most in pairwise((0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 1.1)):
+        band = (real >= least) & (real < most)
+        assert not band.any() or abs(np.mean((exact - real)[band])) < 0.002
+    # So the stated intervals hold as often as those around the agreements that chance alone would bring.
+    by_chance = np.random.default_rng(2).binomial(m, real, (5, len(real))) / m
+    share, wanted = held(errors[:5] + exact, real, m), held(by_chance, real, m)
+    assert wanted > 0.93
+    assert abs(share - wanted) < 0.005
 
 
 def test_related_pairs_are_related_and_random_ones_are_not(sample: Sample) -> None:

@@ -13,17 +13,19 @@ from hypothesis import strategies as some
 from pagekin.bags.strategy import Signature
 from pagekin.similarity.darts import LATER, PIECE
 from pagekin.similarity.makers import Maker, make_maker
-from pagekin.similarity.paper import C, P, integer_bag
+from pagekin.similarity.paper import P, integer_bag
 
 Array = npt.NDArray[Any]
 Bag = tuple[Array, Array]
 NAMES = ("darts", "paper")
 both = pytest.mark.parametrize("name", NAMES)
+UNITS = 1_000
+"""Fewer than by default: some tests make many thousand signatures."""
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
 
 
 def maker_of(name: str, m: int = 80, seed: int = 1) -> Maker:
-    return make_maker(Signature(maker=name, m=m, seed=seed))
+    return make_maker(Signature(maker=name, m=m, seed=seed, units=UNITS))
 
 
 def bag_of(hashes: npt.ArrayLike, weights: npt.ArrayLike) -> Bag:
@@ -168,7 +170,7 @@ def chance_agreements(rows: Array) -> int:
 def allowed(name: str, rows: Array) -> float:
     """More agreements than chance brings: darts have names of 32 bits, the paper's least of 1,000 values some 23."""
     many, m = rows.shape
-    expected: float = many * (many - 1) / 2 * m * {"darts": 2.0**-32, "paper": C / (2 * P)}[name]
+    expected: float = many * (many - 1) / 2 * m * {"darts": 2.0**-32, "paper": UNITS / (2 * P)}[name]
     return 3 + 3 * expected
 
 
@@ -230,7 +232,7 @@ def agreements(name: str, m: int, seeds: int, a: Bag, b: Bag) -> Array:
 @pytest.mark.parametrize("m", [8, 80, 192])
 @pytest.mark.parametrize(("case", "a", "b"), [pytest.param(*pair, id=pair[0]) for pair in pairs()])
 def test_agreement_estimates_the_jaccard_coefficient_without_bias(name: str, m: int, case: str, a: Bag, b: Bag) -> None:
-    truth = jaccard(*((h, integer_bag(h, w)) if name == "paper" else (h, w) for h, w in (a, b)))
+    truth = jaccard(*((h, integer_bag(h, w, UNITS)) if name == "paper" else (h, w) for h, w in (a, b)))
     seeds = 40_000 // m
     share = agreements(name, m, seeds, a, b) / m
     deviation = math.sqrt(truth * (1 - truth) / (m * seeds))
@@ -241,7 +243,7 @@ def test_agreement_estimates_the_jaccard_coefficient_without_bias(name: str, m: 
 def test_the_positions_of_a_signature_are_independent(name: str) -> None:
     """Then the number of agreements is binomial: also its variance is as it should be, and errors can be stated."""
     for _, a, b in pairs():
-        truth = jaccard(*((h, integer_bag(h, w)) if name == "paper" else (h, w) for h, w in (a, b)))
+        truth = jaccard(*((h, integer_bag(h, w, UNITS)) if name == "paper" else (h, w) for h, w in (a, b)))
         found = agreements(name, 80, 600, a, b)
         ratio = np.mean((found - 80 * truth) ** 2) / (80 * truth * (1 - truth))
         assert abs(ratio - 1) < 4 * math.sqrt((2 + 1 / (80 * truth * (1 - truth))) / 600)
@@ -309,10 +311,10 @@ def test_a_darts_value_names_the_least_dart_of_its_position(m: int, bag: Bag) ->
 def largest_remainder(hashes: list[int], weights: list[float]) -> list[int]:
     """Largest-remainder rounding in fractions, by sorting."""
     total = sum(map(Fraction, weights))
-    quotas = [Fraction(weight) * C / total for weight in weights]
+    quotas = [Fraction(weight) * UNITS / total for weight in weights]
     counts = [int(quota) for quota in quotas]
     order = sorted(range(len(quotas)), key=lambda i: (counts[i] - quotas[i], hashes[i]))
-    for i in order[: C - sum(counts)]:
+    for i in order[: UNITS - sum(counts)]:
         counts[i] += 1
     return counts
 
@@ -325,21 +327,32 @@ def test_integer_bags_hold_a_thousand_occurrences_rounded_by_largest_remainders(
         np.rint(weights * 2.0**30).astype(np.float64) / 2.0**30
     )  # so that the fractions see what integers can hold
     weights[0] += 2.0**-30
-    counts = integer_bag(hashes, weights)
-    assert counts.sum() == C
+    counts = integer_bag(hashes, weights, UNITS)
+    assert counts.sum() == UNITS
     assert counts.tolist() == largest_remainder(hashes.tolist(), weights.tolist())
 
 
 def test_a_bag_of_more_than_a_thousand_equal_terms_keeps_those_with_the_least_hashes() -> None:
     hashes, weights = bag_of(some_hashes(np.random.default_rng(10), 1_500), np.ones(1_500))
-    counts = integer_bag(hashes, weights)
-    assert sorted(hashes[counts == 1].tolist()) == sorted(hashes.tolist())[:C]
+    counts = integer_bag(hashes, weights, UNITS)
+    assert sorted(hashes[counts == 1].tolist()) == sorted(hashes.tolist())[:UNITS]
+
+
+def test_many_units_are_signed_alike_by_numpy_and_compiled() -> None:
+    rng = np.random.default_rng(13)
+    maker = make_maker(Signature(maker="paper", m=16, units=1_000_000))
+    hashes = some_hashes(rng, 40)
+    many = [bag_of(hashes[i : i + 30], np.exp(rng.standard_normal(30))) for i in (0, 5, 10)]
+    offsets = np.array([0, 30, 60, 90])
+    terms = np.concatenate([np.arange(i, i + 30, dtype=np.uint32) for i in (0, 5, 10)])
+    rows = maker.sign_bags(terms, np.concatenate([weights for _, weights in many]), offsets, hashes)
+    np.testing.assert_array_equal(rows, [maker.sign(*bag) for bag in many])
 
 
 def test_a_paper_value_is_the_least_of_a_linear_function_over_the_elements() -> None:
     maker: Any = maker_of("paper", 20)
     hashes, weights = random_bag(np.random.default_rng(11), 12, 1)
-    counts = integer_bag(hashes, weights).tolist()
+    counts = integer_bag(hashes, weights, UNITS).tolist()
     elements = [
         mixed((term + k * 0x9E3779B97F4A7C15) % 2**64) % P
         for term, count in zip(hashes.tolist(), counts, strict=True)

@@ -4,6 +4,26 @@
 `Bags` reads them. Only making bags imports the compiler.
 """
 
-from pagekin.bags.strategy import PRESETS, Strategy, StrategyError, choose, from_dict, load, preset, settings_table
+from pagekin.bags.strategy import (
+    PRESETS,
+    Strategy,
+    StrategyError,
+    choose,
+    from_dict,
+    load,
+    preset,
+    settings_table,
+    strategy_of_index,
+)
 
-__all__ = ["PRESETS", "Strategy", "StrategyError", "choose", "from_dict", "load", "preset", "settings_table"]
+__all__ = [
+    "PRESETS",
+    "Strategy",
+    "StrategyError",
+    "choose",
+    "from_dict",
+    "load",
+    "preset",
+    "settings_table",
+    "strategy_of_index",
+]

@@ -105,6 +105,9 @@ class Weight:
     )
 
 
+_UNITS_BEFORE_THE_SETTING = 1_000
+
+
 @dataclass(frozen=True)
 class Signature:
     """How bags are signed and found again (section 6)."""
@@ -113,6 +116,9 @@ class Signature:
         "darts", "signatures of real weights (darts), or of integer counts as in 2002 (paper)", "paper"
     )
     m: int = _number(192, "values per signature", 8, 4096)
+    units: int = _number(
+        32_000, "equal parts into which `paper` divides a bag; with fewer, long bags lose terms", 100, 1_000_000
+    )
     seed: int = _number(1, "seed of all hash functions", 0, 2**31 - 1)
     alpha: float = _number(0.0, "answers have a similarity above this, unless a query says otherwise", 0, 1)
     min_inlinks: int = _number(
@@ -171,6 +177,8 @@ class Strategy:
     def digest(self) -> str:
         """A short name that is the same for equal settings, whatever the strategy is called."""
         plain = {key: value for key, value in self.as_dict().items() if key != "name"}
+        if self.signature.maker != "paper" or self.signature.units == _UNITS_BEFORE_THE_SETTING:
+            del plain["signature"]["units"]  # it has no effect, or its value from before it could be set
         return hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Strategy":
@@ -301,6 +309,18 @@ def from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strateg
             flat[name] = value
     start = base or (preset(str(plain["preset"])) if "preset" in plain else Strategy(name="unnamed"))
     return start.with_settings(flat)
+
+
+def strategy_of_index(facts: Mapping[str, Any]) -> Strategy:
+    """Return the strategy that an index was made by, given the manifest's facts about the index.
+
+    Indexes that say nothing about the units of `paper` have 1,000: that was no setting then.
+    """
+    plain = facts["strategy"]
+    signature = plain.get("signature", {})
+    if signature.get("maker") == "paper":
+        signature = {"units": _UNITS_BEFORE_THE_SETTING, **signature}
+    return from_dict({**plain, "signature": signature})
 
 
 def load(path: str | Path) -> Strategy:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import PRESETS, Strategy, StrategyError, from_dict
+from pagekin.bags import PRESETS, Strategy, StrategyError, from_dict, strategy_of_index
 from pagekin.bags.weights import nmdf_parameters
 from pagekin.bags.workshop import Workshop
 from pagekin.clusters.directory import Directory, DirectoryError
@@ -48,7 +48,7 @@ def own_strategies(corpus: Corpus) -> dict[str, Strategy]:
     found = dict(PRESETS)
     index = corpus.facts.get("index")
     if index:
-        strategy = from_dict(index["strategy"])
+        strategy = strategy_of_index(index)
         if strategy.digest() not in {known.digest() for known in found.values()}:
             found[f"{strategy.name} (the index's)"] = strategy
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pagekin.bags import Strategy, StrategyError, from_dict
+from pagekin.bags import Strategy, StrategyError, strategy_of_index
 from pagekin.bags.bags import BAG_ARRAYS, Bags
 from pagekin.bags.check import check_bag_shapes, check_bags, spread
 from pagekin.similarity.makers import Maker, make_maker
@@ -26,7 +26,7 @@ def check_index(kin: Kin) -> Iterator[Finding]:
             yield Finding("manifest.json", "names arrays of an index, but not the strategy that made them")
         return
     try:
-        strategy = from_dict(facts["strategy"])
+        strategy = strategy_of_index(facts)
     except (StrategyError, KeyError) as error:
         yield Finding("manifest.json", f"has an index of an unknown strategy: {error}")
         return

@@ -21,17 +21,17 @@ class Maker(Protocol):
 
     @property
     def name(self) -> str:
-        """What the strategy's `signature.maker` calls it."""
+        """Return what the strategy's `signature.maker` calls it."""
 
     @property
     def m(self) -> int:
-        """Values per signature."""
+        """Return the number of values per signature."""
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
-        """The signature of one bag: numpy alone, for programs that must start quickly."""
+        """Sign one bag: numpy alone, for programs that must start quickly."""
 
     def sign_bags(self, terms: Array, weights: Array, offsets: Array, hashes: Array) -> npt.NDArray[np.uint32]:
-        """The signatures of many bags as an array (bags, m), equal to `sign` to the last bit: compiled.
+        """Sign many bags, as an array (bags, m) that equals `sign` to the last bit: compiled.
 
         Bag i has the terms `terms[offsets[i]:offsets[i + 1]]`, numbers of items in `hashes`, and weights likewise.
         Works on the calling thread, and lets other threads run.
@@ -39,6 +39,7 @@ class Maker(Protocol):
 
 
 def make_maker(signature: Signature) -> Maker:
-    """The maker that a strategy's settings ask for."""
-    makers: dict[str, type[Darts] | type[Paper]] = {maker.name: maker for maker in (Darts, Paper)}
-    return makers[signature.maker](signature.m, signature.seed)
+    """Return the maker that a strategy's settings ask for."""
+    if signature.maker == Paper.name:
+        return Paper(signature.m, signature.seed, signature.units)
+    return Darts(signature.m, signature.seed)

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, StrategyError, from_dict
+from pagekin.bags import Strategy, StrategyError, strategy_of_index
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import EMPTY, PLACES, are_copies
 from pagekin.hypertext import Corpus, site_of
@@ -141,7 +141,7 @@ class RelatedIndex:
         if not facts:
             raise KinError(f"{path} has been read but not indexed. Make the index with: pagekin index {path}")
         try:
-            self.strategy: Strategy = from_dict(facts["strategy"])
+            self.strategy: Strategy = strategy_of_index(facts)
         except StrategyError as error:
             raise KinError(
                 f"{path} was indexed by a strategy that this Pagekin does not know ({error}). "

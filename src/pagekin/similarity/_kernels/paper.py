@@ -1,25 +1,24 @@
 """Signatures of integer bags by linear functions, many bags at a time. `similarity.paper` says how and why."""
 
 import numpy as np
-from numba import float64, int64, njit, uint64
+from numba import float64, int64, njit, uint32, uint64
 
 from pagekin.similarity._kernels.darts import GOLDEN, mix64
 
-_C = 1_000
 _P = uint64(2**32 - 5)
-_UNIT = float64(2**40)
+_PARTS = float64(2**40)
 _LOW = uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _precedes(i, j, remainders, hashes):
-    """Whether term i is rounded up rather than term j: for its remainder, or of equal ones for its hash."""
+    """Tell whether term i is rounded up before term j: by the larger remainder, then by the lesser hash."""
     return remainders[i] > remainders[j] or (remainders[i] == remainders[j] and hashes[i] < hashes[j])
 
 
 @njit(cache=True, nogil=True)
 def _select(count, remainders, hashes, order):
-    """Let `order` begin with the `count` terms that precede all others (Hoare's FIND: linear, as sorting is not)."""
+    """Put the `count` terms that precede all others first in `order` (Hoare's FIND, which is linear)."""
     n = len(order)
     for i in range(n):
         order[i] = i
@@ -45,17 +44,17 @@ def _select(count, remainders, hashes, order):
 
 
 @njit(cache=True, nogil=True)
-def _count(weights, hashes, remainders, order, counts):
-    """Write to `counts` how often each term of a bag occurs among 1,000, by largest-remainder rounding."""
+def _round_bag(weights, hashes, units, remainders, order, counts):
+    """Write how many of the bag's units each term gets to `counts`, by largest-remainder rounding."""
     total = int64(0)
     for i in range(len(weights)):
-        counts[i] = int64(np.rint(float64(weights[i]) * _UNIT))
+        counts[i] = int64(np.rint(float64(weights[i]) * _PARTS))
         total += counts[i]
     if total == 0:
         return
-    left = _C
+    left = units
     for i in range(len(weights)):
-        scaled = counts[i] * _C
+        scaled = counts[i] * units
         counts[i] = scaled // total
         remainders[i] = scaled - counts[i] * total
         left -= counts[i]
@@ -65,44 +64,81 @@ def _count(weights, hashes, remainders, order, counts):
 
 
 @njit(cache=True, nogil=True)
-def _least(elements, a, b, best):
-    """Write to `best[j]` the least (a[j] x + b[j]) mod p over all elements x: no division, as 2^32 is 5 mod p."""
-    best[:] = uint64(0xFFFFFFFFFFFFFFFF)
-    for x in elements:
-        for j in range(len(best)):
-            value = a[j] * x + b[j]
-            value = (value & _LOW) + (value >> uint64(32)) * uint64(5)
-            value = (value & _LOW) + (value >> uint64(32)) * uint64(5)
-            best[j] = min(best[j], min(value, value - _P))  # below p the difference wraps round and is no less
+def _round_bags(terms, weights, offsets, hashes, units):
+    """Return the units of every entry of every bag, int64 (entries)."""
+    longest = 0
+    for i in range(len(offsets) - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    remainders = np.empty(longest, dtype=np.int64)
+    order = np.empty(longest, dtype=np.int64)
+    own = np.empty(longest, dtype=np.uint64)
+    counts = np.zeros(len(terms), dtype=np.int64)
+    for i in range(len(offsets) - 1):
+        first, last = offsets[i], offsets[i + 1]
+        for t in range(first, last):
+            own[t - first] = hashes[terms[t]]
+        _round_bag(
+            weights[first:last], own[: last - first], units, remainders, order[: last - first], counts[first:last]
+        )
+    return counts
 
 
 @njit(cache=True, nogil=True)
-def sign_as_in_the_paper(terms, weights, offsets, hashes, a, b, out):
-    """Write the signature of each bag i, [offsets[i], offsets[i + 1]), to out[i].
+def _sort_stably(order, keys, bound):
+    """Return `order` sorted by keys[order], which lie below `bound`; equal keys keep their order. Linear."""
+    starts = np.zeros(bound + 1, dtype=np.int64)
+    for i in order:
+        starts[keys[i] + 1] += 1
+    for key in range(bound):
+        starts[key + 1] += starts[key]
+    out = np.empty_like(order)
+    for i in order:
+        out[starts[keys[i]]] = i
+        starts[keys[i]] += 1
+    return out
 
-    Cost: 1,000 m linear functions a bag, a quarter of a ns each.
+
+@njit(cache=True, nogil=True, inline="always")
+def _lower(best, x, a, b):
+    """Lower best[j] to (a[j] x + b[j]) mod p where that is less: no division, as 2^32 is 5 mod p."""
+    for j in range(len(best)):
+        value = a[j] * x + b[j]
+        value = (value & _LOW) + (value >> uint64(32)) * uint64(5)
+        value = (value & _LOW) + (value >> uint64(32)) * uint64(5)
+        best[j] = min(best[j], min(value, value - _P))  # below p the difference wraps round and is no less
+
+
+@njit(cache=True, nogil=True)
+def sign_as_in_the_paper(terms, weights, offsets, hashes, units, a, b, out):
+    """Write the signature of each bag i, the entries [offsets[i], offsets[i + 1]), to out[i].
+
+    A term's elements are the first so many of one sequence, whatever the bag. So the terms are taken one after the other,
+    and a term's sequence is walked once for all bags, those with the fewest of its elements first.
+
+    Cost: m linear functions, a quarter of a ns each, for the greatest number of each term's elements in any bag, and m
+    comparisons for each entry.
     """
+    counts = _round_bags(terms, weights, offsets, hashes, units)
+    bags = np.empty(len(terms), dtype=np.uint32)
+    for i in range(len(offsets) - 1):
+        bags[offsets[i] : offsets[i + 1]] = i
+    order = _sort_stably(np.flatnonzero(counts), counts, units + 1)
+    order = _sort_stably(order, terms, len(hashes))
+    out[:] = uint32(0xFFFFFFFF)
     best = np.empty(out.shape[1], dtype=np.uint64)
-    elements = np.empty(_C, dtype=np.uint64)
-    most = 0
-    for i in range(len(offsets) - 1):
-        most = max(most, offsets[i + 1] - offsets[i])
-    counts = np.empty(most, dtype=np.int64)
-    remainders = np.empty(most, dtype=np.int64)
-    order = np.empty(most, dtype=np.int64)
-    own = np.empty(most, dtype=np.uint64)
-    for i in range(len(offsets) - 1):
-        n = offsets[i + 1] - offsets[i]
-        for t in range(n):
-            own[t] = hashes[terms[offsets[i] + t]]
-        _count(weights[offsets[i] : offsets[i + 1]], own, remainders, order[:n], counts)
-        made = 0
-        for t in range(n):
-            counter = own[t]
-            for _ in range(counts[t]):
-                counter += GOLDEN
-                elements[made] = mix64(counter) % _P
-                made += 1
-        _least(elements[:made], a, b, best)
+    before = int64(-1)
+    walked = int64(0)
+    counter = uint64(0)
+    for entry in order:
+        if terms[entry] != before:
+            before = terms[entry]
+            walked = 0
+            counter = hashes[before]
+            best[:] = uint64(0xFFFFFFFFFFFFFFFF)
+        while walked < counts[entry]:
+            counter += GOLDEN
+            walked += 1
+            _lower(best, mix64(counter) % _P, a, b)
+        row = out[bags[entry]]
         for j in range(len(best)):
-            out[i, j] = np.uint32(best[j])
+            row[j] = min(row[j], uint32(best[j]))
