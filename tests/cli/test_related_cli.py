@@ -341,8 +341,22 @@ def test_fewer_or_only_more_similar_pages_can_be_asked_for(demo: Path) -> None:
     least = (many[5]["similarity"] + many[6]["similarity"]) / 2  # not one of them: they are rounded
     above = answer(demo, CARBON, "-k", "40", "--min-similarity", str(least))["results"]
     assert above == many[:6]
-    nothing = made(pagekin("related", demo, CARBON, "--min-similarity", "1"))
-    assert "No page is related" in nothing.stdout
+
+
+def test_a_threshold_that_shortens_an_answer_is_named_with_what_it_left_out(demo: Path, tmp_path: Path) -> None:
+    told = answer(demo, CARBON, "--min-similarity", "1")
+    assert told["results"] == []
+    assert told["query"]["alpha"] == 1
+    assert told["below_threshold"] > 100
+    nothing = made(pagekin("related", demo, CARBON, "--min-similarity", "1")).stdout
+    assert f"The threshold α = 1 leaves out {told['below_threshold']:,} pages: no page is more similar" in nothing
+    assert "--min-similarity 0" in nothing
+    some = answer(demo, CARBON, "-k", "400", "--min-similarity", "0.1")
+    assert some["below_threshold"] > 0 < len(some["results"])
+    enough = answer(demo, CARBON, "-k", "2", "--min-similarity", "0.1")
+    assert (enough["below_threshold"], len(enough["results"])) == (0, 2)
+    written = made(pagekin("neighbours", demo, "--out", tmp_path / "x.jsonl", "--min-similarity", "1")).stdout
+    assert "968 pages have no related page above the threshold α = 1" in written
 
 
 def test_exact_and_estimated_answers_say_how_they_were_found(demo: Path) -> None:

@@ -10,7 +10,7 @@ import pagekin
 from pagekin.bags import Strategy, choose
 from pagekin.bags.copies import EMPTY, are_copies
 from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.similarity import RelatedError, RelatedIndex, related
+from pagekin.similarity import Answer, RelatedError, RelatedIndex, related
 from pagekin.similarity.related import margin
 from pagekin.sources.demo import demo_pages
 from pagekin.store import KinError, KinWriter, open_kin
@@ -104,6 +104,17 @@ def test_without_a_similarity_asked_for_the_strategys_holds(tmp_path: Path) -> N
     for options in ({}, {"exact": True}, {"estimate": True}):
         assert names(index.related(STONES + "granite", **options)) == ["gneiss"]  # type: ignore[arg-type]
     assert names(index.related(STONES + "granite", min_similarity=0.0)) == ["gneiss", "slate"]
+
+
+@pytest.mark.parametrize("options", [{}, {"exact": True}, {"estimate": True}, {"fold": False}])
+def test_an_answer_says_how_many_pages_the_threshold_left_out(stones: RelatedIndex, options: dict[str, bool]) -> None:
+    def answer(alpha: float | None, k: int = 10) -> Answer:
+        return stones.answer(stones.query_of([STONES + "granite"]), k, min_similarity=alpha, **options)  # type: ignore[arg-type]
+
+    assert (answer(0.99).alpha, answer(0.99).below_threshold, answer(0.99).results) == (0.99, 2, [])
+    assert (answer(0.4).below_threshold, names(answer(0.4).results)) == (1, ["gneiss"])
+    assert answer(0.4, k=1).below_threshold == 0  # as many as were asked for: nothing is missing
+    assert (answer(None).alpha, answer(None).below_threshold) == (0.0, 0)
 
 
 def test_pages_with_few_links_to_them_can_be_asked_about_but_are_no_answers(tmp_path: Path) -> None:

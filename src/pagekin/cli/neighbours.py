@@ -56,7 +56,7 @@ def neighbours(
     try:
         with progress_bar(quiet) as tell, fresh.open("wb") as file:
             write = _write_parquet if out.suffix == ".parquet" else _write_json_lines
-            pairs = write(index, answers, file, lambda done: tell("answering", done / max(len(documents), 1)))
+            pairs, alone = write(index, answers, file, lambda done: tell("answering", done / max(len(documents), 1)))
         fresh.replace(out)
     except OSError as error:
         fresh.unlink(missing_ok=True)
@@ -66,18 +66,25 @@ def neighbours(
         raise
     if not quiet:
         say(f"{out}: {pairs:,} related pages of {len(documents):,} pages, {human_bytes(out.stat().st_size)}")
+        alpha = index.strategy.signature.alpha if min_similarity is None else min_similarity
+        if alone and alpha:
+            pages = f"{alone:,} page{'s have' if alone > 1 else ' has'}"
+            say(f"{pages} no related page above the threshold α = {alpha:g}. Without it: --min-similarity 0")
 
 
 def _need_pyarrow() -> None:
+    """End with a clear message unless pyarrow is installed."""
     from importlib.util import find_spec
 
     if find_spec("pyarrow") is None:
         fail("Parquet needs pyarrow: pip install 'pagekin[parquet]', or write .jsonl", USAGE)
 
 
-def _write_json_lines(index: Any, answers: Iterator[Any], file: IO[bytes], progress: Callable[[int], None]) -> int:
-    """Write one object per page; give the number of pairs."""
-    pairs = 0
+def _write_json_lines(
+    index: Any, answers: Iterator[Any], file: IO[bytes], progress: Callable[[int], None]
+) -> tuple[int, int]:
+    """Write one object per page; return the number of pairs and of pages without any."""
+    pairs = alone = 0
     urls = index.urls
     for done, answer in enumerate(answers, 1):
         line = {
@@ -90,12 +97,15 @@ def _write_json_lines(index: Any, answers: Iterator[Any], file: IO[bytes], progr
         }  # fmt: skip
         file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
         pairs += len(answer.related)
+        alone += not answer.related
         progress(done)
-    return pairs
+    return pairs, alone
 
 
-def _write_parquet(index: Any, answers: Iterator[Any], file: IO[bytes], progress: Callable[[int], None]) -> int:
-    """Write one row per pair of pages; give the number of pairs."""
+def _write_parquet(
+    index: Any, answers: Iterator[Any], file: IO[bytes], progress: Callable[[int], None]
+) -> tuple[int, int]:
+    """Write one row per pair of pages; return the number of pairs and of pages without any."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -103,7 +113,7 @@ def _write_parquet(index: Any, answers: Iterator[Any], file: IO[bytes], progress
         [("url", pa.string()), ("rank", pa.int32()), ("related", pa.string()), ("similarity", pa.float64()),
          ("copies", pa.int32())]
     )  # fmt: skip
-    pairs = 0
+    pairs = alone = 0
     urls = index.urls
     with pq.ParquetWriter(file, schema) as writer:
         rows: list[dict[str, Any]] = []
@@ -115,9 +125,10 @@ def _write_parquet(index: Any, answers: Iterator[Any], file: IO[bytes], progress
                 for rank, one in enumerate(answer.related, 1)
             ]  # fmt: skip
             pairs += len(answer.related)
+            alone += not answer.related
             if len(rows) >= _PARQUET_ROWS:
                 writer.write_table(pa.Table.from_pylist(rows, schema))
                 rows = []
             progress(done)
         writer.write_table(pa.Table.from_pylist(rows, schema))
-    return pairs
+    return pairs, alone

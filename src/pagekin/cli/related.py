@@ -141,7 +141,9 @@ def answer_as_dict(index: Any, query: Any, answer: Any, explain: bool) -> dict[s
             "copies": answer.copies,
             "strategy": index.strategy.name,
             "method": "estimate" if answer.estimated else "exact" if answer.exact else "re-ranked",
+            "alpha": answer.alpha,
         },
+        "below_threshold": answer.below_threshold,
         "results": results,
     }
 
@@ -155,7 +157,7 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
     if answer.copies:
         say(f"near copies: {', '.join(answer.copies[:3])}{_more(len(answer.copies) - 3)}")
     say()
-    if not answer.results:
+    if not answer.results and not answer.below_threshold:
         say("No page is related to it as asked.")
     for result in answer.results:
         error = f" ±{result.error:.3f}" if result.error else ""
@@ -170,6 +172,10 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
         for cited in result.citations:
             both = " (links to both)" if cited.cites_both else ""
             say(f"{indent}cited by {cited.source}{both}: {cited.left}[{cited.text}]{cited.right}".rstrip())
+    if answer.below_threshold:
+        pages = f"{answer.below_threshold:,} page{'s' if answer.below_threshold > 1 else ''}"
+        kept = "only pages more similar than that are shown" if answer.results else "no page is more similar than that"
+        say(f"The threshold α = {answer.alpha:g} leaves out {pages}: {kept}. Without it: --min-similarity 0")
 
 
 def _shared(index: Any, term: Any) -> str:

@@ -86,6 +86,10 @@ class Answer:
     exact: bool
     """Whether every page was compared, not only the likeliest."""
     estimated: bool
+    alpha: float = 0.0
+    """Results have a similarity above this: the strategy's α, or what the question asked for."""
+    below_threshold: int = 0
+    """Pages with some similarity that α left out, where fewer results were found than asked for; 0 otherwise."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ class Grouped:
     similarity: list[float]
     copies: list[int]
     """Near-duplicates of the query."""
+    below_threshold: int = 0
+    """Documents with some similarity that α left out, where there are fewer groups than asked for."""
 
 
 class UrlList(Sequence[str]):
@@ -296,7 +302,7 @@ class RelatedIndex:
             grouped = self._estimated(query, k, alpha, eligible, fold)
         elif exact:
             documents = np.flatnonzero(self.bags.inlinks >= self.strategy.signature.min_inlinks)
-            grouped = self._grouped(query, *self.rerank(query, documents[eligible(documents)], alpha), k, fold)
+            grouped = self._grouped(query, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
             entries = ENTRIES if sites == "all" and not captured_only else _FILTERED * ENTRIES
@@ -306,7 +312,8 @@ class RelatedIndex:
             self._result(query, group, similarity, estimate, citations)
             for group, similarity in zip(grouped.groups, grouped.similarity, strict=True)
         ]
-        return Answer(results, [self._url(d) for d in grouped.copies], exact, estimate)
+        copies = [self._url(document) for document in grouped.copies]
+        return Answer(results, copies, exact, estimate, alpha, grouped.below_threshold)
 
     def citations(self, query: Query) -> Citations:
         """Links that explain answers to a query: first of pages that are like what was asked about and like the answer."""
@@ -329,9 +336,9 @@ class RelatedIndex:
         depth = max(DEPTH, looked_at(k) if fold else k)
         while True:
             documents = self.index.candidates(query.signature, depth, entries, eligible).docs
-            documents, similarity = self.rerank(query, documents, alpha)
-            grouped = self._grouped(query, documents, similarity, k, fold)
-            if not fold or len(grouped.groups) == k or len(documents) < depth:
+            documents, similarity = self.rerank(query, documents)
+            grouped = self._grouped(query, documents, similarity, alpha, k, fold)
+            if not fold or len(grouped.groups) == k or np.count_nonzero(similarity > alpha) < depth:
                 return grouped
             depth, entries = _DEEPER * depth, _DEEPER * entries
 
@@ -340,22 +347,30 @@ class RelatedIndex:
         wanted = looked_at(k) if fold else k
         while True:
             found = self.index.similar(query.signature, wanted, alpha, eligible)
-            grouped = self._grouped(query, found.docs, found.matches / self.index.m, k, fold)
+            grouped = self._grouped(query, found.docs, found.matches / self.index.m, 0.0, k, fold)
+            if len(grouped.groups) < k and alpha > 0 and len(found.docs) < wanted:
+                agreeing = len(self.index.similar(query.signature, None, 0.0, eligible).docs)
+                grouped = replace(grouped, below_threshold=agreeing - len(found.docs))
             if not fold or len(grouped.groups) == k or len(found.docs) < wanted:
                 return grouped
             wanted *= _DEEPER
 
-    def _grouped(self, query: Query, documents: Array, similarity: Array, k: int, fold: bool) -> "Grouped":
-        """Ranked documents as k groups of near-duplicates, or each by itself."""
+    def _grouped(
+        self, query: Query, documents: Array, similarity: Array, alpha: float, k: int, fold: bool
+    ) -> "Grouped":
+        """Divide the ranked documents above α into k groups of near-duplicates, or give each by itself."""
+        above = int(np.count_nonzero(similarity > alpha))
+        below = len(documents) - above
+        documents, similarity = documents[:above], similarity[:above]
         if fold:
             groups, copies = self._fold(query, documents, k)
         else:
             groups, copies = [[d] for d in documents[:k].tolist()], []
         values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
-        return Grouped(groups, [values[group[0]] for group in groups], copies)
+        return Grouped(groups, [values[group[0]] for group in groups], copies, below if len(groups) < k else 0)
 
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
-        """Documents above α with their exact similarity, the best first, ties by document."""
+        """Return the documents above α with their exact similarity, the best first, ties by document."""
         if self._exact is None:
             self._exact = ExactSimilarity(self.bags, self._compiled)
         similarity = self._exact.jaccard(query.terms, query.weights, query.total, documents)
