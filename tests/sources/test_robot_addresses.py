@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.hypertext.urls import canonical
-from pagekin.sources.robot.addresses import Place, Scope, clean_url, has_credentials, place_of, site_of, trap
+from pagekin.sources.robot.addresses import Place, Scope, clean_url, has_credentials, place_of, site_of, trap_reason
 from pagekin.sources.robot.plan import CrawlLimits
 
 BASE = "http://a.example/x/y.html?q#f"
@@ -101,22 +101,25 @@ def test_credentials_are_seen() -> None:
 ])  # fmt: skip
 def test_scopes(kind: str, root: str, inside: list[str], outside: list[str]) -> None:
     scope = Scope(kind, [root])
-    assert scope.fault(root) == ""
-    assert [url for url in inside if scope.fault(clean_url(url) or "")] == []
-    assert [url for url in outside if not scope.fault(clean_url(url) or "")] == []
+    assert scope.reason_outside(root) == ""
+    assert [url for url in inside if scope.reason_outside(clean_url(url) or "")] == []
+    assert [url for url in outside if not scope.reason_outside(clean_url(url) or "")] == []
 
 
 def test_where_the_root_leads_is_in_scope_too() -> None:
     scope = Scope("host", ["http://a.example/"])
-    assert scope.fault("http://www.a.example/x") == "other host"
+    assert scope.reason_outside("http://www.a.example/x") == "other host"
     scope.add_root("http://www.a.example/")
-    assert scope.fault("http://www.a.example/x") == ""
-    assert scope.fault("http://a.example/x") == ""
+    assert scope.reason_outside("http://www.a.example/x") == ""
+    assert scope.reason_outside("http://a.example/x") == ""
 
 
 def test_patterns_take_in_and_leave_out_but_never_the_root() -> None:
     scope = Scope("host", ["http://a.example/"], [r"/docs/", r"\.html$"], [r"/old/"])
-    faults = {path: scope.fault("http://a.example" + path) for path in ("/", "/docs/x", "/y.html", "/y", "/docs/old/x")}
+    faults = {
+        path: scope.reason_outside("http://a.example" + path)
+        for path in ("/", "/docs/x", "/y.html", "/y", "/docs/old/x")
+    }
     assert faults == {"/": "", "/docs/x": "", "/y.html": "", "/y": "not included", "/docs/old/x": "excluded"}
 
 
@@ -126,7 +129,7 @@ def test_patterns_take_in_and_leave_out_but_never_the_root() -> None:
     ("/" + "x" * 2000, "long address"), ("/?u=/a/a/a/a/a", ""), ("////////", ""),
 ])  # fmt: skip
 def test_endless_spaces_are_seen(path: str, reason: str) -> None:
-    assert trap("http://a.example" + path, CrawlLimits()) == reason
+    assert trap_reason("http://a.example" + path, CrawlLimits()) == reason
 
 
 @given(st.from_regex(r"[a-z]{1,3}(\.[a-z]{1,3}){0,3}\.?", fullmatch=True))

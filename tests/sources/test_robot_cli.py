@@ -76,8 +76,8 @@ def test_a_site_becomes_an_archive_and_then_a_collection(tmp_path: Path, pagekin
         assert len(server.log) == 6
         home = server.url("rivers.test")
     assert f"{out}: 2 pages, 6 requests" in done.out
-    assert "asked for, but no page: 1 not html (application/pdf), 1 redirect, 1 status 404\n" in done.out
-    assert "not asked for: 1 other host\n" in done.out
+    assert "fetched, but no page: 1 not html (application/pdf), 1 redirect, 1 status 404\n" in done.out
+    assert "not fetched: 1 other host\n" in done.out
     assert done.err == ""
     told = json.loads(again.out)
     assert (told["pages"], told["complete"], told["resumed"], told["left"]) == (2, True, True, 0)
@@ -91,14 +91,14 @@ def test_a_site_becomes_an_archive_and_then_a_collection(tmp_path: Path, pagekin
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["docs.example", "--out", "a.warc.gz"], "no http(s) address"),
-    (["ftp://docs.example/", "--out", "a.warc.gz"], "no http(s) address"),
+    (["docs.example", "--out", "a.warc.gz"], "not an http(s) address"),
+    (["ftp://docs.example/", "--out", "a.warc.gz"], "not an http(s) address"),
     (["http://me:secret@docs.example/", "--out", "a.warc.gz"], "name or password"),
     (["http://docs.example/", "--out", "a.zip"], ".warc.gz or .warc"),
     (["http://docs.example/", "--out", ".warc.gz"], ".warc.gz or .warc"),
     (["http://docs.example/", "--out", "a.warc", "--scope", "world"], "host, site, prefix"),
-    (["http://docs.example/", "--out", "a.warc", "--include", "("], "no regular expression"),
-    (["http://docs.example/", "--out", "a.warc", "--exclude", "*"], "no regular expression"),
+    (["http://docs.example/", "--out", "a.warc", "--include", "("], "not a regular expression"),
+    (["http://docs.example/", "--out", "a.warc", "--exclude", "*"], "not a regular expression"),
     (["http://docs.example/", "--out", "a.warc", "--allow", "everything"], "loopback, private"),
     (["http://docs.example/", "--out", "a.warc", "--allow", "169.254.169.254"], "never allowed"),
     (["http://docs.example/", "--out", "a.warc", "--resolve", "x"], "HOST:PORT:ADDRESS"),
@@ -129,8 +129,8 @@ def test_a_root_that_cannot_be_visited_is_explained_and_leaves_nothing(tmp_path:
         gone = server.url("site.test")
     closed = pagekin("crawl", gone, "--out", tmp_path / "a.warc.gz", *names, "--allow", "loopback")
     assert [each.code for each in (refused, missing, closed)] == [3, 3, 3]
-    assert "127.0.0.1 is a loopback address; if that is meant, allow it: --allow loopback" in refused.err
-    assert "brought no page: status 404" in missing.err
+    assert "127.0.0.1 is a loopback address; to crawl it anyway, use --allow loopback" in refused.err
+    assert "gave no page: status 404" in missing.err
     assert "no connection" in closed.err
     assert [each.out for each in (refused, missing, closed)] == ["", "", ""]
     assert list(tmp_path.iterdir()) == []
@@ -221,7 +221,7 @@ def test_every_reason_is_documented() -> None:
     """Each reason that the robot's code gives stands in the document, in code style."""
     folder = Path(crawl.__code__.co_filename).parent
     code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
-    given = set(re.findall(r"_finish\(entry, \"([a-z ]+)\"", code)) | set(
+    given = set(re.findall(r"_record\(entry, \"([a-z ]+)\"", code)) | set(
         re.findall(r"FetchError\(\"([a-z ]+)\"", code)
     )
     given |= set(

@@ -1,23 +1,23 @@
-"""What a page tells the robot."""
+"""What the robot reads on a page: links, and directives for robots."""
 
 import pytest
 
-from pagekin.sources.robot.links import read_page
+from pagekin.sources.robot.links import parse_page
 
 URL = "http://a.example/dir/page.html"
 
 
-def told(
+def parse(
     html: str | bytes, *tags: str, content_type: str = "text/html", most: int = 100
 ) -> tuple[list[str], bool, bool]:
-    """(links, those not to be followed marked, whether to follow, whether to index)."""
+    """Return (links, an exclamation mark before those not to be followed; whether to follow; whether to index)."""
     raw = html.encode() if isinstance(html, str) else html
-    said = read_page(raw, URL, content_type, tags, most)
-    return [("" if link.follow else "!") + link.url for link in said.links], said.follow, said.index
+    page = parse_page(raw, URL, content_type, tags, most)
+    return [("" if link.follow else "!") + link.url for link in page.links], page.follow, page.index
 
 
 def links(html: str | bytes, **options: str) -> list[str]:
-    return [url.removeprefix("http://a.example") for url in told(html, **options)[0]]  # type: ignore[arg-type]
+    return [url.removeprefix("http://a.example") for url in parse(html, **options)[0]]  # type: ignore[arg-type]
 
 
 def test_links_come_from_every_element_that_leads_to_a_page() -> None:
@@ -69,8 +69,8 @@ def test_characters_are_read_by_the_pages_own_encoding() -> None:
 
 def test_nofollow_of_a_link() -> None:
     html = "<a rel='nofollow' href=a><a rel='external NOFOLLOW' href=b><a rel=follow href=c><a rel=nofollow href=c>"
-    assert told(html)[0] == ["!http://a.example/dir/a", "!http://a.example/dir/b", "http://a.example/dir/c"]
-    assert told("<a rel=nofollow href=c><a href=c>")[0] == ["http://a.example/dir/c"]
+    assert parse(html)[0] == ["!http://a.example/dir/a", "!http://a.example/dir/b", "http://a.example/dir/c"]
+    assert parse("<a rel=nofollow href=c><a href=c>")[0] == ["http://a.example/dir/c"]
 
 
 @pytest.mark.parametrize(("html", "tags", "follow", "index"), [
@@ -89,13 +89,13 @@ def test_nofollow_of_a_link() -> None:
     ("", ("unavailable_after: 25 Jun 2030 15:00:00 PST",), True, True),
     ("<meta name=robots content=index>", ("none",), False, False),
 ])  # fmt: skip
-def test_wishes_of_a_page(html: str, tags: tuple[str, ...], follow: bool, index: bool) -> None:
-    assert told(html, *tags)[1:] == (follow, index)
+def test_directives_of_a_page(html: str, tags: tuple[str, ...], follow: bool, index: bool) -> None:
+    assert parse(html, *tags)[1:] == (follow, index)
 
 
 def test_a_page_of_links_is_cut() -> None:
     html = "".join(f"<a href={n}>" for n in range(500))
-    assert len(told(html, most=100)[0]) == 100
+    assert len(parse(html, most=100)[0]) == 100
 
 
 def test_deep_nesting_is_no_trouble() -> None:

@@ -19,8 +19,8 @@ import pytest
 
 from pagekin.sources import DAMAGE, Page
 from pagekin.sources.robot import CrawlError, crawl
-from pagekin.sources.robot.frontier import Frontier
-from pagekin.sources.robot.journey import Crawl
+from pagekin.sources.robot.crawler import Crawler
+from pagekin.sources.robot.frontier import Discovery, Frontier
 from tests.sources.making import read_file, reasons
 from tests.sources.robot_server import QUICK, Asked, Server, Site, page, pages, serving
 
@@ -152,7 +152,7 @@ def test_a_stop_signal_ends_the_crawl_at_once_and_it_goes_on_later(tmp_path: Pat
         said, errors = process.communicate(timeout=15)
         hold.set()
         assert process.returncode == 130
-        assert b"the same command goes on" in errors
+        assert b"run the same command to resume" in errors
         assert b"9 pages" in said
         assert len(kept(out)) == 9
         process = start(server, out)
@@ -165,7 +165,7 @@ def test_a_stop_signal_ends_the_crawl_at_once_and_it_goes_on_later(tmp_path: Pat
 def test_two_crawls_cannot_share_a_state(tmp_path: Path) -> None:
     with serving({"site.test": web(5)}) as server:
         plan = server.plan(tmp_path / "site.warc.gz")
-        first = Crawl(plan)
+        first = Crawler(plan)
         with pytest.raises(CrawlError, match="in use"):
             crawl(plan)
         first.close()
@@ -205,9 +205,9 @@ def test_a_lost_archive_and_a_foreign_state_are_explained(tmp_path: Path) -> Non
             crawl(server.plan(out))
         state.write_bytes(b"This is no database, but a text that someone wrote." * 100)
         out.write_bytes(b"")
-        with pytest.raises(CrawlError, match="no state of a crawl"):
+        with pytest.raises(CrawlError, match="not the state of a crawl"):
             crawl(server.plan(out))
-        with pytest.raises(CrawlError, match="no folder"):
+        with pytest.raises(CrawlError, match="not a folder"):
             crawl(server.plan(tmp_path / "none" / "site.warc.gz"))
 
 
@@ -227,10 +227,10 @@ def test_a_resumed_crawl_does_not_ask_for_robots_txt_again_until_it_is_old(tmp_p
         stopped_after(server, out, 3)
         assert [each.path for each in server.log].count("/robots.txt") == 1
         frontier = Frontier(tmp_path / "site.warc.gz.crawl")
-        with frontier.change():
-            kept_rules = frontier.robots(server.url("site.test", ""))
+        with frontier.transaction():
+            kept_rules = frontier.get_robots(server.url("site.test", ""))
             assert kept_rules is not None
-            frontier.note_robots(server.url("site.test", ""), 404, b"", time.time() - 90_000, 0)
+            frontier.set_robots(server.url("site.test", ""), 404, b"", time.time() - 90_000, 0)
         frontier.close()
         stopped_after(server, out, 4)
         assert [each.path for each in server.log].count("/robots.txt") == 2
@@ -238,18 +238,16 @@ def test_a_resumed_crawl_does_not_ask_for_robots_txt_again_until_it_is_old(tmp_p
 
 def test_a_page_that_turns_out_nearer_is_taken_as_near() -> None:
     """With several hosts a page may first be found by a longer way; the depth limit counts the shorter."""
-    from pagekin.sources.robot.frontier import Found
-
     frontier = Frontier(Path(":memory:"))
-    frontier.add([Found("http://a/x", "http://a", 5, "LLLLL", "http://a/")], 9, 9)
-    frontier.add([Found("http://a/x", "http://a", 2, "LL", "http://a/y")], 9, 9)
-    frontier.add([Found("http://a/x", "http://a", 7, "LLLLLLL", "http://a/z")], 9, 9)
-    entry = frontier.head("http://a", time.time(), 9)
+    frontier.add([Discovery("http://a/x", "http://a", 5, "LLLLL", "http://a/")], 9, 9)
+    frontier.add([Discovery("http://a/x", "http://a", 2, "LL", "http://a/y")], 9, 9)
+    frontier.add([Discovery("http://a/x", "http://a", 7, "LLLLLLL", "http://a/z")], 9, 9)
+    entry = frontier.first_due("http://a", time.time(), 9)
     assert entry is not None
     assert (entry.depth, entry.hops, entry.via) == (2, "LL", "http://a/y")
     frontier.finish(entry, "", 0, "", 1)
-    frontier.add([Found("http://a/x", "http://a", 1, "L", "http://a/q")], 9, 9)
-    assert frontier.head("http://a", time.time(), 9) is None
+    frontier.add([Discovery("http://a/x", "http://a", 1, "L", "http://a/q")], 9, 9)
+    assert frontier.first_due("http://a", time.time(), 9) is None
     frontier.close()
 
 
@@ -257,9 +255,9 @@ def test_a_page_that_turns_out_nearer_is_taken_as_near() -> None:
     ("archive.Archive._append", OSError(28, "No space left on device"), OSError),
     ("frontier.Frontier.finish", sqlite3.OperationalError("database or disk is full"), CrawlError),
     ("fetch.Fetcher.fetch", RuntimeError("a mistake of ours"), RuntimeError),
-    ("fetch._body", RuntimeError("a mistake of ours"), RuntimeError),
-    ("journey.read_page", RuntimeError("a mistake of ours"), RuntimeError),
-    ("journey.Crawl.next_task", RuntimeError("a mistake of ours"), RuntimeError),
+    ("fetch._read_body", RuntimeError("a mistake of ours"), RuntimeError),
+    ("crawler.parse_page", RuntimeError("a mistake of ours"), RuntimeError),
+    ("crawler.Crawler.next_request", RuntimeError("a mistake of ours"), RuntimeError),
 ])  # fmt: skip
 def test_an_error_of_ours_is_not_swallowed_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, error: Exception, seen: type[Exception]

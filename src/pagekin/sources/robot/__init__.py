@@ -1,7 +1,6 @@
-"""The robot: visits a site, page by page and politely, and writes a WARC file that Pagekin reads like any other.
+"""The robot: it visits a site politely, page by page, and writes a WARC file.
 
-`crawl(plan)` does it; it needs Scrapy (`pip install 'pagekin[crawl]'`), which is loaded when it is called. A crawl that
-is killed at any moment goes on where it was when it is asked for again.
+`crawl(plan)` runs it. A crawl that was stopped or killed resumes when it is run again.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from pagekin.sources.robot.plan import (
     CrawlError,
     CrawlLimits,
     CrawlPlan,
-    checked_limits,
     parse_crawl_limits,
 )
 from pagekin.sources.robot.report import CrawlReport
@@ -26,17 +24,18 @@ __all__ = [
     "CrawlLimits",
     "CrawlPlan",
     "CrawlReport",
-    "checked_limits",
+    "clean_url",
     "crawl",
+    "has_credentials",
     "parse_crawl_limits",
 ]
 
 
-def crawl(plan: CrawlPlan, tell: Callable[[str, float], None] = lambda _stage, _share: None) -> CrawlReport:
-    """Crawl as `plan` says; CrawlError says why that is impossible, and when Scrapy is missing."""
+def crawl(plan: CrawlPlan, on_progress: Callable[[str, float], None] = lambda _stage, _share: None) -> CrawlReport:
+    """Run the crawl that `plan` describes, or resume it; CrawlError says why it cannot run."""
     root = clean_url(plan.root)
     if root is None or has_credentials(root):
-        raise CrawlError(f"'{plan.root}' is no http(s) address that anyone may visit.")
-    from pagekin.sources.robot.run import run_crawl  # loads aiohttp, which takes a quarter of a second
+        raise CrawlError(f"'{plan.root}' is not a public http(s) address.")
+    from pagekin.sources.robot.run import run_crawl  # imports aiohttp, which takes a quarter of a second
 
-    return run_crawl(replace(plan, root=root), tell)
+    return run_crawl(replace(plan, root=root), on_progress)

@@ -1,4 +1,4 @@
-"""Addresses of the web as the robot sees them: one spelling each, inside the crawl's scope, no traps."""
+"""Web addresses for the robot: one spelling each, the scope of a crawl, and traps."""
 
 import functools
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 _OUTSIDE = {"host": "other host", "site": "other site", "prefix": "outside the folder"}
-# Ids that servers put into addresses for want of cookies; each visit would see other addresses for the same pages.
+# Ids that servers put into addresses where cookies are off; without this, each visit finds other addresses for the same pages.
 _SESSION_PATH = re.compile(r";jsessionid=[^/?;]*|(?<=/)\((?:[AFSX]\([0-9a-z]{8,}\))+\)/", re.IGNORECASE)
 _SESSION_FIELD = re.compile(
     r"(?:jsessionid|phpsessid|aspsessionid[a-z]*|cfid|cftoken|sessionid|session_id)=.*|sid=[0-9a-z]{32}", re.IGNORECASE
@@ -23,9 +23,9 @@ _SESSION_FIELD = re.compile(
 
 
 def clean_url(written: str, base: str | None = None, keep_session: bool = False) -> str | None:
-    """The one spelling of an http(s) address that was `written` on the page `base`, or None if it is none.
+    """Return the canonical spelling of an http(s) address `written` on the page `base`, or None for anything else.
 
-    That is the WHATWG spelling without fragment, as `pagekin read` has it, and without session ids unless they are to be kept.
+    It is the WHATWG spelling without the fragment, as in `pagekin read`, and without session ids unless `keep_session`.
     """
     try:
         url: str = ada_url.join_url(base, written) if base else ada_url.normalize_url(written)
@@ -34,10 +34,10 @@ def clean_url(written: str, base: str | None = None, keep_session: bool = False)
     if not url.startswith(("http://", "https://")):
         return None
     url = url.partition("#")[0]
-    return _without_session(url) if ("=" in url or "(" in url) and not keep_session else url
+    return _strip_session(url) if ("=" in url or "(" in url) and not keep_session else url
 
 
-def _without_session(url: str) -> str:
+def _strip_session(url: str) -> str:
     path, mark, query = url.partition("?")
     path = _SESSION_PATH.sub("", path)
     if not mark:
@@ -49,31 +49,31 @@ def _without_session(url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an address leads."""
+    """The parts of an address that the robot needs."""
 
     origin: str
-    """Scheme, host and port: robots.txt holds for an origin."""
+    """Scheme, host and port: each origin has its own robots.txt."""
     host: str
     """The host alone: requests are spaced per host."""
     authority: str
-    """Host and port, the port only if it is not the scheme's own: http and https are the same place."""
+    """Host and port, without a default port: the same for http and https."""
     path: str
     """Path and query."""
 
 
 def place_of(url: str) -> Place:
-    """Where a clean URL leads."""
+    """Split a clean URL."""
     scheme, _, rest = url.partition("://")
     authority, _, path = rest.partition("/")
     authority = authority.rpartition("@")[2]
     host, colon, port = authority.rpartition(":")
-    if not colon or not port.isdecimal():  # no port, and the colons are those of an IPv6 address
+    if not colon or not port.isdecimal():  # no port; the colons, if any, belong to an IPv6 address
         host = authority
     return Place(f"{scheme}://{authority}", host, authority, f"/{path}")
 
 
 def has_credentials(url: str) -> bool:
-    """Whether a clean URL carries a user's name or password."""
+    """Return whether a clean URL holds a user name or password."""
     return "@" in url.split("/", 3)[2]
 
 
@@ -85,7 +85,7 @@ def _suffixes() -> "PublicSuffixList":
 
 
 def site_of(host: str) -> str:
-    """The registrable domain of a host, or the host itself if it has none."""
+    """Return the registrable domain of a host, or the host itself if it has none."""
     name = host.rstrip(".")
     if host.startswith("[") or name.rpartition(".")[2].isdecimal():
         return host
@@ -94,7 +94,7 @@ def site_of(host: str) -> str:
 
 @dataclass(slots=True)
 class Scope:
-    """Which addresses belong to a crawl. The roots are the one asked for and those it redirects to."""
+    """The addresses that belong to a crawl. Its roots are the page to begin with and the pages it redirects to."""
 
     kind: str
     roots: list[str]
@@ -102,17 +102,17 @@ class Scope:
     exclude: Iterable[str] = ()
     _included: list[re.Pattern[str]] = field(init=False)
     _excluded: list[re.Pattern[str]] = field(init=False)
-    _inside: set[str] = field(init=False)
+    _keys: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self._included = [re.compile(pattern) for pattern in self.include]
         self._excluded = [re.compile(pattern) for pattern in self.exclude]
-        self._inside = {self._key(root) for root in self.roots}
+        self._keys = {self._key(root) for root in self.roots}
 
     def add_root(self, url: str) -> None:
-        """Widen the scope to what `url` is the root of."""
+        """Add `url` to the roots."""
         self.roots.append(url)
-        self._inside.add(self._key(url))
+        self._keys.add(self._key(url))
 
     def _key(self, root: str) -> str:
         place = place_of(root)
@@ -122,17 +122,17 @@ class Scope:
             return place.authority
         return place.authority + place.path.partition("?")[0].rpartition("/")[0] + "/"
 
-    def fault(self, url: str) -> str:
-        """Why an address does not belong to the crawl, or an empty string."""
+    def reason_outside(self, url: str) -> str:
+        """Return why an address does not belong to the crawl, or an empty string."""
         if url in self.roots:
             return ""
         place = place_of(url)
         if self.kind == "site":
-            inside = site_of(place.host) in self._inside
+            inside = site_of(place.host) in self._keys
         elif self.kind == "host":
-            inside = place.authority in self._inside
+            inside = place.authority in self._keys
         else:
-            inside = (place.authority + place.path).startswith(tuple(self._inside))
+            inside = (place.authority + place.path).startswith(tuple(self._keys))
         if not inside:
             return _OUTSIDE[self.kind]
         if any(pattern.search(url) for pattern in self._excluded):
@@ -142,8 +142,8 @@ class Scope:
         return ""
 
 
-def trap(url: str, limits: CrawlLimits) -> str:
-    """Why an address looks like one of endlessly many, or an empty string."""
+def trap_reason(url: str, limits: CrawlLimits) -> str:
+    """Return why an address looks like one of endlessly many, or an empty string."""
     if len(url) > limits.url_bytes:
         return "long address"
     segments = [segment for segment in url.partition("?")[0].split("/")[3:] if segment]

@@ -1,4 +1,4 @@
-"""The WARC file that a crawl writes: whole records in one piece each, so that a kill leaves at most one cut record."""
+"""The WARC file of a crawl. Each record is written in one piece, so that a kill cuts at most the last one."""
 
 import io
 import os
@@ -11,19 +11,19 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from pagekin import __version__
-from pagekin.sources.robot.fetched import Exchange
+from pagekin.sources.robot.exchange import Exchange
 from pagekin.sources.robot.frontier import Entry
 from pagekin.sources.robot.links import Link
 from pagekin.sources.robot.plan import PRODUCT, CrawlPlan
 
 
 class Archive:
-    """A WARC file that grows by records; compressed record by record if its name ends in `.gz`."""
+    """A WARC file open for appending; each record is compressed by itself if the name ends in `.gz`."""
 
     def __init__(self, path: Path, length: int, info: dict[str, str]) -> None:
-        """Open the file at `path`, cut to `length`: what lies beyond is not known to be whole.
+        """Open the file at `path` and cut it to `length` bytes, because the rest may not be whole.
 
-        `info` describes the records that follow; it is written with the first of them.
+        `info` holds the fields of a warcinfo record, which is written before the first new record.
         """
         self.path = path
         self._info = info
@@ -34,32 +34,32 @@ class Archive:
         self.length = length
 
     def close(self) -> None:
-        """Close the file, with all of it on the disk."""
+        """Close the file after all of it is on the disk."""
         os.fsync(self._file.fileno())
         self._file.close()
 
     def write_exchange(self, exchange: Exchange, entry: Entry | None, links: tuple[Link, ...] = ()) -> None:
-        """Write a request, its response, and how it was reached and where it leads."""
-        writer, buffer = self._writer()
+        """Write a response, its request, and for a page how it was reached and what it links to."""
+        writer, buffer = self._open_writer()
         date = datetime.fromtimestamp(exchange.started, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         response_id = f"<urn:uuid:{uuid.uuid4()}>"
         headers = {"WARC-Record-ID": response_id, "WARC-Date": date, "WARC-IP-Address": exchange.address}
         if exchange.cut:
             headers["WARC-Truncated"] = exchange.cut
-        response = _record(writer, exchange.url, "response", headers, exchange.body, exchange.reply_head)
+        response = _make_record(writer, exchange.url, "response", headers, exchange.body, exchange.response_head)
         headers = {"WARC-Date": date, "WARC-Concurrent-To": response_id}
         writer.write_record(response)
-        writer.write_record(_record(writer, exchange.url, "request", headers, b"", exchange.request_head))
+        writer.write_record(_make_record(writer, exchange.url, "request", headers, b"", exchange.request_head))
         if entry is not None:
             lines = [f"via: {entry.via}"] if entry.via else ["seed: "]
             lines += [f"hopsFromSeed: {entry.hops}"] if entry.hops else []
             lines += [f"fetchTimeMs: {exchange.seconds * 1000:.0f}"]
             lines += [f"outlink: {link.url} {'L' if link.follow else 'N'} {link.context}" for link in links]
             body = "\r\n".join([*lines, ""]).encode("utf-8", "replace")
-            writer.write_record(_record(writer, exchange.url, "metadata", headers, body))
+            writer.write_record(_make_record(writer, exchange.url, "metadata", headers, body))
         self._append(buffer)
 
-    def _writer(self) -> tuple[Any, io.BytesIO]:
+    def _open_writer(self) -> tuple[Any, io.BytesIO]:
         buffer = io.BytesIO()
         writer = WARCWriter(buffer, gzip=self._gzip, warc_version="1.1")
         if self._info:
@@ -74,8 +74,8 @@ class Archive:
         self.length = self._file.tell()
 
 
-def crawl_info(plan: CrawlPlan) -> dict[str, str]:
-    """What the archive of a crawl says of its making."""
+def warcinfo_fields(plan: CrawlPlan) -> dict[str, str]:
+    """Return the warcinfo fields that describe a crawl."""
     return {
         "software": f"{PRODUCT}/{__version__}", "format": "WARC File Format 1.1", "robots": "obey",
         "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
@@ -85,7 +85,7 @@ def crawl_info(plan: CrawlPlan) -> dict[str, str]:
 
 
 class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
-    """An HTTP head that is written byte by byte as it is: the writer would respell what is not ASCII."""
+    """An HTTP head that is written unchanged; warcio would re-encode what is not ASCII."""
 
     def __init__(self, raw: bytes) -> None:
         super().__init__("", [])
@@ -95,11 +95,11 @@ class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
         return True
 
     def compute_headers_buffer(self, header_filter: Any = None) -> None:
-        """Take the bytes as they are."""
+        """Use the given bytes."""
         self.headers_buff = self._raw
 
 
-def _record(writer: Any, url: str, kind: str, headers: dict[str, str], body: bytes, head: bytes = b"") -> Any:
+def _make_record(writer: Any, url: str, kind: str, headers: dict[str, str], body: bytes, head: bytes = b"") -> Any:
     return writer.create_warc_record(
         url, kind, payload=io.BytesIO(body), length=len(body), http_headers=_Head(head) if head else None,
         warc_headers_dict=dict(headers),

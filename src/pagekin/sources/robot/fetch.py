@@ -1,4 +1,4 @@
-"""Asking for an address, within limits, under the address guard."""
+"""The robot's HTTP requests: aiohttp under the address guard, within the limits of a page."""
 
 import asyncio
 import ssl
@@ -12,7 +12,7 @@ from aiohttp.connector import Connection
 
 from pagekin.net import guarded_connector, refusal
 from pagekin.sources.robot.addresses import clean_url
-from pagekin.sources.robot.fetched import NOT_ALLOWED, Exchange, FetchError
+from pagekin.sources.robot.exchange import NOT_ALLOWED, Exchange, FetchError
 from pagekin.sources.robot.plan import CrawlPlan
 from pagekin.sources.robot.robotstxt import MOST_BYTES
 
@@ -23,22 +23,22 @@ _HEADER_BYTES = 32 << 10
 _ALL_HEADER_BYTES = 256 << 10
 _ROBOTS_REDIRECTS = 5
 
-Wanted = Callable[[int, str], int]
-"""How many bytes of a body are wanted, by status and Content-Type; -1 for none of them."""
+BodyLimit = Callable[[int, str], int]
+"""Returns how many bytes of a body to read, given status and Content-Type; -1 for none."""
 
 
 class _NoAnswerError(aiohttp.ClientError):
-    """The connection was closed before an answer came. aiohttp would ask again at once after an error of its own."""
+    """The server closed the connection before it answered. After one of its own errors aiohttp would retry at once."""
 
 
 class _Response(aiohttp.ClientResponse):
-    """Remembers who answered: the connection may be gone when the body has come."""
+    """A response that remembers who sent it, because the connection may be closed when the body has arrived."""
 
     peer = ""
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        where = connection.transport.get_extra_info("peername") if connection.transport else None
-        self.peer = str(where[0]) if where else ""
+        peer = connection.transport.get_extra_info("peername") if connection.transport else None
+        self.peer = str(peer[0]) if peer else ""
         try:
             return await super().start(connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
@@ -46,10 +46,10 @@ class _Response(aiohttp.ClientResponse):
 
 
 class Fetcher:
-    """Makes the requests of one crawl. No cookies, no proxy, no redirects but those of robots.txt."""
+    """The HTTP client of one crawl. It has no cookies and no proxy, and follows redirects only for robots.txt."""
 
     def __init__(self, plan: CrawlPlan) -> None:
-        """Prepare for `plan`; call it where the event loop runs."""
+        """Open the client for `plan`; an event loop must be running."""
         self._seconds = plan.limits.page_seconds
         headers = {"User-Agent": plan.user_agent, "Accept": ACCEPTED, "Accept-Encoding": ENCODINGS}
         if "@" in plan.contact:
@@ -69,22 +69,22 @@ class Fetcher:
         """Close all connections."""
         await self._session.close()
 
-    async def fetch(self, url: str, wanted: Wanted) -> Exchange:
-        """Ask for `url` and return the exchange; FetchError if no answer comes."""
+    async def fetch(self, url: str, body_limit: BodyLimit) -> Exchange:
+        """Fetch `url` and return the exchange; FetchError if no answer comes."""
         started, begun = time.time(), time.monotonic()
         deadline = asyncio.get_running_loop().time() + self._seconds
         try:
             async with asyncio.timeout_at(deadline):
-                # The address is canonical: what yarl would make of it might be another one.
+                # The address is canonical already; yarl might respell it.
                 response: Any = await self._session.get(yarl.URL(url, encoded=True), allow_redirects=False)
         except Exception as error:
-            raise _failure(error, self._seconds) from error
+            raise _explain(error, self._seconds) from error
         try:
             if sum(len(name) + len(value) for name, value in response.raw_headers) > _ALL_HEADER_BYTES:
                 raise FetchError("bad answer", "its headers are too long")
             kind = response.headers.get("Content-Type", "")
-            most = wanted(response.status, kind)
-            body, cut = await _body(response, most, deadline) if most >= 0 else (b"", "")
+            most = body_limit(response.status, kind)
+            body, cut = await _read_body(response, most, deadline) if most >= 0 else (b"", "")
         finally:
             response.close()
         version = response.version
@@ -95,7 +95,7 @@ class Fetcher:
         )  # fmt: skip
 
     async def fetch_robots(self, origin: str) -> list[Exchange]:
-        """Ask for an origin's robots.txt, redirects followed; return every exchange, the answer last."""
+        """Fetch an origin's robots.txt and follow its redirects; return all exchanges in order."""
         url = f"{origin}/robots.txt"
         exchanges: list[Exchange] = []
         while True:
@@ -107,8 +107,8 @@ class Fetcher:
             url = target
 
 
-async def _body(response: aiohttp.ClientResponse, most: int, deadline: float) -> tuple[bytes, str]:
-    """(body, why it lacks its end): what came is kept, whatever ends it."""
+async def _read_body(response: aiohttp.ClientResponse, most: int, deadline: float) -> tuple[bytes, str]:
+    """Return (body, why its end is missing); what has arrived is kept, whatever ends it."""
     body = bytearray()
     try:
         async with asyncio.timeout_at(deadline):
@@ -123,23 +123,23 @@ async def _body(response: aiohttp.ClientResponse, most: int, deadline: float) ->
     return bytes(body), ""
 
 
-def _failure(error: Exception, seconds: float) -> FetchError:
-    """What an error of the client means to the crawl."""
+def _explain(error: Exception, seconds: float) -> FetchError:
+    """Turn an error of aiohttp into one of the crawl; other errors are raised again."""
     if refused := refusal(error):
         return FetchError(NOT_ALLOWED, refused)
     match error:
         case aiohttp.InvalidURL() | UnicodeError():
-            return FetchError("bad address", "no connection can be made to such a name")
+            return FetchError("bad address", "the host's name is not valid")
         case TimeoutError():
-            return FetchError("no answer in time", f"no answer within {seconds:g} s", passing=True)
+            return FetchError("no answer in time", f"no answer within {seconds:g} s", temporary=True)
         case aiohttp.ClientConnectorDNSError():
-            return FetchError("unknown host", f"the host's name cannot be resolved: {error.os_error}", passing=True)
+            return FetchError("unknown host", f"the host's name cannot be resolved: {error.os_error}", temporary=True)
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError() | ssl.SSLError():
             return FetchError("no secure connection", f"no secure connection: {error}")
         case aiohttp.ClientConnectorError():
-            return FetchError("no connection", f"no connection: {error.os_error}", passing=True)
+            return FetchError("no connection", f"no connection: {error.os_error}", temporary=True)
         case _NoAnswerError() | aiohttp.ClientOSError() | ConnectionError():
-            return FetchError("disconnected", "the server closed the connection without an answer", passing=True)
+            return FetchError("disconnected", "the server closed the connection without an answer", temporary=True)
         case aiohttp.ClientError() | ValueError():
-            return FetchError("bad answer", f"the answer is no valid HTTP: {error}"[:300])
+            return FetchError("bad answer", f"the answer is not valid HTTP: {error}"[:300])
     raise error

@@ -1,4 +1,4 @@
-"""What a crawl is asked to do, and how far it may go."""
+"""The plan of a crawl and its limits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
@@ -14,12 +14,12 @@ SCOPES = {
     "prefix": "what lies below the root's folder",
 }
 PRODUCT = "pagekin"
-"""The name that robots.txt files know the robot by."""
+"""The name of the robot in robots.txt files."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlLimits:
-    """How far a crawl goes."""
+    """The limits of a crawl; CRAWL_LIMITS says what each means."""
 
     pages: int = 100
     depth: int = 20
@@ -42,31 +42,31 @@ class CrawlLimits:
 
     @property
     def most_requests(self) -> int:
-        """Requests in all."""
+        """The limit `requests`, or its default for this number of pages."""
         return self.requests or 10 * self.pages + 100
 
 
 CRAWL_LIMITS: dict[str, str] = {
     "pages": "pages to keep",
     "depth": "links to follow from the root",
-    "requests": "requests in all, with those that bring no page; 0 means ten per page and a hundred more",
-    "all_bytes": "bytes of all bodies as they come",
-    "page_bytes": "bytes of a body as it comes; a longer page is cut there",
-    "page_seconds": "seconds for one page, from the first byte sent to the last one received; a slower page is cut",
-    "delay": "seconds between two requests to a host",
-    "wait": "the longest that a server may ask us to wait between two requests, in seconds",
-    "retries": "times a request is made again after a failure that may pass",
-    "backoff": "seconds before the first of these; each further one waits twice as long",
+    "requests": "requests over all runs, failed ones included; 0 means ten per page plus a hundred",
+    "all_bytes": "bytes of all bodies together, as the servers send them",
+    "page_bytes": "bytes of one body as the server sends it; a longer page is cut there",
+    "page_seconds": "seconds from sending a request to the last byte of its answer; a slower page is cut",
+    "delay": "seconds between two requests to the same host",
+    "wait": "seconds that a server may make us wait between two requests",
+    "retries": "times a request is repeated after a temporary failure",
+    "backoff": "seconds before the first repetition; each further one waits twice as long",
     "redirects": "redirects in a row",
-    "queries": "addresses that differ in nothing but their query",
-    "repeats": "times the same segment may stand in a path",
-    "segments": "segments of a path",
+    "queries": "addresses that differ only in their query",
+    "repeats": "times the same segment may occur in a path",
+    "segments": "segments in a path",
     "url_bytes": "bytes of an address",
-    "links": "links of one page that are looked at",
-    "addresses": "addresses that are remembered",
-    "hosts": "hosts that are asked at the same time, each one request at a time",
+    "links": "links read on one page",
+    "addresses": "addresses to remember",
+    "hosts": "hosts to ask at the same time, one request each",
 }
-"""Every limit's meaning, for error messages and the documentation."""
+"""The meaning of each limit, for error messages and the documentation."""
 
 _LEAST: dict[str, float] = {
     "pages": 1, "page_bytes": 1_000, "all_bytes": 1_000, "page_seconds": 0.1, "url_bytes": 20, "links": 1, "hosts": 1,
@@ -77,18 +77,18 @@ _MOST: dict[str, float] = {"page_bytes": 100_000_000, "page_seconds": 3_600, "de
 
 
 def parse_crawl_limits(settings: Iterable[str], limits: CrawlLimits | None = None) -> CrawlLimits:
-    """`limits` changed by `name=number` settings; ValueError with what is allowed."""
+    """Return `limits` with `name=number` settings applied; ValueError says what is allowed."""
     changed: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if name not in CRAWL_LIMITS or not equals:
             table = "\n".join(f"  {f.name:<12} {f.default!s:>11}  {CRAWL_LIMITS[f.name]}" for f in fields(CrawlLimits))
             raise ValueError(f"'{setting}' is not a limit. Write NAME=NUMBER with one of:\n{table}")
-        changed[name] = _number(name, value)
-    return checked_limits(replace(limits or CrawlLimits(), **changed))
+        changed[name] = _parse_number(name, value)
+    return _check_limits(replace(limits or CrawlLimits(), **changed))
 
 
-def _number(name: str, value: str) -> float:
+def _parse_number(name: str, value: str) -> float:
     whole = next(f.type for f in fields(CrawlLimits) if f.name == name) is int
     try:
         return int(value.replace(",", "")) if whole else float(value)
@@ -96,8 +96,8 @@ def _number(name: str, value: str) -> float:
         raise ValueError(f"the limit {name} takes a {'whole ' if whole else ''}number, not '{value}'") from None
 
 
-def checked_limits(limits: CrawlLimits) -> CrawlLimits:
-    """`limits`, if each is in its range; else ValueError with what is allowed."""
+def _check_limits(limits: CrawlLimits) -> CrawlLimits:
+    """Return `limits` if each is in its range; otherwise ValueError says what is allowed."""
     for name in CRAWL_LIMITS:
         value, least, most = getattr(limits, name), _LEAST.get(name, 0), _MOST.get(name, 1 << 40)
         if not least <= value <= most:  # nan is in no range
@@ -107,7 +107,7 @@ def checked_limits(limits: CrawlLimits) -> CrawlLimits:
 
 @dataclass(frozen=True, slots=True)
 class CrawlPlan:
-    """A crawl from `root` into the WARC file `out`."""
+    """A crawl that begins at `root` and writes the WARC file `out`."""
 
     root: str
     out: Path
@@ -122,17 +122,17 @@ class CrawlPlan:
 
     @property
     def user_agent(self) -> str:
-        """How the robot names itself."""
+        """The robot's User-Agent header."""
         return f"{PRODUCT}/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
     @property
-    def state(self) -> Path:
-        """The file beside `out` that knows what is done and what is still to do."""
+    def state_file(self) -> Path:
+        """The file beside `out` with what is done and what is left to do."""
         return self.out.with_name(self.out.name + ".crawl")
 
     @property
-    def question(self) -> dict[str, Any]:
-        """What must be the same when a crawl is resumed."""
+    def resume_key(self) -> dict[str, Any]:
+        """The options that must be the same when a crawl is resumed."""
         return {
             "root": self.root,
             "scope": self.scope,
@@ -143,4 +143,4 @@ class CrawlPlan:
 
 
 class CrawlError(Exception):
-    """A crawl that cannot begin or go on; the message says what to do."""
+    """A crawl cannot begin or resume; the message says what to do."""

@@ -1,4 +1,4 @@
-"""How a crawl went."""
+"""The report of a crawl."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class CrawlReport:
-    """What a crawl has brought so far, in this run and those before it."""
+    """The results of a crawl so far, over all of its runs."""
 
     out: str
     pages: int
@@ -14,20 +14,21 @@ class CrawlReport:
     bytes: int
     seconds: float
     complete: bool
-    """Nothing is left to ask for."""
+    """The queue is empty."""
     stopped: str
     """Why the crawl ended before it was complete."""
     left: int
     """Addresses still in the queue."""
     resumed: bool
     not_kept: dict[str, int]
-    """Addresses that were asked for and brought no page, by reason."""
+    """Fetched addresses that gave no page, counted by reason."""
     not_asked: dict[str, int]
-    """Addresses that were not asked for, by reason."""
+    """Addresses that were not fetched, counted by reason."""
     cut: dict[str, int]
+    """Kept pages whose end is missing, counted by reason."""
     root: str
-    """Why the root brought no page, or an empty string."""
+    """Why the root gave no page, or an empty string."""
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain values."""
+        """Return the report as plain values."""
         return {**asdict(self), "seconds": round(self.seconds, 2)}

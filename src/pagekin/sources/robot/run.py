@@ -1,4 +1,4 @@
-"""Run a crawl: make the requests that it hands out, and give it the answers."""
+"""Run a crawl: make the requests that the crawler hands out, and give it the responses."""
 
 import asyncio
 import signal
@@ -6,78 +6,77 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 
+from pagekin.sources.robot.crawler import Crawler, Request
+from pagekin.sources.robot.exchange import FetchError
 from pagekin.sources.robot.fetch import Fetcher
-from pagekin.sources.robot.fetched import FetchError
-from pagekin.sources.robot.journey import Crawl, Task
 from pagekin.sources.robot.plan import CrawlError, CrawlPlan
 from pagekin.sources.robot.report import CrawlReport
 
-Tell = Callable[[str, float], None]
+Progress = Callable[[str, float], None]
+"""Called with the name of the stage and the share of it that is done."""
 
 
-def run_crawl(plan: CrawlPlan, tell: Tell) -> CrawlReport:
-    """Crawl as `plan` says, resuming where an earlier run ended; CrawlError says why that is impossible."""
-    crawl = Crawl(plan)
+def run_crawl(plan: CrawlPlan, on_progress: Progress) -> CrawlReport:
+    """Begin or resume the crawl of `plan` and run it to its end; CrawlError says why it cannot run."""
+    crawler = Crawler(plan)
     try:
-        asyncio.run(_run(crawl, tell))
-    except sqlite3.OperationalError as error:
-        crawl.stop("internal error")
-        raise CrawlError(f"{plan.state} cannot be written: {error}. The same command resumes the crawl.") from error
-    except BaseException:
-        crawl.stop("internal error")
+        asyncio.run(_make_requests(crawler, on_progress))
+    except BaseException as error:
+        crawler.stop("internal error")
+        if isinstance(error, sqlite3.OperationalError):
+            raise CrawlError(
+                f"{plan.state_file} cannot be written: {error}. Run the same command to resume."
+            ) from error
         raise
     finally:
-        report = crawl.close()
+        report = crawler.close()
     return report
 
 
-async def _run(crawl: Crawl, tell: Tell) -> None:
-    """Make requests until none is left; an interrupt cancels those under way."""
+async def _make_requests(crawler: Crawler, on_progress: Progress) -> None:
+    """Make requests until the crawl ends; SIGINT and SIGTERM cancel those under way."""
     this = asyncio.current_task()
     assert this is not None
 
     def interrupt() -> None:
-        if not crawl.stopped:
-            crawl.stop("interrupted")
+        if not crawler.stopped:
+            crawler.stop("interrupted")
             this.cancel()
 
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError, RuntimeError, ValueError):  # only the main thread receives signals
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, interrupt)
-    requests: set[asyncio.Task[None]] = set()
-    fetcher = Fetcher(crawl.plan)
+    tasks: set[asyncio.Task[None]] = set()
+    fetcher = Fetcher(crawler.plan)
     try:
-        while crawl.pending():
-            while task := crawl.next_task():
-                requests.add(asyncio.create_task(_request(crawl, fetcher, task)))
-            wait = crawl.wake_in()
-            if requests:
-                done, requests = await asyncio.wait(requests, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-                for each in done:
-                    each.result()  # an error of ours ends the crawl
+        while crawler.has_more():
+            while request := crawler.next_request():
+                tasks.add(asyncio.create_task(_make_request(crawler, fetcher, request)))
+            wait = crawler.seconds_to_wait()
+            if tasks:
+                done, tasks = await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()  # an error of ours ends the crawl
             else:
                 await asyncio.sleep(wait or 0)
-            tell("crawling", crawl.share)
+            on_progress("crawling", crawler.progress)
     except asyncio.CancelledError:
-        if not crawl.stopped:
+        if not crawler.stopped:
             raise
     finally:
-        for each in requests:
-            each.cancel()
-        await asyncio.gather(*requests, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await fetcher.close()
 
 
-async def _request(crawl: Crawl, fetcher: Fetcher, task: Task) -> None:
-    """Make one request and give the crawl its answer."""
+async def _make_request(crawler: Crawler, fetcher: Fetcher, request: Request) -> None:
+    """Make one request and give the crawler the response, or the reason why none came."""
     try:
-        if task.entry is None:
-            crawl.took_robots(task, await fetcher.fetch_robots(task.origin))
+        if request.entry is None:
+            crawler.handle_robots(request, await fetcher.fetch_robots(request.origin))
         else:
-            crawl.took(task, await fetcher.fetch(task.entry.url, crawl.wanted))
+            crawler.handle_page(request, await fetcher.fetch(request.entry.url, crawler.body_limit))
     except FetchError as error:
-        if task.entry is None:
-            crawl.failed_robots(task, error)
-        else:
-            crawl.failed(task, error)
+        crawler.handle_failure(request, error)

@@ -1,4 +1,4 @@
-"""What comes of asking for an address: an exchange, or a failure."""
+"""The outcome of one request: an exchange with a server, or the reason why there was none."""
 
 import email.utils
 import time
@@ -10,23 +10,22 @@ _BUSY = frozenset({429, 503})
 
 
 class FetchError(Exception):
-    """No answer came; `reason` is for the counts, `passing` says that another time may go better."""
+    """No answer came. `reason` is what the report counts; `temporary` says that a retry may succeed."""
 
-    def __init__(self, reason: str, detail: str, passing: bool = False) -> None:
+    def __init__(self, reason: str, detail: str, temporary: bool = False) -> None:
         super().__init__(detail or reason)
         self.reason = reason
-        self.passing = passing
+        self.temporary = temporary
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and its answer, with the body as it came but for chunks."""
+    """A request and its response. The body is as the server sent it, without the chunks of a chunked transfer."""
 
     url: str
     path: str
-    """What the request line asked for."""
-    asked: tuple[tuple[str, str], ...]
-    """The request's headers."""
+    """The path and query of the request line."""
+    request_headers: tuple[tuple[str, str], ...]
     address: str
     """The IP address that answered."""
     started: float
@@ -38,27 +37,27 @@ class Exchange:
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
     cut: str = ""
-    """Why the body lacks its end, in the words of WARC-Truncated: length, time, disconnect."""
+    """Why the end of the body is missing, in the words of WARC-Truncated: length, time or disconnect."""
     unread: bool = False
-    """The body was not wanted, and not read."""
+    """The body was not wanted, so it was not read."""
 
     def header(self, name: str) -> str:
-        """A header's value as text, or an empty string."""
+        """Return the first value of a header as text, or an empty string."""
         return next(iter(self.all_headers(name)), "")
 
     def all_headers(self, name: str) -> list[str]:
-        """The values of all headers of a name; servers write UTF-8 or Latin-1."""
+        """Return every value of a header as text; servers write UTF-8 or Latin-1."""
         wanted = name.lower().encode()
-        return [_text(value) for key, value in self.headers if key.lower() == wanted]
+        return [_decode(value) for key, value in self.headers if key.lower() == wanted]
 
     @property
     def redirect(self) -> str:
-        """Where a redirect leads, as written, or an empty string."""
+        """The target of a redirect, as the server wrote it, or an empty string."""
         return self.header("Location") if self.status in REDIRECTS else ""
 
     @property
-    def asked_wait(self) -> float:
-        """Seconds that a busy server asks us to wait, 0 if it does not say."""
+    def retry_after(self) -> float:
+        """Seconds that a busy server asks us to wait; 0 if it does not say."""
         value = self.header("Retry-After").strip()
         if self.status not in _BUSY or not value:
             return 0.0
@@ -70,8 +69,8 @@ class Exchange:
             return 0.0
 
     @property
-    def reply_head(self) -> bytes:
-        """The answer's head as it came, but for Transfer-Encoding: the body is no longer in chunks."""
+    def response_head(self) -> bytes:
+        """The response's status line and headers; Transfer-Encoding is renamed because the chunks are gone."""
         lines = [f"{self.version} {self.status} {self.phrase}".rstrip().encode("latin-1", "replace")]
         for name, value in self.headers:
             prefix = b"X-Archive-Orig-" if name.lower() == b"transfer-encoding" else b""
@@ -80,12 +79,12 @@ class Exchange:
 
     @property
     def request_head(self) -> bytes:
-        """The request's head."""
-        lines = [f"GET {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in self.asked)]
+        """The request line and the request's headers."""
+        lines = [f"GET {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in self.request_headers)]
         return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
 
-def _text(value: bytes) -> str:
+def _decode(value: bytes) -> str:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
