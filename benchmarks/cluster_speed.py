@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.clusters.communities import cluster_pages
-from pagekin.clusters.complete import complete_link
-from pagekin.clusters.make import MOST_PAGES, ClusterPlan, page_similarity
+from pagekin.clusters import ClusterPlan, cluster_pages, complete_link
+from pagekin.clusters.make import MOST_PAGES, page_similarity
 from pagekin.hypertext import Corpus
 
 

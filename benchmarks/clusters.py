@@ -27,13 +27,21 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters.agreement import adjusted_rand_index, agreement
+from pagekin.clusters import (
+    LinkSettings,
+    adjusted_rand_index,
+    complete_link,
+    link_similarity,
+    load_directory,
+    page_graph,
+    term_similarity,
+    term_vectors,
+)
+from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_graph
-from pagekin.clusters.complete import complete_link, hybrid
-from pagekin.clusters.directory import load_directory
-from pagekin.clusters.links import Graph, LinkSettings, link_similarity, page_graph
+from pagekin.clusters.complete import hybrid
+from pagekin.clusters.links import Graph
 from pagekin.clusters.neighbour_graph import neighbour_graph
-from pagekin.clusters.terms import term_similarity, term_vectors
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]

@@ -27,8 +27,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering
 
-from pagekin.clusters.complete import complete_link
-from pagekin.clusters.terms import TermVectors, term_similarity, term_vectors
+from pagekin.clusters import TermVectors, complete_link, term_similarity, term_vectors
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]

@@ -21,7 +21,7 @@ from typing import Any
 from aiohttp import web
 
 from pagekin.net import Guard, parse_allowed
-from pagekin.sources.robot import CrawlLimits, CrawlPlan, crawl
+from pagekin.sources import CrawlLimits, CrawlPlan, crawl
 
 LINKS = 20
 WORDS = 1_000

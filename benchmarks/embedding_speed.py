@@ -23,11 +23,10 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from evaluate_speed import load, timed
-from pagekin.bags import Strategy
-from pagekin.bags.build import make_bags
+from pagekin.bags import Strategy, make_bags
 from pagekin.evaluation.baselines import page_text
 from pagekin.hypertext import Corpus
-from pagekin.similarity.makers import make_maker
+from pagekin.similarity import make_maker
 from pagekin.store import KinWriter
 
 WANTED = 100.0

@@ -30,16 +30,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.preprocessing import normalize
 
-from pagekin.bags import Strategy, choose
-from pagekin.bags.stopwords import STOP_WORDS
-from pagekin.bags.weights import nmdf_parameters
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import load_directory
+from pagekin.bags import STOP_WORDS, BagWorkshop, Strategy, choose_strategy, nmdf_parameters
+from pagekin.clusters import load_directory
+from pagekin.evaluation import REGIONS, Bench, Experiment, make_bench
 from pagekin.evaluation.baselines import Pages
-from pagekin.evaluation.experiments import Bench, Experiment, make_bench
-from pagekin.evaluation.gamma import REGIONS, gamma, region_level
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.evaluation.gamma import gamma, region_level
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 
 Array = npt.NDArray[Any]
 WANTED = 20.0
@@ -50,7 +46,7 @@ def strategy_of(metric: str) -> Strategy:
     """The words of pages by NMDF."""
     own_words = "title.scale=1 content.scale=1 content.lead=0 anchors.scale=0 outlinks.scale=0 content.furniture=1 stemming=stem"
     weights = f"weight.tf=raw weight.frequency=nmdf weight.centre=0.05 metric={metric}"
-    return choose(settings=f"{own_words} {weights}".split())
+    return choose_strategy(settings=f"{own_words} {weights}".split())
 
 
 class Peer:
@@ -137,14 +133,14 @@ def compare(collection: Path, table: Path, scratch: Path, rounds: int) -> None:
     )
     # Compiles what is compiled, or fetches it from the cache.
     few = make_bench(bench.directory, sources=64, rounds=1)
-    Experiment(corpus, few, Workshop(corpus, scratch / "few")).judge("few", strategy_of("jaccard"))
+    Experiment(corpus, few, BagWorkshop(corpus, scratch / "few")).judge("few", strategy_of("jaccard"))
     print(f"{'':<10}{'Pagekin s':>12}{'scikit-learn s':>16}{'ratio':>10}{'wanted':>9}")
     values: list[tuple[str, dict[str, float]]] = []
     for metric in ("jaccard", "cosine"):
         strategy = strategy_of(metric)
         ours = theirs = math.inf
         for turn in range(rounds):
-            experiment = Experiment(corpus, bench, Workshop(corpus, scratch / f"{metric}-{turn}"))
+            experiment = Experiment(corpus, bench, BagWorkshop(corpus, scratch / f"{metric}-{turn}"))
             seconds, judgement = timed(partial(experiment.judge, "ours", strategy))
             ours = min(ours, seconds)
             seconds, found = timed(partial(Peer(texts, bench).judge, strategy))

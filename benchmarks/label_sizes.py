@@ -17,16 +17,10 @@ from urllib.parse import urlsplit
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from pagekin.clusters import read_trees
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan, read_trees
 from pagekin.engines import cluster_collection
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.labels import to_json
-from pagekin.labels.build import leaf_label
-from pagekin.labels.fitting import MAX_BYTES, Budget
-from pagekin.labels.parts import to_wire
-from pagekin.labels.sexpr import to_sexpr
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.labels import MAX_LABEL_BYTES, LabelBudget, label_to_json, label_to_sexpr, label_to_wire, leaf_label
 
 
 def first_pages(archive: Path, host: str, most: int, out: Path) -> None:
@@ -49,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archives", nargs="+")
     parser.add_argument("--pages", type=int, nargs="+", default=[100, 1000, 10_000])
-    parser.add_argument("--max-bytes", type=int, default=MAX_BYTES)
+    parser.add_argument("--max-bytes", type=int, default=MAX_LABEL_BYTES)
     asked = parser.parse_args()
     print(
         "| site | pages | terms | sub-clusters | S-expression, kB | JSON, kB | of it filters, kB | on the wire, kB | s |"
@@ -70,11 +64,16 @@ def main() -> None:
                 before = len(corpus)
                 tree = next(tree for tree in read_trees(corpus.kin) if tree.name == "clusters")
                 started = time.perf_counter()
-                label = leaf_label(corpus, tree, Budget(bytes=asked.max_bytes), threads=2)
+                label = leaf_label(corpus, tree, LabelBudget(bytes=asked.max_bytes), threads=2)
                 seconds = time.perf_counter() - started
             kept = [one for cluster in label.clusters for one in cluster.filters]
             filters = sum((len(one.bits) + 2) // 3 * 4 for one in (*label.filters, *kept))
-            sizes = (len(to_sexpr(label, filters=False).encode()), len(to_json(label)), filters, len(to_wire(label)))
+            sizes = (
+                len(label_to_sexpr(label, filters=False).encode()),
+                len(label_to_json(label)),
+                filters,
+                len(label_to_wire(label)),
+            )
             cells = " | ".join(f"{size / 1000:,.0f}" for size in sizes)
             site = host or Path(archive).name.partition(".")[0]
             print(

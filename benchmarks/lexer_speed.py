@@ -18,8 +18,7 @@ from lxml import html as lxml_html
 from resiliparse.parse.html import HTMLTree
 from selectolax.lexbor import LexborHTMLParser
 
-from pagekin.hypertext.charset import to_utf8
-from pagekin.hypertext.lexer import Lexer
+from pagekin.hypertext import Lexer, to_utf8
 from pagekin.hypertext.model import CELLS, HEADINGS, HIDDEN, ITEMS, KEYWORD_TAGS, PARAGRAPHS
 from pagekin.sources import Limits, Page, plan_units, read_unit
 

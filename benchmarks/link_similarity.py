@@ -18,7 +18,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from pagekin.clusters.links import Graph, LinkSettings, link_similarity, page_graph
+from pagekin.clusters import LinkSettings, link_similarity, page_graph
+from pagekin.clusters.links import Graph
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]

@@ -16,8 +16,7 @@ import scipy.sparse
 from growth import row
 from network_running import Client
 from network_sites import Drawn, Sites
-from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_words
-from pagekin.clusters.thesaurus import Together
+from pagekin.clusters import TERM_ATTRIBUTES, Cooccurrences, count_terms, term_words
 from pagekin.routers.messages import RefineRequest, Terms, TogetherRequest
 from pagekin.routers.together import together_of
 from pagekin.text import analyse
@@ -40,7 +39,7 @@ class Collocation:
             shown = analyse([corpus.word(int(term)) for term in words.shown])
             numbers = np.array([self._number.setdefault(form, len(self._number)) for form in shown], np.int64)
             rows.append(pages + np.repeat(np.arange(len(corpus)), np.diff(counted.offsets)))
-            columns.append(numbers[counted.terms // len(ATTRIBUTES)])
+            columns.append(numbers[counted.terms // len(TERM_ATTRIBUTES)])
             pages += len(corpus)
         row_of, column_of = np.concatenate(rows), np.concatenate(columns)
         shape = (pages, len(self._number))
@@ -103,7 +102,7 @@ async def compare(
         else:
             asked = TogetherRequest(query=query.text)
             told = [await leaf.together(asked) for leaf in sites.leaves.values()]
-            best = Together.summed([together_of(one, one.documents) for one in told]).suggest(K)
+            best = Cooccurrences.summed([together_of(one, one.documents) for one in told]).suggest(K)
             shares = (
                 share(terms.collocated, set(analyse(best.collocated))), share(terms.broader, set(analyse(best.broader))),
                 share(terms.narrower, set(analyse(best.narrower))),

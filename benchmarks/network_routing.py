@@ -9,9 +9,8 @@ import numpy as np
 from growth import row
 from network_running import Client
 from network_sites import Document, Drawn, Sites
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms
-from pagekin.clusters.terms import WORDS
+from pagekin.bags import bag_forms, preset_strategy
+from pagekin.clusters import TERM_PRESET
 from pagekin.labels import ContentLabel
 from pagekin.routers.messages import Answer, Routing
 from pagekin.routers.routing import RoutingTable, parsed
@@ -70,7 +69,7 @@ async def route(client: Client, sites: Sites, root: str, queries: Sequence[Drawn
             sites.rarest(query.text), set().union(*truth.values()), sites.named(answer), answer.total,
             bool(answer.partial), len(truth), asked, len(flat.judge(parsed(query.text)).ask),
             len(whole.judge(parsed(query.text)).ask), sites.named(by_terms), asked_by_terms,
-            all(bag_forms(query.text.split(), preset(WORDS))),
+            all(bag_forms(query.text.split(), preset_strategy(TERM_PRESET))),
         )  # fmt: skip
         found.append(one)
     return found

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms
-from pagekin.clusters import read_trees
-from pagekin.clusters.documents import document_of
-from pagekin.clusters.terms import WORDS
+from pagekin.bags import bag_forms, preset_strategy
+from pagekin.clusters import TERM_PRESET, document_of, read_trees
 from pagekin.routers.messages import Answer
 from pagekin.routers.network import Network
 from pagekin.routers.open_leaf import OpenLeaf
@@ -103,7 +100,11 @@ class Sites:
             page = int(rng.integers(len(corpus)))
             words = [corpus.word(int(term)) for term in _some(rng, corpus.words(page), 12)]
             if not stop_words:
-                words = [word for word, form in zip(words, bag_forms(words, preset(WORDS)), strict=True) if form]
+                words = [
+                    word
+                    for word, form in zip(words, bag_forms(words, preset_strategy(TERM_PRESET)), strict=True)
+                    if form
+                ]
             chosen = list(dict.fromkeys(words))[: int(rng.integers(2, 4))]
             text = " ".join(chosen)
             if len(chosen) > 1 and _is_plain(text, chosen) and fits(text):

@@ -9,9 +9,7 @@ import numpy as np
 from growth import row
 from network_running import Call, Client, items_of
 from network_sites import Drawn, Sites
-from pagekin.labels import to_json
-from pagekin.labels.parts import from_wire, part_of
-from pagekin.labels.sexpr import to_sexpr
+from pagekin.labels import label_from_wire, label_part, label_to_json, label_to_sexpr
 from pagekin.routers.messages import (
     Answer,
     RefineRequest,
@@ -54,9 +52,11 @@ async def sizes(client: Client, network: Network) -> None:
         sums = np.zeros(6)
         for name in names:
             wire = await client.get(name, "label?form=wire")
-            label = from_wire(wire)
-            parts = [len(to_json(part_of(label, function))) for function in ("routing", "refinement", "browsing")]
-            sums += [len(to_json(label)), len(to_sexpr(label, filters=False).encode()), len(wire), *parts]
+            label = label_from_wire(wire)
+            parts = [
+                len(label_to_json(label_part(label, function))) for function in ("routing", "refinement", "browsing")
+            ]
+            sums += [len(label_to_json(label)), len(label_to_sexpr(label, filters=False).encode()), len(wire), *parts]
         paper = PAPER_SIZES.get(int(level)) if level.isdigit() else None
         row(level, len(names), *(f"{size / len(names) / 1000:,.0f}" for size in sums), *(paper or ("", "", "")))
 

@@ -34,8 +34,8 @@ from datasketch import MinHash, MinHashLSH
 
 import pagekin
 from growth import row
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.related import DEPTH, ENTRIES
+from pagekin.similarity import LIST_ENTRIES, RelatedIndex
+from pagekin.similarity.related import DEPTH
 
 Array = npt.NDArray[Any]
 Ask = Callable[[int], Any]
@@ -290,7 +290,7 @@ def main() -> None:
     chosen = np.random.default_rng(options.seed).choice(pages, 2 * options.queries, replace=False).tolist()
     warm, documents = chosen[: options.queries], chosen[options.queries :]
     print(
-        f"{len(index.corpus):,} pages, {len(index):,} addresses, m = {index.index.m}, depth {DEPTH:,}, {ENTRIES:,} entries; "
+        f"{len(index.corpus):,} pages, {len(index):,} addresses, m = {index.index.m}, depth {DEPTH:,}, {LIST_ENTRIES:,} entries; "
         f"{len(documents):,} queries, the best of {options.rounds} rounds",
         flush=True,
     )

@@ -24,10 +24,8 @@ import numpy.typing as npt
 import pagekin
 from growth import row
 from pagekin.bags import Strategy
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.index import make_index
-from pagekin.similarity.lists import SignatureIndex
-from pagekin.similarity.related import DEPTH, ENTRIES, Query
+from pagekin.similarity import LIST_ENTRIES, Query, RelatedIndex, SignatureIndex, make_index
+from pagekin.similarity.related import DEPTH
 from pagekin.store import KinWriter
 
 Array = npt.NDArray[Any]
@@ -154,12 +152,12 @@ def main() -> None:
         for m in sorted({*SIZES, DEFAULT_M}):
             with indexed(index, m, Path(folder)) as (lists, size):
                 paper = outcome(questions, estimated(index, lists, k))
-                for budget in [*sorted({*BUDGETS, ENTRIES}), 0]:
+                for budget in [*sorted({*BUDGETS, LIST_ENTRIES}), 0]:
                     cells = []
                     read = 0.0
                     for depth in depths:
                         got = outcome(questions, compared(index, lists, depth, budget or 1 << 40, k))
-                        is_default = (m, depth, budget) == (DEFAULT_M, DEPTH, ENTRIES)
+                        is_default = (m, depth, budget) == (DEFAULT_M, DEPTH, LIST_ENTRIES)
                         cells.append(f"**{got}**" if is_default else str(got))
                         read = got.entries
                     most = f"{budget:,}" if budget else "all"

@@ -29,10 +29,8 @@ from typing import Any
 import numpy as np
 
 from growth import row
-from pagekin.hypertext import Attribute, Corpus
-from pagekin.hypertext.titles import ShortTitles
-from pagekin.text import ATTRIBUTES, And, Query, TextIndex, Word, analyse, tokens
-from pagekin.text.analysis import form_of
+from pagekin.hypertext import Attribute, Corpus, ShortTitles
+from pagekin.text import ATTRIBUTES, And, Query, TextIndex, Word, analyse, form_of, tokens
 
 MOST_WORDS = 10
 """Words of a question: longer ones are sentences, which nobody types."""

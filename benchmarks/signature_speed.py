@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import rensa
 
-from pagekin.bags.strategy import Signature
+from pagekin.bags import Signature
 from pagekin.similarity.darts import Darts
 from pagekin.similarity.paper import Paper
 from pagekin.store import open_kin

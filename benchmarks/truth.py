@@ -15,9 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.hypertext.compare import Difference, PageReading, read_all
 from tests.hypertext.test_truth import school_pages, webkb_pages
 
-from pagekin.hypertext.lexer import Lexer
-from pagekin.hypertext.model import Attribute
-from pagekin.hypertext.strict import StrictLexer
+from pagekin.hypertext import Attribute, Lexer, StrictLexer
 from pagekin.sources import Limits
 
 SHOWN = 5

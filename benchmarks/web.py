@@ -26,7 +26,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from litestar import Litestar, get
 
-from pagekin.bags.stopwords import STOP_WORDS
+from pagekin.bags import STOP_WORDS
 from pagekin.clusters import read_trees
 from pagekin.hypertext import Corpus
 from pagekin.routers.serve import free_port

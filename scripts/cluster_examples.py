@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from pagekin.clusters import read_trees
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.titles import ShortTitles
+from pagekin.hypertext import Corpus, ShortTitles
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cluster-examples.md"
 INTRODUCTION = """# Clusters of three collections

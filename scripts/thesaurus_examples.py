@@ -7,8 +7,7 @@ python scripts/thesaurus_examples.py school.kin
 import sys
 from pathlib import Path
 
-from pagekin.clusters import read_trees
-from pagekin.clusters.thesaurus import ClusterThesaurus, PageThesaurus
+from pagekin.clusters import ClusterThesaurus, PageThesaurus, read_trees
 from pagekin.hypertext import Corpus
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "thesaurus.md"

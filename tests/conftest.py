@@ -8,9 +8,9 @@ import pytest
 from hypothesis import settings
 
 from pagekin.bags import Strategy
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan
 from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
+from pagekin.hypertext import ReadPlan
 
 # Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
 settings.register_profile("steady", deadline=None, derandomize=True)

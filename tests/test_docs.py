@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, settings_table
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan
 from pagekin.engines import build_collection, cluster_collection
-from pagekin.hypertext.read import ReadPlan
+from pagekin.hypertext import ReadPlan
 from pagekin.sources import DAMAGE, LIMITS, Limits
 from pagekin.store import open_kin
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pagekin.bags import preset
-from pagekin.clusters.make import ClusterPlan
+from pagekin.bags import preset_strategy
+from pagekin.clusters import ClusterPlan
 from pagekin.engines import build_collection, cluster_collection
-from pagekin.hypertext.read import ReadPlan
+from pagekin.hypertext import ReadPlan
 from pagekin.store import open_kin
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -73,7 +73,7 @@ def golden_kins(demo_kin: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
             return demo_kin
         path = folder / f"{name}.kin"
         if not path.exists() and name == "haveliwala2002":
-            build_collection(ReadPlan(["demo"], path, workers=1), preset(name), clusters=ClusterPlan())
+            build_collection(ReadPlan(["demo"], path, workers=1), preset_strategy(name), clusters=ClusterPlan())
         elif not path.exists():
             shutil.copytree(demo_kin, path)
             cluster_collection(path, ClusterPlan(method=name))

@@ -2,9 +2,8 @@
 
 import pytest
 
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.sources.demo import demo_pages
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.sources import demo_pages
 
 from .oracle import Oracle
 from .webs import read_records, record

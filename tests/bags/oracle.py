@@ -12,8 +12,7 @@ from functools import lru_cache
 
 import Stemmer
 
-from pagekin.bags import Strategy
-from pagekin.bags.stopwords import STOP_WORDS
+from pagekin.bags import STOP_WORDS, Strategy
 from pagekin.hypertext import Attribute, Boundary, Corpus, site_of
 
 PORTER = Stemmer.Stemmer("porter")

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import PRESETS, Strategy, choose
+from pagekin.bags import PRESETS, Origin, Strategy, choose_strategy
 from pagekin.bags import build as building
-from pagekin.bags.bags import Origin
 from pagekin.hypertext import Corpus
 
 from .oracle import Made, Oracle
@@ -103,14 +102,14 @@ def test_presets_on_the_demo_web(demo: Corpus, demo_oracle: Oracle, name: str) -
 
 @pytest.mark.parametrize("together", TOGETHER[-2:])
 def test_other_strategies_on_the_demo_web(demo: Corpus, demo_oracle: Oracle, together: str) -> None:
-    strategy = choose(settings=together.split())
+    strategy = choose_strategy(settings=together.split())
     assert_as_the_oracle_says(make(demo, strategy), demo_oracle.make(strategy))
 
 
 @pytest.mark.parametrize("together", [*ALONE, *TOGETHER])
 def test_settings_alone_and_together_on_some_pages(some_pages: Corpus, some_oracle: Oracle, together: str) -> None:
-    strategy = choose(settings=together.split())
-    assert strategy != choose()
+    strategy = choose_strategy(settings=together.split())
+    assert strategy != choose_strategy()
     assert_as_the_oracle_says(make(some_pages, strategy), some_oracle.make(strategy))
 
 
@@ -198,7 +197,7 @@ DIVIDED = [
 def test_the_bytes_do_not_depend_on_threads_or_batches(
     demo: Corpus, monkeypatch: pytest.MonkeyPatch, together: str
 ) -> None:
-    strategy = choose(settings=together.split())
+    strategy = choose_strategy(settings=together.split())
     expected = make(demo, strategy)
     assert {"bag.terms", "bag.weights", "bag.from", "bagterm.df", "bagterm.order"} < expected.arrays().keys()
     for words, work, threads in ((1 << 21, 1 << 22, 2), (3_000, 20_000, 1), (1_000, 5_000, 2), (1, 1, 2)):
@@ -211,7 +210,7 @@ def test_the_bytes_do_not_depend_on_threads_or_batches(
 
 def test_links_of_a_directory_do_not_count(some_pages: Corpus) -> None:
     directory = [some_pages.page_url(page) for page in range(0, len(some_pages), 3)]
-    strategy = choose(settings=["links.scale=1"])
+    strategy = choose_strategy(settings=["links.scale=1"])
     made = make(some_pages, strategy, directory)
     assert made.facts["not_citing"] == len(directory)
     truth = Oracle(some_pages, directory).make(strategy)
@@ -222,7 +221,7 @@ def test_links_of_a_directory_do_not_count(some_pages: Corpus) -> None:
 
 
 def test_terms_are_found_by_their_hash_alone(demo: Corpus) -> None:
-    bags = make(demo, choose(settings=["links.scale=1"])).bags
+    bags = make(demo, choose_strategy(settings=["links.scale=1"])).bags
     numbers = np.arange(len(bags.hashes))
     assert bags.find(bags.hashes).tolist() == numbers.tolist()
     missing = np.array([hash_of(word) for word in string.ascii_lowercase], dtype=np.uint64)

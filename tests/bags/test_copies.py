@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from pagekin.bags import (
+    EMPTY_PLACE,
+    NEAR_COPY,
+    SKETCH_PLACES,
+    are_copies,
+    choose_strategy,
+    common_words,
+    page_sketch,
+    word_hash,
+)
 from pagekin.bags import build as building
-from pagekin.bags import choose
-from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words, sketch
-from pagekin.bags.page import page_sketch
-from pagekin.bags.words import word_hash
+from pagekin.bags.copies import sketch
 from pagekin.hypertext import Corpus
 
 from . import oracle
@@ -34,7 +41,7 @@ def sketch_by_hand(words: set[str]) -> list[int]:
 
 
 def rows(made: MadeBags) -> npt.NDArray[np.uint16]:
-    return np.asarray(made.kin["copy.rows"]).reshape(-1, PLACES)
+    return np.asarray(made.kin["copy.rows"]).reshape(-1, SKETCH_PLACES)
 
 
 @pytest.mark.parametrize("together", ["", "words=letters stemming=nostem content.scale=0"])
@@ -42,7 +49,7 @@ def test_every_page_has_the_sketch_of_its_own_running_words(
     some_pages: Corpus, monkeypatch: pytest.MonkeyPatch, together: str
 ) -> None:
     monkeypatch.setattr(building, "BATCH_WORDS", 3_000)
-    strategy = choose(settings=together.split())
+    strategy = choose_strategy(settings=together.split())
     found = rows(make(some_pages, strategy))
     assert len(found) == len(some_pages)
     for number, (row, page) in enumerate(zip(found, oracle.plain_pages(some_pages), strict=True)):
@@ -88,9 +95,9 @@ def test_copies_are_told_whatever_links_to_them() -> None:
         "http://d.example/": "<p>the",
         "http://e.example/": "<p>of",
     }
-    found = rows(bags_of(web, choose()))
+    found = rows(bags_of(web, choose_strategy()))
     assert are_copies(found, found[0]).tolist() == [True, True, False, False, False]
     assert are_copies(found, found[2]).tolist() == [False, False, True, False, False]
     assert are_copies(found, found[3]).tolist() == [False] * 5, "pages without words are nobody's copies"
     assert common_words(found, found[0])[:2].tolist() == [1.0, 1.0]
-    assert (found[3] == EMPTY).all()
+    assert (found[3] == EMPTY_PLACE).all()

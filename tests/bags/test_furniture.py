@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from pagekin.bags import BagWorkshop, choose_strategy, find_furniture
 from pagekin.bags import build as building
-from pagekin.bags import choose
 from pagekin.bags import furniture as deciding
-from pagekin.bags.furniture import FEWEST, furniture, in_furniture
-from pagekin.bags.workshop import Workshop
+from pagekin.bags.furniture import FEWEST, words_in_furniture
 from pagekin.hypertext import Corpus
 
 from .oracle import Oracle
@@ -55,7 +54,7 @@ def corpus() -> Corpus:
 
 def left_out(corpus: Corpus, *chosen: str) -> set[tuple[str, str]]:
     """(page, target) of the links that are furniture."""
-    found = furniture(corpus, choose(settings=chosen))
+    found = find_furniture(corpus, choose_strategy(settings=chosen))
     return {
         (corpus.page_url(page), corpus.url(int(corpus.kin["anchor.target"][anchor])))
         for page in range(len(corpus))
@@ -78,7 +77,7 @@ def left_out(corpus: Corpus, *chosen: str) -> set[tuple[str, str]]:
     ],
 )
 def test_a_host_with_navigation_is_as_the_oracle_says(corpus: Corpus, together: str) -> None:
-    strategy = choose(settings=together.split())
+    strategy = choose_strategy(settings=together.split())
     assert_as_the_oracle_says(make(corpus, strategy), Oracle(corpus).make(strategy))
 
 
@@ -145,22 +144,22 @@ def test_words_before_a_link_are_counted_without_furniture() -> None:
 
 
 def test_the_words_in_furniture_are_those_that_no_bag_has(corpus: Corpus) -> None:
-    found = furniture(corpus, choose())
+    found = find_furniture(corpus, choose_strategy())
     page = corpus.pages_of(corpus.urls.find(f"{BIG}7".encode()))[0]
     words = np.array([corpus.word(int(word)) for word in corpus.stream(page).words])
-    assert words[in_furniture(corpus, page, found)].tolist() == ["entrance", "aid", "desk"]
+    assert words[words_in_furniture(corpus, page, found)].tolist() == ["entrance", "aid", "desk"]
 
 
 @pytest.mark.parametrize("step", [1, 2, 7, 40])
 def test_furniture_does_not_depend_on_batches(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    strategy = choose(settings=["links.scale=1"])
+    strategy = choose_strategy(settings=["links.scale=1"])
     expected = make(corpus, strategy)
-    found = furniture(corpus, strategy)
+    found = find_furniture(corpus, strategy)
     assert found.any()
     monkeypatch.setattr(deciding, "_STEP", step)
     monkeypatch.setattr(building, "BATCH_WORDS", 3 * step)
     monkeypatch.setattr(building, "BATCH_WORK", 10 * step)
-    assert furniture(corpus, strategy).tolist() == found.tolist()
+    assert find_furniture(corpus, strategy).tolist() == found.tolist()
     made = make(corpus, strategy, threads=2)
     assert made.arrays() == expected.arrays()
     assert made.facts == expected.facts
@@ -172,7 +171,8 @@ def test_a_link_without_words_beside_furniture_is_no_breadcrumb(tmp_path: Path) 
     }
     corpus = read_web(web | {BIG: "granite"})
     plain, crumbless = (
-        Workshop(corpus, tmp_path / str(wanted), without_crumbs=wanted).bags(choose()) for wanted in (False, True)
+        BagWorkshop(corpus, tmp_path / str(wanted), without_crumbs=wanted).bags(choose_strategy())
+        for wanted in (False, True)
     )
     assert plain.terms.tolist() == crumbless.terms.tolist()
     assert plain.inlinks.tolist() == crumbless.inlinks.tolist()
@@ -197,7 +197,7 @@ def test_any_host_is_as_the_oracle_says(
     dates = (f"20{number:02}-01-01T00:00:00Z" for number in range(99))
     web = [record(f"{BIG}{path}", html, date) for (path, html), date in zip(made_of, dates, strict=False)]
     corpus = read_records([*web, record(SMALL, other)], all_captures=True)
-    strategy = choose(settings=[f"content.furniture={share}", *together.split()])
+    strategy = choose_strategy(settings=[f"content.furniture={share}", *together.split()])
     assert all(first <= second for first, second in pairwise(corpus.kin["page.url"].tolist()))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(deciding, "_STEP", step)

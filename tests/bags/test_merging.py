@@ -5,9 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.bags import choose
-from pagekin.bags.bags import Bags
-from pagekin.bags.build import make_bags
+from pagekin.bags import Bags, choose_strategy, make_bags
 from pagekin.store import KinWriter, check_files, open_kin
 
 from .webs import MadeBags, bags_of, make, moved, plainly, read_records, read_web, record, shares
@@ -209,13 +207,13 @@ def test_addresses_known_by_links_alone_have_bags() -> None:
 
 def test_pages_without_a_word_that_counts_have_no_bag() -> None:
     web = {HOST: "<title>granite</title>", SISTER: "<p>the of and", OTHER: "<p>1848"}
-    made = bags_of(web, choose(settings=["words=mixed"]))
+    made = bags_of(web, choose_strategy(settings=["words=mixed"]))
     assert made.urls() == [HOST]
     assert made.facts["without_words"] == 2
 
 
 def test_a_web_without_words_has_no_bags_at_all() -> None:
-    made = bags_of({HOST: "<p>the", OTHER: f"<p>{link('of')}"}, choose(settings=["outlinks.scale=0"]))
+    made = bags_of({HOST: "<p>the", OTHER: f"<p>{link('of')}"}, choose_strategy(settings=["outlinks.scale=0"]))
     assert made.facts["bags"] == made.facts["bag_entries"] == len(made.bags) == 0
     assert made.bags.offsets.tolist() == [0]
     assert made.bags.find(np.array([1, 2], dtype=np.uint64)).tolist() == [-1, -1]
@@ -227,7 +225,7 @@ def test_document_frequency_counts_merged_bags_after_stemming() -> None:
         HOST: f"<p>stoned {link('stone')}",
         OTHER: f"<p>basalt {link('basalt', SISTER)}",
     }
-    made = bags_of(web, choose(settings=["stemming=stem", "window.size=0", "outlinks.scale=0"]))
+    made = bags_of(web, choose_strategy(settings=["stemming=stem", "window.size=0", "outlinks.scale=0"]))
     df = {
         made.bags.shown(made.corpus, term): int(made.bags.df(np.array([term]))[0])
         for term in range(len(made.bags.hashes))
@@ -237,7 +235,7 @@ def test_document_frequency_counts_merged_bags_after_stemming() -> None:
 
 def test_a_stem_is_shown_as_its_most_common_word() -> None:
     web = {PAGE: "<p>connected connecting connecting connection", HOST: "<p>connection connecting"}
-    made = bags_of(web, choose(settings=["stemming=stem"]))
+    made = bags_of(web, choose_strategy(settings=["stemming=stem"]))
     assert made.terms(PAGE) == made.terms(HOST) == ["connecting"]
 
 
@@ -259,15 +257,15 @@ def test_the_centre_of_nmdf_goes_with_the_number_of_bags_and_is_noted() -> None:
     web = {f"{HOST}{i}": f"granite word{'abcdefghij'[i]}" for i in range(10)}
     made = bags_of(web, plainly("content.scale=1", "weight.frequency=nmdf", "weight.centre=0.5", "weight.sigma=2"))
     assert made.facts["nmdf"] == pytest.approx({"mu": np.log(5), "sigma": 2})
-    paper = bags_of(web, choose("haveliwala2002"))
+    paper = bags_of(web, choose_strategy("haveliwala2002"))
     assert paper.facts["nmdf"]["mu"] == pytest.approx(np.log(100) + np.log(10 / 51_469))
 
 
 def test_bags_are_stored_as_they_were_made(tmp_path: Path) -> None:
     corpus = read_web(TITLED)
-    expected = make(corpus, choose())
+    expected = make(corpus, choose_strategy())
     with KinWriter(tmp_path / "bags.kin", "test") as writer:
-        writer.commit({"index": make_bags(corpus, choose(), writer)})
+        writer.commit({"index": make_bags(corpus, choose_strategy(), writer)})
     assert list(check_files(tmp_path / "bags.kin")) == []
     kin = open_kin(tmp_path / "bags.kin")
     assert MadeBags(corpus, kin, Bags(kin), kin.facts["index"]).arrays() == expected.arrays()

@@ -5,11 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pagekin.bags import PRESETS, Strategy, choose
-from pagekin.bags.page import page_bag
-from pagekin.bags.words import word_hash
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.strict import read_strictly
+from pagekin.bags import PRESETS, Strategy, choose_strategy, page_bag, word_hash
+from pagekin.hypertext import Corpus, read_strictly
 from pagekin.sources import Limits
 
 from .webs import MadeBags, bags_of, make, plainly
@@ -23,12 +20,14 @@ WEB = {
 }
 STRATEGIES = [
     *PRESETS.values(),
-    choose(settings="words=letters stemming=nostem anchors.scale=0 weight.frequency=log weight.tf=log".split()),
-    choose(settings="words=all content.scale=0.3 title.scale=2 weight.frequency=sqrt weight.tf=sqrt".split()),
-    choose(settings="stemming=stopstem weight.distance=none weight.frequency=none title.scale=0".split()),
-    choose(settings="content.scale=0 links.scale=2".split()),
-    choose(settings="content.lead=3 outlinks.scale=2 words=all".split()),
-    choose(settings="content.scale=0 title.scale=0 outlinks.scale=1".split()),
+    choose_strategy(
+        settings="words=letters stemming=nostem anchors.scale=0 weight.frequency=log weight.tf=log".split()
+    ),
+    choose_strategy(settings="words=all content.scale=0.3 title.scale=2 weight.frequency=sqrt weight.tf=sqrt".split()),
+    choose_strategy(settings="stemming=stopstem weight.distance=none weight.frequency=none title.scale=0".split()),
+    choose_strategy(settings="content.scale=0 links.scale=2".split()),
+    choose_strategy(settings="content.lead=3 outlinks.scale=2 words=all".split()),
+    choose_strategy(settings="content.scale=0 title.scale=0 outlinks.scale=1".split()),
 ]
 
 
@@ -60,7 +59,9 @@ def test_a_page_without_inlinks_has_the_bag_of_its_html(strategy: Strategy) -> N
 
 @pytest.mark.parametrize("together", ["", "words=letters weight.frequency=log"])
 def test_without_links_every_page_of_the_demo_web_has_the_bag_of_its_words(demo: Corpus, together: str) -> None:
-    strategy = choose(settings=["anchors.scale=0", "outlinks.scale=0", "content.furniture=1", *together.split()])
+    strategy = choose_strategy(
+        settings=["anchors.scale=0", "outlinks.scale=0", "content.furniture=1", *together.split()]
+    )
     made = make(demo, strategy)
     assert len(made.bags) == len(demo)
     for page in range(0, len(demo), 7):
@@ -84,7 +85,7 @@ def test_words_that_the_collection_does_not_know_count_as_held_by_one_bag() -> N
 
 @pytest.mark.parametrize("html", ["", "<p>the of and", "<p>1848", "<meta name=keywords content=granite>"])
 def test_a_page_without_a_word_that_counts_has_an_empty_bag(html: str) -> None:
-    strategy = choose()
+    strategy = choose_strategy()
     page = read_strictly(html, Limits())
     assert [len(part) for part in page_bag(page.words, page.attributes, strategy, bags_of(WEB, strategy).bags)] == [
         0,
@@ -94,14 +95,14 @@ def test_a_page_without_a_word_that_counts_has_an_empty_bag(html: str) -> None:
 
 
 def test_a_strategy_of_links_alone_leaves_a_page_outside_nothing() -> None:
-    strategy = choose(settings="content.scale=0 title.scale=0 anchors.scale=0 links.scale=1".split())
+    strategy = choose_strategy(settings="content.scale=0 title.scale=0 anchors.scale=0 links.scale=1".split())
     page = read_strictly(PAGE, Limits())
     hashes, _weights, _flags = page_bag(page.words, page.attributes, strategy, bags_of(WEB, strategy).bags)
     assert len(hashes) == 0
 
 
 def test_a_page_can_have_a_bag_where_the_collection_has_none() -> None:
-    strategy = choose(settings=["stemming=stem", "content.lead=0", "weight.frequency=none", "weight.tf=raw"])
+    strategy = choose_strategy(settings=["stemming=stem", "content.lead=0", "weight.frequency=none", "weight.tf=raw"])
     page = read_strictly("<p>granite mica granite", Limits())
     made = bags_of({"http://a.example/": "<p>the"}, strategy)
     hashes, weights, flags = page_bag(page.words, page.attributes, strategy, made.bags)

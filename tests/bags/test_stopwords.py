@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from pagekin.bags import stopwords
-from pagekin.bags.stopwords import STOP_WORDS
+from pagekin.bags import STOP_WORDS, stopwords
 
 
 def test_the_list_has_the_intended_size() -> None:

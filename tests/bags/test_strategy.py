@@ -15,11 +15,11 @@ from pagekin.bags import (
     PRESETS,
     Strategy,
     StrategyError,
-    choose,
-    from_dict,
-    load,
-    preset,
+    choose_strategy,
+    load_strategy,
+    preset_strategy,
     settings_table,
+    strategy_from_dict,
     strategy_of_index,
 )
 from pagekin.bags.strategy import Content
@@ -74,21 +74,21 @@ def strategies(draw: some.DrawFn) -> Strategy:
 def test_a_strategy_is_the_same_after_a_way_through_toml(strategy: Strategy) -> None:
     plain = tomllib.loads(strategy.as_toml())
     assert plain == strategy.as_dict()
-    assert from_dict(plain) == strategy
-    assert from_dict(plain).digest() == strategy.digest()
+    assert strategy_from_dict(plain) == strategy
+    assert strategy_from_dict(plain).digest() == strategy.digest()
 
 
 @generated
 @given(strategies())
 def test_a_strategy_is_the_same_after_a_way_through_json(strategy: Strategy) -> None:
-    assert from_dict(json.loads(json.dumps(strategy.as_dict()))) == strategy
+    assert strategy_from_dict(json.loads(json.dumps(strategy.as_dict()))) == strategy
 
 
 @generated
 @given(strategies())
 def test_a_strategy_can_be_written_as_settings_of_a_command_line(strategy: Strategy) -> None:
     given_settings = [f"{name}={value}" for name in NAMES if (value := value_of(strategy, name)) is not None]
-    assert replace(choose(settings=given_settings), name=strategy.name) == strategy
+    assert replace(choose_strategy(settings=given_settings), name=strategy.name) == strategy
 
 
 @generated
@@ -99,34 +99,46 @@ def test_the_digest_goes_by_the_settings_and_not_by_the_name(one: Strategy, othe
 
 
 def test_equal_numbers_have_one_digest() -> None:
-    assert choose(settings=["content.scale=-0.0"]).digest() == choose(settings=["content.scale=0"]).digest()
-    assert choose(settings=["content.scale=2"]).digest() == choose(settings=["content.scale=2.00"]).digest()
-    assert choose(settings=["content.scale=2"]).digest() != choose(settings=["content.scale=3"]).digest()
+    assert (
+        choose_strategy(settings=["content.scale=-0.0"]).digest()
+        == choose_strategy(settings=["content.scale=0"]).digest()
+    )
+    assert (
+        choose_strategy(settings=["content.scale=2"]).digest()
+        == choose_strategy(settings=["content.scale=2.00"]).digest()
+    )
+    assert (
+        choose_strategy(settings=["content.scale=2"]).digest() != choose_strategy(settings=["content.scale=3"]).digest()
+    )
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     for strategy in PRESETS.values():
         file = tmp_path / "mine.toml"
         file.write_text(strategy.as_toml(), encoding="utf-8")
-        assert load(file) == load(str(file)) == choose(file=str(file)) == strategy
+        assert load_strategy(file) == load_strategy(str(file)) == choose_strategy(file=str(file)) == strategy
 
 
 def test_a_file_says_what_is_different_and_may_start_from_a_preset(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("stemming = 'nostem'\n[window]\nsize = 16\n")
-    assert load(file) == replace(Strategy().with_settings({"stemming": "nostem", "window.size": 16}), name="mine")
+    assert load_strategy(file) == replace(
+        Strategy().with_settings({"stemming": "nostem", "window.size": 16}), name="mine"
+    )
     file.write_text("preset = 'haveliwala2002'\nname = 'named'\n[signature]\nm = 100\n")
-    assert load(file) == replace(preset("haveliwala2002").with_settings({"signature.m": 100}), name="named")
-    assert choose(file=str(file), settings=["signature.m=50"]).signature.m == 50
+    assert load_strategy(file) == replace(
+        preset_strategy("haveliwala2002").with_settings({"signature.m": 100}), name="named"
+    )
+    assert choose_strategy(file=str(file), settings=["signature.m=50"]).signature.m == 50
     file.write_text("")
-    assert replace(load(file), name="default") == Strategy()
+    assert replace(load_strategy(file), name="default") == Strategy()
 
 
 # -- presets --------------------------------------------------------------------------------------------------------
 
 
 def test_the_preset_of_the_paper_is_as_we_read_the_paper() -> None:
-    paper = preset("haveliwala2002")
+    paper = preset_strategy("haveliwala2002")
     expected = {
         "words": "letters",
         "stemming": "stem",
@@ -159,12 +171,12 @@ def test_the_preset_of_the_paper_is_as_we_read_the_paper() -> None:
 
 
 def test_an_index_from_before_units_could_be_set_is_known_by_the_units_and_the_digest_it_was_made_with() -> None:
-    plain = preset("haveliwala2002").as_dict()
-    assert strategy_of_index({"strategy": plain}) == preset("haveliwala2002")
+    plain = preset_strategy("haveliwala2002").as_dict()
+    assert strategy_of_index({"strategy": plain}) == preset_strategy("haveliwala2002")
     del plain["signature"]["units"]
     before = strategy_of_index({"strategy": plain})
     assert before.signature.units == 1_000
-    assert before.digest() == "b4437abaf0e2149a" != preset("haveliwala2002").digest()
+    assert before.digest() == "b4437abaf0e2149a" != preset_strategy("haveliwala2002").digest()
     darts = Strategy().as_dict()
     del darts["signature"]["units"]
     assert strategy_of_index({"strategy": darts}) == Strategy()
@@ -178,14 +190,14 @@ def test_units_are_told_apart_only_where_they_have_an_effect() -> None:
 
 
 def test_the_default_answers_with_the_best_without_a_threshold() -> None:
-    assert choose() == Strategy() == PRESETS["default"]
-    assert choose().signature.alpha == 0
-    assert choose().metric == "jaccard"
+    assert choose_strategy() == Strategy() == PRESETS["default"]
+    assert choose_strategy().signature.alpha == 0
+    assert choose_strategy().metric == "jaccard"
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_have_the_names_they_are_called_by_and_settings_of_their_own(name: str) -> None:
-    assert preset(name).name == name
+    assert preset_strategy(name).name == name
     assert len({strategy.digest() for strategy in PRESETS.values()}) == len(PRESETS)
 
 
@@ -195,7 +207,7 @@ def test_the_defaults_in_the_table_of_settings_are_those_of_the_default_strategy
         assert default == ("unset" if value is None else json.dumps(value).strip('"'))
         assert help_text
         if value is not None:
-            assert choose(settings=[f"{name}={default}"]) == Strategy()
+            assert choose_strategy(settings=[f"{name}={default}"]) == Strategy()
 
 
 # -- the command line -----------------------------------------------------------------------------------------------
@@ -209,29 +221,29 @@ def test_settings_are_written_as_name_and_value() -> None:
         "weight.mu=-1.5e0",
         "name=x=y",
     ]
-    chosen = choose("haveliwala2002", settings=given_settings)
+    chosen = choose_strategy("haveliwala2002", settings=given_settings)
     assert (chosen.window.size, chosen.window.kind) == (16, "topical")
     assert chosen.anchors.within_site is False
     assert chosen.weight.mu == -1.5
     assert chosen.name == "x=y"
-    assert chosen.signature == preset("haveliwala2002").signature
+    assert chosen.signature == preset_strategy("haveliwala2002").signature
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("true", True), ("Yes", True), ("ON", True), ("off", False), ("no", False)]
 )
 def test_switches_are_words(text: str, value: bool) -> None:
-    assert choose(settings=[f"anchors.within_site={text}"]).anchors.within_site is value
+    assert choose_strategy(settings=[f"anchors.within_site={text}"]).anchors.within_site is value
 
 
 def test_the_last_of_several_values_counts() -> None:
-    assert choose(settings=["window.size=1", "window.size=2"]).window.size == 2
+    assert choose_strategy(settings=["window.size=1", "window.size=2"]).window.size == 2
 
 
 def test_settings_that_are_at_odds_one_by_one_may_go_together() -> None:
-    chosen = choose(settings=["content.scale=0", "title.scale=0", "anchors.scale=0", "links.scale=1"])
+    chosen = choose_strategy(settings=["content.scale=0", "title.scale=0", "anchors.scale=0", "links.scale=1"])
     assert chosen.links.scale == 1
-    assert choose(settings=["weight.frequency=log", "weight.mu=1", "weight.frequency=nmdf"]).weight.mu == 1
+    assert choose_strategy(settings=["weight.frequency=log", "weight.mu=1", "weight.frequency=nmdf"]).weight.mu == 1
 
 
 # -- what is refused ------------------------------------------------------------------------------------------------
@@ -262,7 +274,7 @@ def test_settings_that_are_at_odds_one_by_one_may_go_together() -> None:
 )
 def test_values_that_are_not_allowed_are_answered_with_those_that_are(setting: str, said: str) -> None:
     with pytest.raises(StrategyError, match=r"is one of: .*; not ") as refused:
-        choose(settings=[setting])
+        choose_strategy(settings=[setting])
     assert setting.partition("=")[0] in str(refused.value)
     assert said in str(refused.value)
 
@@ -276,49 +288,53 @@ def test_values_of_another_kind_are_refused(value: object) -> None:
 @pytest.mark.parametrize("name", ["windows.size", "window", "size", "", "window.size.x", "preset"])
 def test_unknown_settings_are_answered_with_all_that_there_are(name: str) -> None:
     with pytest.raises(StrategyError, match=f"there is no setting '{name}'") as refused:
-        choose(settings=[f"{name}=1"])
+        choose_strategy(settings=[f"{name}=1"])
     assert all(known in str(refused.value) for known in NAMES)
 
 
 @pytest.mark.parametrize("setting", ["window.size", "", "window.size:3"])
 def test_a_setting_without_a_value_is_answered_with_an_example(setting: str) -> None:
     with pytest.raises(StrategyError, match=r"NAME=VALUE, for example window\.size=16"):
-        choose(settings=[setting])
+        choose_strategy(settings=[setting])
 
 
 def test_unknown_presets_and_tables_are_answered_with_those_that_there_are() -> None:
-    for ask in (lambda: preset("paper"), lambda: choose("paper"), lambda: from_dict({"preset": "paper"})):
+    for ask in (
+        lambda: preset_strategy("paper"),
+        lambda: choose_strategy("paper"),
+        lambda: strategy_from_dict({"preset": "paper"}),
+    ):
         with pytest.raises(StrategyError, match=r"no preset 'paper'\. Presets are default, haveliwala2002"):
             ask()
     with pytest.raises(
         StrategyError, match=r"no table \[windows\]\. Tables are anchors, content, links, outlinks, signature, title"
     ):
-        from_dict({"windows": {"size": 1}})
+        strategy_from_dict({"windows": {"size": 1}})
 
 
 def test_a_preset_and_a_file_are_not_both_taken(tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="preset or a strategy file, not both"):
-        choose("default", file=str(tmp_path / "any.toml"))
+        choose_strategy("default", file=str(tmp_path / "any.toml"))
 
 
 def test_a_strategy_that_leaves_everything_out_is_refused() -> None:
     nothing = ["content.scale=0", "title.scale=0", "anchors.scale=0", "links.scale=0", "outlinks.scale=0"]
     with pytest.raises(StrategyError, match=r"leaves everything out: content\.scale, title\.scale, anchors\.scale"):
-        choose(settings=nothing)
+        choose_strategy(settings=nothing)
     with pytest.raises(StrategyError, match="leaves everything out"):
-        replace(choose(settings=nothing[1:]), content=Content(scale=0))
+        replace(choose_strategy(settings=nothing[1:]), content=Content(scale=0))
 
 
 def test_a_level_takes_the_place_of_a_centre() -> None:
-    chosen = choose("haveliwala2002", settings=["weight.level=0.4"])
+    chosen = choose_strategy("haveliwala2002", settings=["weight.level=0.4"])
     assert (chosen.weight.level, chosen.weight.centre, chosen.weight.mu) == (0.4, None, None)
-    assert choose(settings=["weight.level=0.4", "weight.centre=0.1"]).weight.centre == 0.1
+    assert choose_strategy(settings=["weight.level=0.4", "weight.centre=0.1"]).weight.centre == 0.1
 
 
 @pytest.mark.parametrize("frequency", ["none", "log", "sqrt"])
 def test_the_centre_of_nmdf_is_refused_beside_other_weights(frequency: str) -> None:
     with pytest.raises(StrategyError, match=f"belongs to weight.frequency = 'nmdf', which is '{frequency}'"):
-        choose(settings=["weight.mu=1", f"weight.frequency={frequency}"])
+        choose_strategy(settings=["weight.mu=1", f"weight.frequency={frequency}"])
 
 
 @pytest.mark.parametrize(
@@ -342,13 +358,13 @@ def test_a_file_that_is_no_strategy_is_named_with_what_is_wrong(tmp_path: Path, 
     file = tmp_path / "mine.toml"
     file.write_bytes(content)
     with pytest.raises(StrategyError) as refused:
-        load(file)
+        load_strategy(file)
     assert str(refused.value).startswith(str(file))
     assert said in str(refused.value)
 
 
 def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match=r"none\.toml cannot be read: No such file or directory"):
-        choose(file=str(tmp_path / "none.toml"))
+        choose_strategy(file=str(tmp_path / "none.toml"))
     with pytest.raises(StrategyError, match="cannot be read: Is a directory"):
-        load(tmp_path)
+        load_strategy(tmp_path)

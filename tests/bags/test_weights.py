@@ -8,17 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import PRESETS, choose
-from pagekin.bags.weights import (
-    distance_weights,
-    frequency_weights,
-    lead_weights,
-    nmdf_parameters,
-    normalised,
-    scaled_frequencies,
-)
+from pagekin.bags import PRESETS, choose_strategy, nmdf_parameters
+from pagekin.bags.weights import distance_weights, frequency_weights, lead_weights, normalised, scaled_frequencies
 from pagekin.hypertext import Corpus
-from pagekin.store.batches import in_order, ranges
+from pagekin.store import batch_ranges, map_in_order
 
 from .webs import make
 
@@ -30,18 +23,18 @@ sums = some.lists(some.floats(0.01, 1e6), min_size=1, max_size=30).map(lambda fo
 @generated
 @given(some.integers(0, 1000))
 def test_distance_weights_fall_from_5_to_0_and_stay_there(size: int) -> None:
-    weights = distance_weights(choose(settings=[f"window.size={size}", "weight.distance=log"]))
+    weights = distance_weights(choose_strategy(settings=[f"window.size={size}", "weight.distance=log"]))
     assert len(weights) == size + 1
     assert weights[0] == 5
     assert all(far < near for near, far in pairwise(weights[:32]))
     assert not weights[31:].any()
-    assert distance_weights(choose(settings=[f"window.size={size}", "weight.distance=none"])).tolist() == [1] * (
-        size + 1
-    )
+    assert distance_weights(choose_strategy(settings=[f"window.size={size}", "weight.distance=none"])).tolist() == [
+        1
+    ] * (size + 1)
 
 
 def test_distance_weights_by_hand() -> None:
-    weights = distance_weights(choose(settings=["weight.distance=log"]))
+    weights = distance_weights(choose_strategy(settings=["weight.distance=log"]))
     assert weights[[0, 1, 3, 7, 15, 31]].tolist() == [5, 4, 3, 2, 1, 0]
     assert weights[30] == pytest.approx(math.log2(32 / 31))
     assert weights[32] == 0  # log2(32/33) would be negative
@@ -51,7 +44,7 @@ def test_distance_weights_by_hand() -> None:
 @generated
 @given(df=frequencies)
 def test_monotone_weights_fall_with_document_frequency(frequency: str, df: np.ndarray) -> None:
-    strategy = choose(settings=[f"weight.frequency={frequency}"])
+    strategy = choose_strategy(settings=[f"weight.frequency={frequency}"])
     weights = frequency_weights(df, 10**7, strategy)
     assert all((b < a) if m < n else (a == b) for (a, b), (m, n) in zip(pairwise(weights), pairwise(df), strict=True))
     assert weights.min() > 0
@@ -61,7 +54,7 @@ def test_monotone_weights_fall_with_document_frequency(frequency: str, df: np.nd
 @generated
 @given(frequencies, some.floats(0, 16), some.floats(0.5, 5))
 def test_nmdf_rises_to_its_centre_and_falls_behind_it(df: np.ndarray, mu: float, sigma: float) -> None:
-    weights = frequency_weights(df, 10**7, choose(settings=[f"weight.mu={mu}", f"weight.sigma={sigma}"]))
+    weights = frequency_weights(df, 10**7, choose_strategy(settings=[f"weight.mu={mu}", f"weight.sigma={sigma}"]))
     assert weights.max() <= 1
     for (first, second), (low, high) in zip(pairwise(np.log(df)), pairwise(weights), strict=True):
         assert low <= high if second <= mu else True
@@ -69,7 +62,7 @@ def test_nmdf_rises_to_its_centre_and_falls_behind_it(df: np.ndarray, mu: float,
 
 
 def test_nmdf_by_hand() -> None:
-    strategy = choose(settings=["weight.mu=0", "weight.sigma=2"])
+    strategy = choose_strategy(settings=["weight.mu=0", "weight.sigma=2"])
     df = np.array([1, math.e**2, math.e**4])
     assert frequency_weights(df, 99, strategy) == pytest.approx([1, math.exp(-1 / 2), math.exp(-2)])
     paper = PRESETS["haveliwala2002"]
@@ -82,11 +75,11 @@ def test_nmdf_by_hand() -> None:
 @generated
 @given(some.integers(1, 10**7), some.floats(0, 1))
 def test_the_level_of_nmdf_runs_from_terms_of_one_bag_to_those_of_all(bags: int, level: float) -> None:
-    strategy = choose(settings=[f"weight.level={level}", "weight.sigma=2"])
+    strategy = choose_strategy(settings=[f"weight.level={level}", "weight.sigma=2"])
     mu, sigma = nmdf_parameters(strategy, bags)
     assert (math.exp(mu), sigma) == (pytest.approx(bags**level), 2)
-    assert nmdf_parameters(choose(settings=["weight.level=0"]), bags)[0] == 0
-    assert nmdf_parameters(choose(settings=["weight.level=1"]), bags)[0] == math.log(bags)
+    assert nmdf_parameters(choose_strategy(settings=["weight.level=0"]), bags)[0] == 0
+    assert nmdf_parameters(choose_strategy(settings=["weight.level=1"]), bags)[0] == math.log(bags)
 
 
 def test_of_three_ways_to_say_the_centre_of_nmdf_the_most_exact_counts() -> None:
@@ -97,32 +90,32 @@ def test_of_three_ways_to_say_the_centre_of_nmdf_the_most_exact_counts() -> None
         ([level, mu], 3),
         ([level, centre, mu], 3),
     ):
-        assert nmdf_parameters(choose(settings=said), 10_000)[0] == pytest.approx(expected), said
+        assert nmdf_parameters(choose_strategy(settings=said), 10_000)[0] == pytest.approx(expected), said
 
 
 def test_a_collection_of_no_or_one_bag_has_a_centre_too() -> None:
-    assert [nmdf_parameters(choose(), bags)[0] for bags in (0, 1)] == [0, 0]
+    assert [nmdf_parameters(choose_strategy(), bags)[0] for bags in (0, 1)] == [0, 0]
 
 
 @generated
 @given(some.floats(0.5, 10_000), some.integers(0, 500))
 def test_the_lead_of_a_page_counts_most(lead: float, words: int) -> None:
-    weights = lead_weights(choose(settings=[f"content.lead={lead}"]), words)
+    weights = lead_weights(choose_strategy(settings=[f"content.lead={lead}"]), words)
     assert weights[0] == 1
     assert len(weights) == words + 1
     assert all(0 < far < near for near, far in pairwise(weights))
-    assert lead_weights(choose(settings=["content.lead=0"]), words).tolist() == [1] * (words + 1)
+    assert lead_weights(choose_strategy(settings=["content.lead=0"]), words).tolist() == [1] * (words + 1)
 
 
 def test_lead_weights_by_hand() -> None:
-    weights = lead_weights(choose(settings=["content.lead=10"]), 90)
+    weights = lead_weights(choose_strategy(settings=["content.lead=10"]), 90)
     assert weights[[0, 10, 20, 90]] == pytest.approx([1, 1 / 4, 1 / 9, 1 / 100])
 
 
 @generated
 @given(frequencies, some.integers(1, 1000), some.floats(0.001, 1))
 def test_nmdf_goes_with_the_share_of_bags_that_hold_a_term(df: np.ndarray, times: int, centre: float) -> None:
-    strategy = choose(settings=[f"weight.centre={centre}"])
+    strategy = choose_strategy(settings=[f"weight.centre={centre}"])
     bags = 10**7
     assert frequency_weights(df * times, bags * times, strategy) == pytest.approx(
         frequency_weights(df, bags, strategy), rel=1e-6
@@ -131,14 +124,14 @@ def test_nmdf_goes_with_the_share_of_bags_that_hold_a_term(df: np.ndarray, times
 
 def test_without_a_weight_by_frequency_all_terms_are_alike() -> None:
     df = np.array([1, 7, 1000])
-    assert frequency_weights(df, 1000, choose(settings=["weight.frequency=none"])).tolist() == [1, 1, 1]
+    assert frequency_weights(df, 1000, choose_strategy(settings=["weight.frequency=none"])).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("scaling", ["raw", "log", "sqrt"])
 @generated
 @given(counts=sums)
 def test_a_term_that_occurs_more_weighs_more(scaling: str, counts: np.ndarray) -> None:
-    scaled = scaled_frequencies(counts, choose(settings=[f"weight.tf={scaling}"]))
+    scaled = scaled_frequencies(counts, choose_strategy(settings=[f"weight.tf={scaling}"]))
     assert all(low <= high for low, high in pairwise(scaled))
     assert (scaled[counts > 4] <= counts[counts > 4]).all()
     assert scaled.min() > 0
@@ -146,7 +139,7 @@ def test_a_term_that_occurs_more_weighs_more(scaling: str, counts: np.ndarray) -
 
 def test_scaled_frequencies_by_hand() -> None:
     counts = np.array([0.5, 1, 4, 16])
-    by = {scaling: choose(settings=[f"weight.tf={scaling}"]) for scaling in ("raw", "log", "sqrt")}
+    by = {scaling: choose_strategy(settings=[f"weight.tf={scaling}"]) for scaling in ("raw", "log", "sqrt")}
     assert scaled_frequencies(counts, by["raw"]).tolist() == [0.5, 1, 4, 16]
     assert scaled_frequencies(counts, by["log"]).tolist() == [0.5, 1, 3, 5]
     assert scaled_frequencies(counts, by["sqrt"]) == pytest.approx([math.sqrt(0.5), 1, 2, 4])
@@ -169,7 +162,7 @@ def test_a_bag_whose_weights_vanish_holds_its_terms_alike() -> None:
 
 
 def test_vanished_weights_are_met_in_practice(some_pages: Corpus) -> None:
-    made = make(some_pages, choose(settings=["weight.mu=50", "weight.sigma=0.01"]))
+    made = make(some_pages, choose_strategy(settings=["weight.mu=50", "weight.sigma=0.01"]))
     sizes = np.diff(made.bags.offsets.astype(np.int64))
     assert np.allclose(made.bags.weights, np.repeat(1 / sizes, sizes))
 
@@ -181,7 +174,7 @@ STRATEGIES = ["", "anchors.repeat=every links.scale=2 weight.tf=log", "words=all
 
 @pytest.mark.parametrize("together", STRATEGIES)
 def test_the_weights_of_every_bag_sum_to_1(demo: Corpus, together: str) -> None:
-    bags = make(demo, choose(settings=together.split())).bags
+    bags = make(demo, choose_strategy(settings=together.split())).bags
     totals = np.add.reduceat(bags.weights.astype(np.float64), bags.offsets[:-1].astype(np.int64))
     assert len(totals) == len(bags) > 900
     assert np.allclose(totals, 1, atol=1e-6)
@@ -215,10 +208,10 @@ PLAIN = (
     ],
 )
 def test_what_lets_more_in_loses_no_term(some_pages: Corpus, fewer: str, more: str) -> None:
-    small, large = (make(some_pages, choose(settings=[*PLAIN.split(), setting])) for setting in (fewer, more))
+    small, large = (make(some_pages, choose_strategy(settings=[*PLAIN.split(), setting])) for setting in (fewer, more))
     if "mixed" in fewer or "stopstem" in fewer:  # windows count kept words, so content shows it better
         small, large = (
-            make(some_pages, choose(settings=["anchors.scale=0", "weight.frequency=none", setting]))
+            make(some_pages, choose_strategy(settings=["anchors.scale=0", "weight.frequency=none", setting]))
             for setting in (fewer, more)
         )
     assert [url for url in small.urls() if not small.hashes(url) <= large.hashes(url)] == []
@@ -232,7 +225,7 @@ def test_what_lets_more_in_loses_no_term(some_pages: Corpus, fewer: str, more: s
 @given(some.lists(some.integers(0, 50), max_size=40), some.integers(1, 120))
 def test_ranges_cover_everything_once_and_are_short(shares: list[int], step: int) -> None:
     offsets = np.cumsum([0, *shares])
-    parts = ranges(offsets, step)
+    parts = batch_ranges(offsets, step)
     assert [place for first, last in parts for place in range(first, last)] == list(range(len(shares)))
     for first, last in parts:
         assert last > first
@@ -249,7 +242,7 @@ def test_results_come_in_order_and_few_parts_are_under_way() -> None:
         return number * times
 
     parts = [(number, 10) for number in range(20)]
-    for expected, (part, result) in enumerate(in_order(2, work, parts)):
+    for expected, (part, result) in enumerate(map_in_order(2, work, parts)):
         assert part == (expected, 10)
         assert result == expected * 10
         assert max(started) < expected + 3
@@ -262,7 +255,7 @@ def test_an_error_in_a_part_is_not_lost() -> None:
             raise MemoryError
         return number
 
-    done = in_order(1, work, [(1,), (2,), (3,)])
+    done = map_in_order(1, work, [(1,), (2,), (3,)])
     assert next(done) == ((1,), 1)
     with pytest.raises(MemoryError):
         next(done)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pagekin.bags.stopwords import STOP_WORDS
+from pagekin.bags import STOP_WORDS
 
 from .webs import bags_of, plainly, shares
 

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import Strategy, choose
-from pagekin.bags.stopwords import STOP_WORDS
-from pagekin.bags.words import DROPPED, bag_forms, link_hash, vocabulary, word_hash
-from pagekin.hypertext import fold
+from pagekin.bags import STOP_WORDS, Strategy, bag_forms, choose_strategy, make_vocabulary, word_hash
+from pagekin.bags.words import DROPPED, link_hash
+from pagekin.hypertext import fold_case
 
 from . import oracle
 from .webs import plainly, read_web
@@ -19,7 +18,7 @@ STEMMINGS = ("nostem", "stopstem", "stem")
 
 
 def by(words: str = "mixed", stemming: str = "nostem") -> Strategy:
-    return choose(settings=[f"words={words}", f"stemming={stemming}"])
+    return choose_strategy(settings=[f"words={words}", f"stemming={stemming}"])
 
 
 def form(word: str, words: str = "mixed", stemming: str = "nostem") -> str:
@@ -93,7 +92,7 @@ def test_letters_are_left_before_a_word_is_stemmed_and_stopped() -> None:
 
 
 some_words = some.one_of(
-    some.text(min_size=1, max_size=12).map(fold),
+    some.text(min_size=1, max_size=12).map(fold_case),
     some.from_regex(r"[a-z0-9]{1,12}", fullmatch=True),
     some.sampled_from(sorted(STOP_WORDS)),
     some.builds(str.__add__, some.sampled_from(sorted(STOP_WORDS)), some.sampled_from(["s", "ed", "ing", "3"])),
@@ -126,7 +125,7 @@ def test_hashes_are_the_same_on_every_machine() -> None:
 
 def test_the_vocabulary_numbers_forms_by_their_most_common_word() -> None:
     corpus = read_web({"http://a.example/": "the the the stones stones stone mica mica mica 1848"})
-    table = vocabulary(corpus, by("mixed", "stem"))
+    table = make_vocabulary(corpus, by("mixed", "stem"))
     number = {corpus.word(term): int(stem) for term, stem in enumerate(table.stem_of)}
     assert number == {"the": DROPPED, "1848": DROPPED, "mica": 0, "stones": 1, "stone": 1}
     assert [corpus.word(int(term)) for term in table.shown] == ["mica", "stones"]
@@ -137,5 +136,5 @@ def test_the_vocabulary_numbers_forms_by_their_most_common_word() -> None:
 def test_the_vocabulary_tells_how_far_it_is() -> None:
     corpus = read_web({"http://a.example/": "mica quartz"})
     told: list[float] = []
-    vocabulary(corpus, plainly(), told.append)
+    make_vocabulary(corpus, plainly(), told.append)
     assert told == [1.0]

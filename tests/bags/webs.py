@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, choose
-from pagekin.bags.bags import Bags, Origin
-from pagekin.bags.build import make_bags
-from pagekin.bags.words import link_hash, outlink_hash, word_hash
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_into
+from pagekin.bags import Bags, Origin, Strategy, choose_strategy, make_bags, word_hash
+from pagekin.bags.words import link_hash, outlink_hash
+from pagekin.hypertext import Corpus, ReadPlan, read_sources_into
 from pagekin.store import Kin, KinWriter
 from tests.sources.making import http, warc
 
@@ -30,7 +27,7 @@ PLAIN = (
 
 def plainly(*settings: str) -> Strategy:
     """The plain strategy with a few settings changed."""
-    return choose(settings=[*PLAIN, *settings])
+    return choose_strategy(settings=[*PLAIN, *settings])
 
 
 def record(url: str, html: str | bytes, date: str = "2020-01-01T00:00:00Z") -> bytes:
@@ -51,7 +48,7 @@ def read_records(records: Iterable[bytes], parser: str = "strict", **options: An
         archive = Path(name) / "web.warc"
         archive.write_bytes(b"".join(records))
         with KinWriter(Path(name) / "web.kin", "test") as writer:
-            facts = read_into(writer, ReadPlan([str(archive)], writer.path, parser=parser, **options)).facts
+            facts = read_sources_into(writer, ReadPlan([str(archive)], writer.path, parser=parser, **options)).facts
             return Corpus(writer.view(facts))
 
 

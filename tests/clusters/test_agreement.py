@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.metrics.cluster import contingency_matrix
 
-from pagekin.clusters.agreement import adjusted_rand_index, agreement, largest_cluster, purity, v_measure
+from pagekin.clusters import adjusted_rand_index
+from pagekin.clusters.agreement import agreement, largest_cluster, purity, v_measure
 
 LABELS = st.lists(st.tuples(st.integers(-2, 4), st.integers(0, 4)), min_size=1, max_size=40)
 

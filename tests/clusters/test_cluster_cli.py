@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.clusters import read_trees
 from pagekin.evaluation.cache import corpus_digest
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.store import open_kin
 from tests.bags.webs import record
 

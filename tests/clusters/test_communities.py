@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags import Strategy
-from pagekin.bags.matrix import BagMatrix
-from pagekin.clusters.agreement import adjusted_rand_index
+from pagekin.bags import BagMatrix, Strategy
+from pagekin.clusters import adjusted_rand_index, cluster_pages
 from pagekin.clusters.communities import (
     Clusters,
     ClusterSettings,
@@ -16,7 +15,6 @@ from pagekin.clusters.communities import (
     by_first,
     by_size,
     cluster_graph,
-    cluster_pages,
     leiden,
     without_dust,
 )

@@ -10,7 +10,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering
 
-from pagekin.clusters.complete import COMBINE, Dendrogram, complete_link, hybrid
+from pagekin.clusters import complete_link
+from pagekin.clusters.complete import COMBINE, Dendrogram, hybrid
 
 Array = npt.NDArray[Any]
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pagekin.bags.words import stem_of_word
+from pagekin.bags import stem_of_word
+from pagekin.clusters import Tree
 from pagekin.clusters.describe import Rows, Titles, describe
-from pagekin.clusters.hierarchy import Tree
 
 WORDS = ["site", "granite", "granites", "slate", "owl", "feather", "http://a.example/"]
 

@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.clusters.directory import (
-    Directory,
-    DirectoryError,
-    collapse,
-    familial_distance,
-    load_directory,
-    make_directory,
-    read_listings,
-)
+from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory, read_listings
+from pagekin.clusters.directory import collapse, make_directory
 from pagekin.hypertext import Corpus
 from tests.bags.webs import moved, read_records, read_web, record
 from tests.evaluation.oracle import distance_between

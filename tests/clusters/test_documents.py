@@ -15,14 +15,24 @@ from hypothesis import strategies as some
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.clusters import Described, read_trees
-from pagekin.clusters.agreement import adjusted_rand_index
-from pagekin.clusters.complete import complete_link
-from pagekin.clusters.documents import MOST_PAGES, NAME, document_of, document_tree, find_documents
-from pagekin.clusters.links import link_similarity, page_graph
-from pagekin.clusters.terms import TermCounts, count_terms, term_similarity, term_words, weigh_terms
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.clusters import (
+    DOCUMENTS_TREE,
+    ClusterDescription,
+    TermCounts,
+    adjusted_rand_index,
+    complete_link,
+    count_terms,
+    document_of,
+    find_documents,
+    link_similarity,
+    page_graph,
+    read_trees,
+    term_similarity,
+    term_words,
+    weigh_terms,
+)
+from pagekin.clusters.documents import MOST_PAGES, document_tree
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.store import KinWriter, open_kin
 from tests.bags.webs import read_records, record
 from tests.clusters.conference import (
@@ -487,13 +497,13 @@ def test_real_pages_of_1996(data: Path, tmp_path: Path) -> None:
 
 
 def test_the_tree_gives_each_page_its_document(tmp_path: Path, corpus: Corpus) -> None:
-    from pagekin.clusters.hierarchy import put_trees
+    from pagekin.clusters import put_trees
 
     made = document_tree(corpus)
     with KinWriter(tmp_path / "web.kin", "test") as writer:
         writer.commit(put_trees(writer, [made]))
     (again,) = read_trees(open_kin(tmp_path / "web.kin"))
-    assert again.name == NAME
+    assert again.name == DOCUMENTS_TREE
     numbers = document_of(again, len(corpus))
     assert np.array_equal(numbers, document_of(made, len(corpus)))
     papers = papers_of(corpus)
@@ -501,7 +511,7 @@ def test_the_tree_gives_each_page_its_document(tmp_path: Path, corpus: Corpus) -
     alone = np.flatnonzero(papers < 0)
     assert np.array_equal(numbers[alone], alone)
     assert document_of(None, 3).tolist() == [0, 1, 2]
-    uncovered = replace(made, described=[Described("", (), ())] * len(made))
+    uncovered = replace(made, described=[ClusterDescription("", (), ())] * len(made))
     assert adjusted_rand_index(numbers, document_of(uncovered, len(corpus))) == 1.0
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.clusters.check import check_trees
-from pagekin.clusters.hierarchy import Described, Tree, put_trees, read_trees
+from pagekin.clusters import ClusterDescription, Tree, check_trees, put_trees, read_trees
 from pagekin.store import KinWriter, open_kin
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
@@ -85,7 +84,7 @@ TREES = [
 def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     named = Tree(
         "clusters", TREES[0].parent, TREES[0].offsets, TREES[0].pages, TREES[0].facts,
-        [Described(f"name {n}\nline", ("one", "zwei", "三"), (n, n + 1)) for n in range(4)],
+        [ClusterDescription(f"name {n}\nline", ("one", "zwei", "三"), (n, n + 1)) for n in range(4)],
     )  # fmt: skip
     kin = open_kin(kept(tmp_path, [named, TREES[1]]))
     assert list(check_trees(kin)) == []
@@ -99,7 +98,7 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
         assert np.array_equal(one.parent, other.parent)
         assert np.array_equal(one.offsets, other.offsets)
         assert np.array_equal(one.pages, other.pages)
-    assert first.described[2] == Described("name 2 line", ("one", "zwei", "三"), (2, 3))
+    assert first.described[2] == ClusterDescription("name 2 line", ("one", "zwei", "三"), (2, 3))
     assert [one.name for one in second.described] == ["", "host", "0", "1"]
 
 

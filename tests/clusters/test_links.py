@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pagekin.clusters import LinkSettings, link_similarity, page_graph
 from pagekin.clusters import links as links_module
 from pagekin.clusters._kernels.links import FAR
-from pagekin.clusters.links import Graph, LinkSettings, link_similarity, page_graph
+from pagekin.clusters.links import Graph
 from pagekin.hypertext import Corpus
 from tests.bags.webs import moved, read_records, record
 from tests.clusters.link_oracle import common_ancestors, common_descendants, direct_paths, links_of

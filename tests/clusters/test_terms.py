@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags.words import word_hash
-from pagekin.clusters import terms as module
-from pagekin.clusters.terms import (
-    ATTRIBUTES,
+from pagekin.bags import word_hash
+from pagekin.clusters import (
+    TERM_ATTRIBUTES,
     TermCounts,
     TermSettings,
     TermVectors,
     count_terms,
-    term_name,
     term_similarity,
     term_vectors,
     term_words,
     weigh_terms,
 )
+from pagekin.clusters import terms as module
+from pagekin.clusters.terms import term_name
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 from tests.clusters.term_oracle import FACTORS, Piece, Term, WrittenPage, frequencies, similarity, weights
@@ -41,7 +41,7 @@ def names(corpus: Corpus, web: list[WrittenPage]) -> dict[int, Term]:
     number = {int(value): word for word, value in enumerate(term_words(corpus).hashes)}
     found = {}
     for attribute, stem in {term for page in web for term in frequencies(page)}:
-        found[number[word_hash(stem)] * len(ATTRIBUTES) + ATTRIBUTES.index(attribute)] = (attribute, stem)
+        found[number[word_hash(stem)] * len(TERM_ATTRIBUTES) + TERM_ATTRIBUTES.index(attribute)] = (attribute, stem)
     return found
 
 
@@ -66,7 +66,7 @@ def test_vectors_and_similarities_are_those_of_the_oracle(web: list[WrittenPage]
         if not any(chosen):
             continue
         vectors = term_vectors(corpus, TermSettings(*chosen))
-        truth = [weights(page, dict(zip(ATTRIBUTES, chosen, strict=True))) for page in web]
+        truth = [weights(page, dict(zip(TERM_ATTRIBUTES, chosen, strict=True))) for page in web]
         made = rows(corpus, web, vectors)
         assert [row.keys() for row in made] == [row.keys() for row in truth]
         for row, true in zip(made, truth, strict=True):
@@ -159,7 +159,7 @@ def test_no_pages_have_no_similarities() -> None:
 
 
 def test_the_default_factors_are_the_papers() -> None:
-    assert dict(zip(ATTRIBUTES, astuple(TermSettings()), strict=True)) == FACTORS
+    assert dict(zip(TERM_ATTRIBUTES, astuple(TermSettings()), strict=True)) == FACTORS
 
 
 @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])

@@ -8,10 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.clusters.hierarchy import Tree
-from pagekin.clusters.thesaurus import ClusterThesaurus, PageThesaurus
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.clusters import ClusterThesaurus, PageThesaurus, Tree
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from tests.bags.webs import read_web, record
 
 load_verbs()

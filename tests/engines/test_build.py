@@ -11,19 +11,17 @@ from typing import Any
 
 import pytest
 
-from pagekin.bags import Strategy, StrategyError, choose
+from pagekin.bags import Strategy, StrategyError, choose_strategy
 from pagekin.engines import BuildReport, build_collection, index_collection
-from pagekin.hypertext import Corpus, check_corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.check import check_index
-from pagekin.sources.demo import demo_pages
+from pagekin.hypertext import Corpus, ReadPlan, check_corpus, read_sources
+from pagekin.similarity import RelatedIndex, check_index
+from pagekin.sources import demo_pages
 from pagekin.store import Finding, KinError, KinWriter, check_files, open_kin
 from tests.bags.webs import moved, record
 from tests.store.kins import in_child, kill_at
 
 WHALES, SEALS, KRILL = (f"http://sea.example/{name}" for name in ("whales", "seals", "krill"))
-OTHER = choose("haveliwala2002", settings=["signature.m=16", "links.scale=1"])
+OTHER = choose_strategy("haveliwala2002", settings=["signature.m=16", "links.scale=1"])
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +83,7 @@ def test_workers_and_the_way_there_change_no_byte(archives: list[str], strategy:
     assert len(files(alone)) > 40
     assert files(together) == files(alone)
     read_sources(ReadPlan(archives, in_steps, parser="strict", workers=1))
-    index_collection(in_steps, choose(settings=["window.size=3"]), threads=1)
+    index_collection(in_steps, choose_strategy(settings=["window.size=3"]), threads=1)
     index_collection(in_steps, strategy, threads=2)
     assert files(in_steps) == files(alone)
     assert open_kin(in_steps).facts["index"] == open_kin(alone).facts["index"]
@@ -102,7 +100,7 @@ def test_a_report_tells_times_and_what_was_replaced(sea: Path, tmp_path: Path) -
     assert told[-1] == ("saving", 1)
     assert first.replaced is None
     assert index_collection(kin, Strategy(name="another name")).replaced is None
-    assert index_collection(kin, choose(settings=["window.size=4"])).replaced == "another name"
+    assert index_collection(kin, choose_strategy(settings=["window.size=4"])).replaced == "another name"
     assert index_collection(kin, OTHER).replaced == "default"
 
 
@@ -149,7 +147,7 @@ def test_pages_without_a_word_that_counts_make_no_index(sea: Path, tmp_path: Pat
 
 def test_a_metric_without_signatures_is_refused_before_anything_is_written(sea: Path, tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="jaccard"):
-        build([str(sea)], tmp_path / "a.kin", choose(settings=["metric=cosine"]))
+        build([str(sea)], tmp_path / "a.kin", choose_strategy(settings=["metric=cosine"]))
     assert not (tmp_path / "a.kin").exists()
 
 
@@ -256,7 +254,7 @@ def test_files_that_may_not_grow_leave_the_old_index(sea: Path, most: int, tmp_p
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         with pytest.raises(KinError, match=r"File too large.*as it was before"):
-            index_collection(kin, choose(settings=["signature.m=512"]))
+            index_collection(kin, choose_strategy(settings=["signature.m=512"]))
 
     assert in_child(limited) == 0
     assert snapshot(kin) == before

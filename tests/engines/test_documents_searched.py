@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.clusters import read_trees
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan, read_trees
 from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
-from pagekin.labels.membership import term_key
+from pagekin.hypertext import ReadPlan
+from pagekin.labels import term_key
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import SearchRequest
-from pagekin.text.analysis import form_of
+from pagekin.text import form_of
 from tests.clusters.conference import BASE_URL, PAPERS, paper_at, write_site
 
 

@@ -6,18 +6,14 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.clusters import read_trees
-from pagekin.clusters.check import check_trees
-from pagekin.clusters.make import ClusterPlan
-from pagekin.clusters.thesaurus import About, PageThesaurus
+from pagekin.clusters import ClusterPlan, PageThesaurus, PageTopics, check_trees, read_trees
 from pagekin.engines import build_collection, index_collection
-from pagekin.hypertext import Corpus, check_corpus
-from pagekin.hypertext.read import ReadPlan
-from pagekin.labels.keep import check_kept, read_label
-from pagekin.similarity.check import check_index
-from pagekin.sources.demo import demo_pages
+from pagekin.hypertext import Corpus, ReadPlan, check_corpus
+from pagekin.labels import check_stored_label, read_label
+from pagekin.similarity import check_index
+from pagekin.sources import demo_pages
 from pagekin.store import check_files, open_kin
-from pagekin.text import TextIndex, check_text, parse
+from pagekin.text import TextIndex, check_text, parse_query
 from tests.bags.webs import record
 
 PAGES = {page.url: page.html for page in list(demo_pages())[::3]}
@@ -38,13 +34,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_is_there_and_whole(whole: Path) -> None:
     kin = open_kin(whole)
     corpus = Corpus(kin)
-    checks = (check_corpus, check_index, check_trees, check_kept, check_text)
+    checks = (check_corpus, check_index, check_trees, check_stored_label, check_text)
     assert [*check_files(whole), *(finding for check in checks for finding in check(kin))] == []
     assert {tree.name for tree in read_trees(kin)} >= {"clusters", "addresses"}
     label = read_label(kin)
     assert label is not None
     assert label.num_docs == len(corpus) == len(PAGES)
-    found = TextIndex.open(corpus).search(parse("glacier"), 5)
+    found = TextIndex.open(corpus).search(parse_query("glacier"), 5)
     assert found.total > 3
 
 
@@ -92,12 +88,12 @@ def test_indexing_makes_a_collection_searchable_if_it_is_not(tmp_path: Path) -> 
     index_collection(plan.out, Strategy(), text=True)
     kin = open_kin(plan.out)
     assert list(check_text(kin)) == []
-    assert TextIndex.open(Corpus(kin)).count(parse("the")) > 3
+    assert TextIndex.open(Corpus(kin)).count(parse_query("the")) > 3
 
 
 def test_suggestions_are_kept_and_the_same_as_made_anew(whole: Path) -> None:
     corpus = Corpus.open(whole)
-    kept, made = About.read(corpus.kin), About.of(corpus, 2)
+    kept, made = PageTopics.read(corpus.kin), PageTopics.of(corpus, 2)
     assert kept is not None
     assert kept.terms.tolist() == made.terms.tolist()
     assert list(kept.words) == list(made.words)

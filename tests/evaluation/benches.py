@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pagekin.bags.matrix import BagMatrix
-from pagekin.clusters.directory import Directory
-from pagekin.evaluation.experiments import Bench, make_bench
+from pagekin.bags import BagMatrix
+from pagekin.clusters import Directory
+from pagekin.evaluation import Bench, make_bench
 
 Path = tuple[str, ...]
 

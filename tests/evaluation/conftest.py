@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,14 +13,12 @@ import pytest
 import Stemmer
 from hypothesis import given, settings
 
-from pagekin.bags import PRESETS
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import load_directory
-from pagekin.evaluation import baselines, cocitation, vectors
-from pagekin.evaluation.baselines import BASELINES, Pages, Setting, judge_baselines
+from pagekin.bags import PRESETS, BagWorkshop
+from pagekin.clusters import load_directory
+from pagekin.evaluation import BASELINES, REGIONS, Experiment, baselines, cocitation, make_bench, vectors
+from pagekin.evaluation.baselines import Pages, Setting, judge_baselines
 from pagekin.evaluation.cocitation import Cocitation, shorter
-from pagekin.evaluation.experiments import Experiment, count_all, count_rows, make_bench
-from pagekin.evaluation.gamma import REGIONS
+from pagekin.evaluation.experiments import count_all, count_rows
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
@@ -56,7 +54,7 @@ def web() -> dict[str, str]:
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     corpus = read_web(web())
     bench = make_bench(load_directory(corpus, "url-path", depth=2), rounds=30)
-    return Experiment(corpus, bench, Workshop(corpus, tmp_path_factory.mktemp("workshop")))
+    return Experiment(corpus, bench, BagWorkshop(corpus, tmp_path_factory.mktemp("workshop")))
 
 
 def pages_of(experiment: Experiment) -> Pages:
@@ -169,7 +167,7 @@ def test_pages_without_words_leave_baselines_out_with_the_reason(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     corpus = read_web({f"{SITE}{n}/b/{n}.html": f"{body}<a href=/{n}></a>" for n in range(3)})
     bench = make_bench(load_directory(corpus, "url-path", depth=2), rounds=3)
-    experiment = Experiment(corpus, bench, Workshop(corpus, tmp_path))
+    experiment = Experiment(corpus, bench, BagWorkshop(corpus, tmp_path))
     _found, left_out = judge_baselines(experiment, ["TF-IDF", "BM25"])
     what = "words" if body else "text"
     assert left_out == {name: f"{name} finds no {what} in the pages" for name in ("TF-IDF", "BM25")}

@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pagekin.bags import Strategy, choose
-from pagekin.clusters.directory import Directory, load_directory
+from pagekin.bags import Strategy, choose_strategy
+from pagekin.clusters import Directory, load_directory
+from pagekin.evaluation import Evaluation, evaluate_strategies
 from pagekin.evaluation import cache as judged
 from pagekin.evaluation.cache import Cache, cache_folder, corpus_digest
-from pagekin.evaluation.evaluate import Evaluation, evaluate_strategies
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
-STRATEGIES = {"content": choose(settings=["anchors.scale=0"]), "roots": choose(settings=["weight.frequency=sqrt"])}
+STRATEGIES = {
+    "content": choose_strategy(settings=["anchors.scale=0"]),
+    "roots": choose_strategy(settings=["weight.frequency=sqrt"]),
+}
 
 
 def web(word: str = "word") -> dict[str, str]:
@@ -83,7 +86,7 @@ def test_another_directory_strategy_or_collection_is_judged(corpus: Corpus, dire
     evaluate_strategies(corpus, directory, STRATEGIES)
     deeper = load_directory(corpus, "url-path", depth=2)
     assert evaluate_strategies(corpus, deeper, STRATEGIES).cached == 0
-    other: dict[str, Strategy] = {"content": choose(settings=["anchors.scale=0", "title.scale=3"])}
+    other: dict[str, Strategy] = {"content": choose_strategy(settings=["anchors.scale=0", "title.scale=3"])}
     assert evaluate_strategies(corpus, directory, other).cached == 0
     assert evaluate_strategies(corpus, directory, STRATEGIES, own_pages=["http://site.example/sea/north"]).cached == 0
     changed = read_web(web("other"))

@@ -18,22 +18,23 @@ import typer
 from typer.testing import CliRunner
 
 import pagekin.cli.evaluate as verb
-from pagekin.bags import Strategy, StrategyError, choose
+from pagekin.bags import Strategy, StrategyError, choose_strategy
 from pagekin.cli.app import BAD_INPUT, USAGE, VERBS, app
-from pagekin.clusters.directory import Directory, DirectoryError, load_directory
-from pagekin.evaluation.compare import in_short, steps
-from pagekin.evaluation.evaluate import (
+from pagekin.clusters import Directory, DirectoryError, load_directory
+from pagekin.evaluation import (
+    REGIONS,
     Evaluation,
     directory_pages,
     evaluate_strategies,
     figure_strategies,
+    make_bench,
     own_strategies,
     read_strategies,
+    summarise_comparisons,
 )
-from pagekin.evaluation.experiments import linked_pages, make_bench
-from pagekin.evaluation.gamma import REGIONS
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.evaluation.compare import steps
+from pagekin.evaluation.experiments import linked_pages
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from tests.bags.webs import read_web, record
 
 from .benches import tree_of
@@ -88,9 +89,11 @@ def directory(corpus: Corpus, table: Path) -> Directory:
 
 
 STRATEGIES = {
-    "content": choose(settings=["anchors.scale=0", "weight.frequency=none"]),
-    "link texts": choose(settings=["content.scale=0", "title.scale=0", "window.size=0", "weight.frequency=none"]),
-    HOSTILE: choose(settings=["anchors.scale=0", "weight.frequency=sqrt"]),
+    "content": choose_strategy(settings=["anchors.scale=0", "weight.frequency=none"]),
+    "link texts": choose_strategy(
+        settings=["content.scale=0", "title.scale=0", "window.size=0", "weight.frequency=none"]
+    ),
+    HOSTILE: choose_strategy(settings=["anchors.scale=0", "weight.frequency=sqrt"]),
 }
 
 
@@ -263,10 +266,10 @@ def test_the_best_strategy_is_compared_with_every_other(done: Evaluation) -> Non
 
 def test_one_line_says_whether_the_best_is_better_than_chance(done: Evaluation) -> None:
     equal = [replace(one, found=replace(one.found, p=1.0)) for one in done.comparisons()]
-    assert "no difference beyond chance, corrected for" in in_short(equal, "siblings")
+    assert "no difference beyond chance, corrected for" in summarise_comparisons(equal, "siblings")
     sure = [replace(one, found=replace(one.found, p=0.001)) for one in done.comparisons()]
-    assert " is better than " in in_short(sure, "siblings")
-    assert in_short([], "siblings") == ""
+    assert " is better than " in summarise_comparisons(sure, "siblings")
+    assert summarise_comparisons([], "siblings") == ""
 
 
 def test_steps_between_bars_are_paired_and_corrected_for_their_number() -> None:

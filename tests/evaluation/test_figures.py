@@ -2,7 +2,8 @@
 
 from pagekin.bags import PRESETS
 from pagekin.bags.strategy import PAPER_CENTRE
-from pagekin.evaluation.evaluate import BY_INLINKS, figure_strategies
+from pagekin.evaluation import figure_strategies
+from pagekin.evaluation.evaluate import BY_INLINKS
 from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, UNSAID, Figure, figures
 
 

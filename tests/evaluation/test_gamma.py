@@ -9,20 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from pagekin.evaluation import experiments
+from pagekin.evaluation import REGIONS, Experiment, experiments
 from pagekin.evaluation._kernels import judge as kernels
-from pagekin.evaluation.experiments import NEAREST, Experiment, count_all, differences
-from pagekin.evaluation.gamma import (
-    REGIONS,
-    ClassBootstrap,
-    PairCounts,
-    gamma,
-    holm,
-    interval,
-    kendall_tau,
-    p_value,
-    somers_d,
-)
+from pagekin.evaluation.experiments import NEAREST, count_all, differences
+from pagekin.evaluation.gamma import ClassBootstrap, PairCounts, gamma, holm, interval, kendall_tau, p_value, somers_d
 
 from .benches import bench_of, matrix_of
 from .oracle import count

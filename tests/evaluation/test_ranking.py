@@ -9,10 +9,10 @@ import ir_measures
 import numpy as np
 import pytest
 
-from pagekin.bags import choose
-from pagekin.clusters.directory import load_directory
-from pagekin.evaluation.evaluate import Evaluation, evaluate_strategies
-from pagekin.evaluation.experiments import Experiment, Judgement, make_bench
+from pagekin.bags import choose_strategy
+from pagekin.clusters import load_directory
+from pagekin.evaluation import Evaluation, Experiment, evaluate_strategies, make_bench
+from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.ranking import Rankings, document_id, draw_rankings, measures, slug, write_trec
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
@@ -132,7 +132,7 @@ def test_an_evaluation_writes_a_run_for_each_strategy_and_its_scores(tmp_path: P
     }  # fmt: skip
     corpus = read_web(web)
     strategies = {
-        "plain": choose(settings=["anchors.scale=0"]), "no weights": choose(settings=["weight.frequency=none"]),
+        "plain": choose_strategy(settings=["anchors.scale=0"]), "no weights": choose_strategy(settings=["weight.frequency=none"]),
     }  # fmt: skip
     done: Evaluation = evaluate_strategies(corpus, load_directory(corpus, "url-path"), strategies)
     done.write(tmp_path, "web", with_figures=False)

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import load_directory
-from pagekin.evaluation.experiments import Experiment, Judgement, linked_pages, make_bench, run_all
+from pagekin.bags import BagWorkshop
+from pagekin.clusters import load_directory
+from pagekin.evaluation import Experiment, make_bench
+from pagekin.evaluation.experiments import Judgement, linked_pages, run_all
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.ranking import draw_rankings
 from pagekin.hypertext import Corpus
@@ -19,7 +20,7 @@ def judged(school: tuple[Corpus, Path], tmp_path_factory: pytest.TempPathFactory
     corpus, table = school
     directory = load_directory(corpus, str(table))
     bench = make_bench(directory, linked_pages(corpus, directory.urls), sources=600, rounds=200)
-    experiment = Experiment(corpus, bench, Workshop(corpus, tmp_path_factory.mktemp("workshop"), 2), 2)
+    experiment = Experiment(corpus, bench, BagWorkshop(corpus, tmp_path_factory.mktemp("workshop"), 2), 2)
     wanted = {
         f"{figure.number}|{label}": strategy
         for figure in figures()

@@ -10,28 +10,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import Strategy, choose
-from pagekin.bags.matrix import bag_matrix
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import Directory, load_directory
-from pagekin.evaluation.evaluate import figure_strategies
-from pagekin.evaluation.experiments import Experiment, make_bench
-from pagekin.evaluation.gamma import REGIONS, region_level
+from pagekin.bags import BagWorkshop, Strategy, bag_matrix, choose_strategy
+from pagekin.clusters import Directory, load_directory
+from pagekin.evaluation import (
+    REGIONS,
+    Experiment,
+    SourcePageError,
+    classes_of_document,
+    default_strategies,
+    distinct_strategies,
+    explain_source,
+    figure_strategies,
+    find_source,
+    make_bench,
+    relation_name,
+)
+from pagekin.evaluation.gamma import region_level
 from pagekin.evaluation.source import (
     PLAIN,
-    Agreed,
-    Explained,
-    SourceError,
+    SourceAgreement,
+    SourceExplanation,
     SourceJudgement,
-    classes_of,
-    default_strategies,
     discordant_documents,
     distances_from,
-    distinct,
-    explain_source,
-    find_source,
     judge_source,
-    relation,
     tell_sparse,
 )
 from pagekin.hypertext import Corpus
@@ -41,8 +43,8 @@ from . import oracle
 from .benches import matrix_of, tree_of
 from .test_evaluate import SITE, pages
 
-CONTENT = choose(settings=["anchors.scale=0", "weight.frequency=none"])
-AROUND_LINKS = choose(settings=["content.scale=0", "title.scale=0", "window.size=8", "weight.frequency=none"])
+CONTENT = choose_strategy(settings=["anchors.scale=0", "weight.frequency=none"])
+AROUND_LINKS = choose_strategy(settings=["content.scale=0", "title.scale=0", "window.size=8", "weight.frequency=none"])
 OAK = f"{SITE}living/plants/trees/1.html"
 
 # Quarters and their sums are exact in both precisions, so similarities that are equal on paper are equal here.
@@ -88,15 +90,15 @@ def test_counts_and_order_are_those_of_every_pair_looked_at(
 
 
 def test_distances_have_the_papers_names_in_a_tree_of_any_depth() -> None:
-    assert [relation(d, 3) for d in range(4)] == ["same class", "sibling", "cousin", "unrelated"]
-    assert [relation(d, 2) for d in range(3)] == ["same class", "sibling", "unrelated"]
-    assert [relation(d, 5) for d in (2, 3, 4, 5)] == ["cousin", "distant cousin", "distant cousin", "unrelated"]
+    assert [relation_name(d, 3) for d in range(4)] == ["same class", "sibling", "cousin", "unrelated"]
+    assert [relation_name(d, 2) for d in range(3)] == ["same class", "sibling", "unrelated"]
+    assert [relation_name(d, 5) for d in (2, 3, 4, 5)] == ["cousin", "distant cousin", "distant cousin", "unrelated"]
 
 
 def test_of_several_classes_the_nearest_counts() -> None:
     tree = tree_of([[("a", "b", "c"), ("x", "y", "z")], [("x", "y", "w")], [("a", "q", "r")], [("u", "v", "w")]], 3)
     assert distances_from(tree, 0).tolist() == [-1, 1, 2, 3]
-    assert classes_of(tree, 0) == [("a", "b", "c"), ("x", "y", "z")]
+    assert classes_of_document(tree, 0) == [("a", "b", "c"), ("x", "y", "z")]
 
 
 # -- misplaced pages ----------------------------------------------------------------------------------------------------
@@ -129,7 +131,11 @@ def test_a_wrong_page_far_down_is_an_example_where_no_earlier_one_is() -> None:
 
 def named(name: str, concordant: int, discordant: int, tied: int) -> SourceJudgement:
     return SourceJudgement(
-        name, Strategy(), {"siblings": Agreed(concordant, discordant, tied)}, np.zeros(0, np.float32), np.zeros(0, int)
+        name,
+        Strategy(),
+        {"siblings": SourceAgreement(concordant, discordant, tied)},
+        np.zeros(0, np.float32),
+        np.zeros(0, int),
     )
 
 
@@ -144,8 +150,10 @@ def test_the_strategies_judged_by_default_are_the_presets_and_plain_ones() -> No
     corpus = read_web({f"{SITE}a/b/c": "<p>oak"})
     assert list(default_strategies(corpus)) == ["default", "haveliwala2002", *PLAIN]
     figures = figure_strategies()
-    assert 20 < len(distinct(figures)) < len(figures)
-    assert len({strategy.digest() for strategy in distinct(figures).values()}) == len(distinct(figures))
+    assert 20 < len(distinct_strategies(figures)) < len(figures)
+    assert len({strategy.digest() for strategy in distinct_strategies(figures).values()}) == len(
+        distinct_strategies(figures)
+    )
 
 
 # -- a small web --------------------------------------------------------------------------------------------------------
@@ -162,7 +170,7 @@ def tree(corpus: Corpus) -> Directory:
 
 
 @pytest.fixture(scope="module")
-def done(corpus: Corpus, tree: Directory) -> Explained:
+def done(corpus: Corpus, tree: Directory) -> SourceExplanation:
     both = {
         "around links": AROUND_LINKS,
         "content": CONTENT,
@@ -171,7 +179,7 @@ def done(corpus: Corpus, tree: Directory) -> Explained:
     return explain_source(corpus, tree, find_source(corpus, tree, OAK), both, threads=2)
 
 
-def test_words_that_tell_the_class_are_best_and_mixed_lists_of_links_worst(done: Explained) -> None:
+def test_words_that_tell_the_class_are_best_and_mixed_lists_of_links_worst(done: SourceExplanation) -> None:
     assert done.region == "siblings"
     assert done.best.name.startswith("content")
     assert done.worst.name == "around links"
@@ -180,10 +188,10 @@ def test_words_that_tell_the_class_are_best_and_mixed_lists_of_links_worst(done:
     assert gammas == sorted(gammas, reverse=True)
 
 
-def test_a_source_counts_as_in_an_evaluation_of_all(corpus: Corpus, tree: Directory, done: Explained) -> None:
+def test_a_source_counts_as_in_an_evaluation_of_all(corpus: Corpus, tree: Directory, done: SourceExplanation) -> None:
     bench = make_bench(tree, rounds=2)
     with tempfile.TemporaryDirectory() as folder:
-        experiment = Experiment(corpus, bench, Workshop(corpus, Path(folder)))
+        experiment = Experiment(corpus, bench, BagWorkshop(corpus, Path(folder)))
         for one in done.judgements:
             all_sources = experiment.judge(one.name, one.strategy)
             for region in REGIONS:
@@ -282,14 +290,14 @@ def test_a_page_that_cannot_be_judged_is_refused_with_the_reason(
     corpus: Corpus, table: Path, url: str, mode: str, said: str
 ) -> None:
     tree = load_directory(corpus, str(table), mode=mode)
-    with pytest.raises(SourceError, match=said):
+    with pytest.raises(SourcePageError, match=said):
         explain_source(corpus, tree, find_source(corpus, tree, url), {"content": CONTENT})
 
 
 def test_a_page_in_no_folder_has_no_place_in_the_tree_of_addresses() -> None:
     corpus = read_web({f"{SITE}top": "<p>oak", f"{SITE}a/b/c": "<p>oak", f"{SITE}a/d/e": "<p>ash"})
     tree = load_directory(corpus, "url-path")
-    with pytest.raises(SourceError, match="not in the directory url-path: it lies in no folder"):
+    with pytest.raises(SourcePageError, match="not in the directory url-path: it lies in no folder"):
         find_source(corpus, tree, f"{SITE}top")
 
 
@@ -301,7 +309,7 @@ def test_the_families_of_malaria_are_those_of_its_shelf(school: tuple[Corpus, Pa
     tree = load_directory(corpus, str(table))
     source = find_source(corpus, tree, "http://schools.example/wp/m/Malaria.htm")
     distance = distances_from(tree, source)
-    matrix = bag_matrix(Workshop(corpus, tmp_path, 2).bags(CONTENT), tree.urls)
+    matrix = bag_matrix(BagWorkshop(corpus, tmp_path, 2).bags(CONTENT), tree.urls)
     found = judge_source("content", CONTENT, matrix, source, distance, tree.depth)
     first = [corpus.titles.text(corpus.pages_of(int(tree.urls[d]))[0]) for d in found.order[:5].tolist()]
     assert "Tuberculosis" in first

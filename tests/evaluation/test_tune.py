@@ -9,12 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import pagekin.cli.tune as verb
-from pagekin.bags import PRESETS, Strategy, StrategyError, choose, load
-from pagekin.bags.strategy import value_of
+from pagekin.bags import PRESETS, Strategy, StrategyError, choose_strategy, load_strategy, setting_value
 from pagekin.cli.app import BAD_INPUT, USAGE, app
-from pagekin.clusters.directory import Directory, load_directory
-from pagekin.evaluation.experiments import make_bench
-from pagekin.evaluation.tune import AXES, PARTS, halves, mean_difference, tune, with_sources
+from pagekin.clusters import Directory, load_directory
+from pagekin.evaluation import make_bench, tune_strategy
+from pagekin.evaluation.tune import AXES, PARTS, halves, mean_difference, with_sources
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web, record
 
@@ -71,7 +70,7 @@ def test_a_half_keeps_all_candidates(telling: Corpus) -> None:
 
 
 def test_numbers_that_tell_the_class_are_found(telling: Corpus) -> None:
-    done = tune(telling, tree_of(telling), tries=60)
+    done = tune_strategy(telling, tree_of(telling), tries=60)
     assert done.improved
     assert done.advice is done.choice
     assert done.choice.words == "all"
@@ -85,7 +84,7 @@ def test_numbers_that_tell_the_class_are_found(telling: Corpus) -> None:
 
 
 def test_noise_is_not_called_an_improvement(noise: Corpus) -> None:
-    said = [tune(noise, tree_of(noise), tries=40, seed=seed) for seed in range(1, 5)]
+    said = [tune_strategy(noise, tree_of(noise), tries=40, seed=seed) for seed in range(1, 5)]
     # The training half always finds something; the other half must not believe it.
     assert [done.improved for done in said] == [False] * 4
     for done in said:
@@ -94,7 +93,7 @@ def test_noise_is_not_called_an_improvement(noise: Corpus) -> None:
 
 
 def test_equal_tries_and_seeds_find_the_same(telling: Corpus) -> None:
-    one, two = (tune(telling, tree_of(telling), tries=25, seed=3, threads=threads) for threads in (1, 2))
+    one, two = (tune_strategy(telling, tree_of(telling), tries=25, seed=3, threads=threads) for threads in (1, 2))
     assert one.choice == two.choice
     assert one.advantage == two.advantage
     assert one.tries == two.tries == 25
@@ -102,7 +101,7 @@ def test_equal_tries_and_seeds_find_the_same(telling: Corpus) -> None:
 
 
 def test_the_mean_difference_is_paired_by_resample(telling: Corpus) -> None:
-    done = tune(telling, tree_of(telling), tries=6)
+    done = tune_strategy(telling, tree_of(telling), tries=6)
     one, other = done.judgements[0], done.judgements[2]
     by, low, high = mean_difference(one, other)
     expected = np.mean([one.agreements[r].somers_d - other.agreements[r].somers_d for r in PARTS])
@@ -114,10 +113,10 @@ def test_the_mean_difference_is_paired_by_resample(telling: Corpus) -> None:
 def test_every_value_of_every_axis_is_allowed() -> None:
     for name, values in AXES.items():
         for value in values:
-            assert value_of(Strategy().with_settings({name: value}), name) == value
+            assert setting_value(Strategy().with_settings({name: value}), name) == value
         if not isinstance(values[0], str):
             assert list(values) == sorted(values)
-    defaults = {name: value_of(choose(), name) for name in AXES}
+    defaults = {name: setting_value(choose_strategy(), name) for name in AXES}
     assert all(isinstance(value, str) or AXES[name][0] <= value <= AXES[name][-1] for name, value in defaults.items())
 
 
@@ -128,7 +127,7 @@ def test_a_tree_with_one_second_level_class_cannot_be_halved(tmp_path: Path) -> 
     tree = load_directory(corpus, str(table))
     assert {path[:2] for path in tree.classes} == {("a", "b")}
     with pytest.raises(StrategyError, match="at least two second-level classes"):
-        tune(corpus, tree, tries=3)
+        tune_strategy(corpus, tree, tries=3)
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -136,7 +135,7 @@ def test_a_tree_with_one_second_level_class_cannot_be_halved(tmp_path: Path) -> 
 
 @pytest.fixture(scope="module")
 def kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from pagekin.hypertext.read import ReadPlan, read_sources
+    from pagekin.hypertext import ReadPlan, read_sources
 
     folder = tmp_path_factory.mktemp("tuned")
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages(telling=True).items()))
@@ -155,7 +154,7 @@ def test_the_saved_strategy_is_one_that_an_index_takes(kin: Path, tmp_path: Path
     assert code == 0, said
     assert "The tuned strategy is better than" in said
     assert f"pagekin index {kin} --strategy {saved}" in said
-    assert load(saved).words == "all"
+    assert load_strategy(saved).words == "all"
     assert saved.read_text().startswith("# Tuned on web.kin and url-path: 60 tries, seed 1.")
 
 

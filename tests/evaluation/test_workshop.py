@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import PRESETS, Strategy, choose
-from pagekin.bags.matrix import bag_matrix
-from pagekin.bags.workshop import MadeBags, Workshop
+from pagekin.bags import PRESETS, BagWorkshop, Strategy, bag_matrix, choose_strategy
+from pagekin.bags.workshop import BagSet
 from pagekin.hypertext import Corpus
 from tests.bags.webs import make, plainly, read_web
 
@@ -48,7 +47,7 @@ SETTINGS = """
     stemming=stopstem
     metric=cosine
 """.split()
-STRATEGIES = [*PRESETS.values(), *(choose(settings=[one]) for one in SETTINGS)]
+STRATEGIES = [*PRESETS.values(), *(choose_strategy(settings=[one]) for one in SETTINGS)]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,7 @@ def expected(corpus: Corpus) -> dict[str, dict[str, np.ndarray]]:
     return {s.digest(): dict(make(corpus, s).kin.arrays) for s in STRATEGIES}
 
 
-def assert_the_same(made: MadeBags, arrays: dict[str, np.ndarray]) -> None:
+def assert_the_same(made: BagSet, arrays: dict[str, np.ndarray]) -> None:
     """An index numbers only the terms in use."""
     number = np.cumsum(made.df > 0) - 1
     assert np.array_equal(made.urls, arrays["bag.url"])
@@ -85,7 +84,7 @@ def test_bags_are_those_of_an_index_in_any_order_of_asking(
     tmp_path_factory: pytest.TempPathFactory,
     asked: list[Strategy],
 ) -> None:
-    workshop = Workshop(corpus, tmp_path_factory.mktemp("workshop"), threads=2)
+    workshop = BagWorkshop(corpus, tmp_path_factory.mktemp("workshop"), threads=2)
     for strategy in asked:
         assert_the_same(workshop.bags(strategy), expected[strategy.digest()])
 
@@ -93,13 +92,13 @@ def test_bags_are_those_of_an_index_in_any_order_of_asking(
 def test_every_strategy_of_the_settings_is_made_by_one_workshop(
     corpus: Corpus, expected: dict[str, dict[str, np.ndarray]], tmp_path: Path
 ) -> None:
-    workshop = Workshop(corpus, tmp_path)
+    workshop = BagWorkshop(corpus, tmp_path)
     for strategy in [*STRATEGIES, *reversed(STRATEGIES)]:
         assert_the_same(workshop.bags(strategy), expected[strategy.digest()])
 
 
 def test_bags_stay_as_they_are_while_others_are_made(corpus: Corpus, tmp_path: Path) -> None:
-    workshop = Workshop(corpus, tmp_path)
+    workshop = BagWorkshop(corpus, tmp_path)
     first = workshop.bags(Strategy())
     before = (first.terms.copy(), first.weights.copy())
     for strategy in STRATEGIES:
@@ -111,12 +110,12 @@ def test_bags_stay_as_they_are_while_others_are_made(corpus: Corpus, tmp_path: P
 def test_links_of_pages_that_do_not_count_are_left_out(corpus: Corpus, tmp_path: Path) -> None:
     strategy = plainly()
     (page,) = corpus.pages_of(corpus.url_number(f"{SITE}seas"))
-    made = Workshop(corpus, tmp_path, not_citing=np.array([page])).bags(strategy)
+    made = BagWorkshop(corpus, tmp_path, not_citing=np.array([page])).bags(strategy)
     assert_the_same(made, dict(make(corpus, strategy, not_citing=[f"{SITE}seas"]).kin.arrays))
 
 
 def test_urls_without_a_bag_have_empty_rows(corpus: Corpus, tmp_path: Path) -> None:
-    made = Workshop(corpus, tmp_path).bags(choose(settings=["content.scale=0", "title.scale=0"]))
+    made = BagWorkshop(corpus, tmp_path).bags(choose_strategy(settings=["content.scale=0", "title.scale=0"]))
     asked = np.arange(len(corpus.urls) + 3)
     matrix = bag_matrix(made, asked)
     assert matrix.empty == len(asked) - len(made.urls)
@@ -141,7 +140,7 @@ def crumbed(crumb: str, body: str) -> str:
     )
 
 
-def words_of(workshop: Workshop, strategy: Strategy, url: str) -> set[str]:
+def words_of(workshop: BagWorkshop, strategy: Strategy, url: str) -> set[str]:
     """The words and citing pages in a URL's bag."""
     made = workshop.bags(strategy)
     corpus = workshop.corpus
@@ -165,7 +164,7 @@ def test_breadcrumbs_feed_no_bag_that_is_judged_by_them(tmp_path: Path) -> None:
     )
     strategy = plainly("content.scale=1", "links.scale=1", "window.size=0")
     with_them, without = (
-        Workshop(corpus, tmp_path / str(left_out), without_crumbs=left_out) for left_out in (False, True)
+        BagWorkshop(corpus, tmp_path / str(left_out), without_crumbs=left_out) for left_out in (False, True)
     )
     assert {"zenith", "trees"} <= words_of(with_them, strategy, f"{SITE}oak")
     own_words = words_of(without, strategy, f"{SITE}oak")

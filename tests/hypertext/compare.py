@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from pagekin.hypertext import batch as b
-from pagekin.hypertext.model import fold
+from pagekin.hypertext import fold_case
 from pagekin.hypertext.part import Reader
 
 BITS = (1, 2, 4, 8, 16, 32)
@@ -70,7 +70,7 @@ def read_all(reader: Reader, pages: list[bytes], at_once: int = 50) -> list[Page
     readings = []
     for start in range(0, len(pages), at_once):
         lexed = reader.lex(pages[start : start + at_once])
-        names = [fold(word.decode()) for word in reader.word_strings()]
+        names = [fold_case(word.decode()) for word in reader.word_strings()]
         hrefs = [href.decode("utf-8", "replace") for href in reader.href_strings()]
         before = np.zeros(b.ROW_SIZE, dtype=np.int64)
         for row in lexed.rows:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pagekin.hypertext import AnchorKind, Attribute, Boundary, CharClass, PageFlag, char_class, fold_case
 from pagekin.hypertext import batch as slots
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT, LexedBatch
-from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, char_class, fold
 from pagekin.sources import Limits
 
 _RISING = (slots.R_TOKENS, slots.R_EVENTS, slots.R_ANCHORS, slots.R_TEXT)
@@ -73,7 +73,7 @@ def _page(
     assert len(stream) <= limits.tokens
     assert all(a < b for a, b in pairwise(offsets)), "word offsets rise"
     assert all(0 <= at < len(raw) for at in offsets), "words lie in the text"
-    folded = [fold(word.decode("utf-8")) for word in stream]
+    folded = [fold_case(word.decode("utf-8")) for word in stream]
     for word, at in zip(folded, offsets, strict=True):
         assert word in _own_texts(raw, at, limits.word_bytes), (word, raw[at : at + 40])
     boundaries, attributes = _events(batch.events[begin[1] : end[1]].tolist(), len(stream))
@@ -97,12 +97,12 @@ def _own_texts(raw: bytes, at: int, most: int) -> set[str]:
     """The words that may be meant by the text at an offset: the run of letters there, or one or two of a pair."""
     window = raw[at : at + 4 * most].decode("utf-8", "ignore")
     if char_class(window[0]) is CharClass.PAIR:
-        return {fold(window[0]), fold(window[:2])}
+        return {fold_case(window[0]), fold_case(window[:2])}
     length = 1
     while length < len(window) and char_class(window[length]) in (CharClass.WORD, CharClass.MARK):
         length += 1
     assert char_class(window[0]) is CharClass.WORD
-    return {fold(window[:length].encode()[:most].decode("utf-8", "ignore"))}
+    return {fold_case(window[:length].encode()[:most].decode("utf-8", "ignore"))}
 
 
 def _events(events: list[int], count: int) -> tuple[list[tuple[int, int]], list[int]]:

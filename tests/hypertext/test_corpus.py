@@ -11,10 +11,8 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from pagekin.hypertext import Corpus, check_corpus
+from pagekin.hypertext import Corpus, DamagedInputError, ReadPlan, check_corpus, read_sources, read_strictly
 from pagekin.hypertext import read as reading
-from pagekin.hypertext.read import DamagedInputError, ReadPlan, read_sources
-from pagekin.hypertext.strict import read_strictly
 from pagekin.sources import Limits
 from pagekin.sources import plan as planning
 from pagekin.store import check_files, open_kin

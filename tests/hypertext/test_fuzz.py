@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.hypertext.charset import to_utf8
-from pagekin.hypertext.lexer import Lexer
-from pagekin.hypertext.strict import StrictLexer
+from pagekin.hypertext import Lexer, StrictLexer, to_utf8
 from pagekin.sources import Limits, Page, plan_units, read_unit
 from tests.hypertext.invariants import PageRead, difference, read_all
 

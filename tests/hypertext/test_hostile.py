@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pagekin.hypertext.charset import to_utf8
-from pagekin.hypertext.lexer import Lexer
-from pagekin.hypertext.model import PageFlag
+from pagekin.hypertext import Lexer, PageFlag, StrictLexer, to_utf8
 from pagekin.hypertext.part import PartBuilder
-from pagekin.hypertext.strict import StrictLexer
 from pagekin.sources import Limits, Page, plan_units, read_unit
 from tests.hypertext.invariants import PageRead, read_all
 

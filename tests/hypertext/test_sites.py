@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext import canonical, site_of, sites, sites_of_urls
-from pagekin.hypertext.urls import host_of
-from pagekin.store import RaggedBytes
-from pagekin.store.ragged import pack
+from pagekin.hypertext import canonical_url, host_of, site_of, sites, sites_of_urls
+from pagekin.store import RaggedBytes, pack_strings
 
 
 @pytest.mark.parametrize(
@@ -67,7 +65,7 @@ def test_stray_dots_do_not_matter(host: str, site: str) -> None:
 
 
 def ragged(urls: list[str]) -> RaggedBytes:
-    return RaggedBytes(*pack([url.encode() for url in urls]))
+    return RaggedBytes(*pack_strings([url.encode() for url in urls]))
 
 
 def test_sites_are_numbered_in_the_order_of_their_names() -> None:
@@ -104,7 +102,7 @@ addresses = st.builds(
 
 @given(st.lists(addresses, max_size=30), st.integers(1, 7))
 def test_a_collection_gets_the_sites_of_its_hosts(made: list[str], at_once: int) -> None:
-    urls = sorted({url for url in map(canonical, made) if url})
+    urls = sorted({url for url in map(canonical_url, made) if url})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sites, "_URLS_AT_ONCE", at_once)
         numbers, names = sites_of_urls(ragged(urls))

@@ -12,7 +12,7 @@ from pagekin.hypertext import merge
 from pagekin.hypertext.merge import _merge_strings
 from pagekin.hypertext.part import _PADDING, _coded, _sorted
 from pagekin.hypertext.streams import encode_gaps
-from pagekin.store.ragged import pack
+from pagekin.store import pack_strings
 
 strings = st.lists(st.one_of(st.binary(max_size=3), st.text("ab\0", max_size=30).map(str.encode)), max_size=80)
 
@@ -25,7 +25,7 @@ def unpack(data: Any, ends: Any) -> list[bytes]:
 @settings(deadline=None)
 @given(strings)
 def test_strings_are_sorted_as_python_sorts_them(given_strings: list[bytes]) -> None:
-    (data, bounds), places = _sorted(*pack([*given_strings, _PADDING]))
+    (data, bounds), places = _sorted(*pack_strings([*given_strings, _PADDING]))
     wanted = sorted(set(given_strings))
     assert unpack(data, bounds[1:]) == wanted
     assert places.tolist() == [wanted.index(string) for string in given_strings]
@@ -41,7 +41,7 @@ def test_sorted_lists_are_merged_as_one_set(lists: list[list[bytes]], sizes: tup
         for number, some in enumerate(lists):
             folder = Path(name) / str(number)
             folder.mkdir()
-            (data, bounds), _ = _sorted(*pack([*some, _PADDING]))
+            (data, bounds), _ = _sorted(*pack_strings([*some, _PADDING]))
             data.tofile(folder / "words.bytes")
             bounds.tofile(folder / "words.offsets")
             parts.append(SimpleNamespace(folder=folder, ids=np.zeros(len(bounds) - 1, dtype=np.uint32)))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pagekin.hypertext.titles import ShortTitles, repeated_ends
+from pagekin.hypertext import ShortTitles
+from pagekin.hypertext.titles import repeated_ends
 from tests.bags.webs import read_web
 
 

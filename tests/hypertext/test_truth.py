@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from pagekin.hypertext.charset import to_utf8
-from pagekin.hypertext.lexer import Lexer
-from pagekin.hypertext.strict import StrictLexer
+from pagekin.hypertext import Lexer, StrictLexer, to_utf8
 from pagekin.sources import Limits
 
 from .compare import Difference, compare

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext.urls import Resolver, canonical, host_of
+from pagekin.hypertext import canonical_url, host_of
+from pagekin.hypertext.urls import Resolver
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ from pagekin.hypertext.urls import Resolver, canonical, host_of
     ],
 )
 def test_the_canonical_form_is_the_whatwg_one_without_fragment(url: str, expected: str | None) -> None:
-    assert canonical(url) == expected
+    assert canonical_url(url) == expected
 
 
 def test_hosts_keep_their_port_and_lose_credentials() -> None:

@@ -2,10 +2,8 @@
 
 import pytest
 
-from pagekin.hypertext.lexer import Lexer
-from pagekin.hypertext.model import Attribute, Boundary
+from pagekin.hypertext import Attribute, Boundary, Lexer, StrictLexer
 from pagekin.hypertext.part import Reader
-from pagekin.hypertext.strict import StrictLexer
 from pagekin.sources import Limits
 
 from .compare import PageReading, read_all

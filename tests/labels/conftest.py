@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.clusters import Tree, read_trees
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan, Tree, read_trees
 from pagekin.engines import cluster_collection
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from pagekin.clusters.terms import ATTRIBUTES
-from pagekin.labels import ContentLabel, SubCluster
-from pagekin.labels.membership import Filter
-from pagekin.labels.model import ADDED_BY, VERSION, Added, Lost, Term, is_plain, is_word, pack_terms
+from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.labels import LABEL_VERSION, AddedTerm, ContentLabel, SubCluster, TermFilter, is_plain
+from pagekin.labels.model import ADDED_BY, LabelLosses, Term, is_word, pack_terms
 
 counts = st.integers(0, 2**53 - 1)
 lines = st.text(max_size=20).filter(is_plain)
@@ -15,18 +14,19 @@ words = st.text(min_size=1, max_size=8).filter(is_word) | st.sampled_from(
 )
 urls = st.lists(words.map(lambda path: f"http://site.example/{path}"), unique=True, max_size=3).map(tuple)
 filters = st.lists(
-    st.lists(st.integers(0, 2**64 - 1), max_size=20).map(lambda keys: Filter.of(np.array(keys, np.uint64))), max_size=2
+    st.lists(st.integers(0, 2**64 - 1), max_size=20).map(lambda keys: TermFilter.of(np.array(keys, np.uint64))),
+    max_size=2,
 ).map(tuple)
 analysers = st.sampled_from(["", "porter-1", "other"])
 heaviest = st.lists(words, max_size=3).map(tuple)
 added = st.sets(
-    st.builds(Added, st.sampled_from(ATTRIBUTES), words, st.sampled_from(ADDED_BY)), max_size=3
+    st.builds(AddedTerm, st.sampled_from(TERM_ATTRIBUTES), words, st.sampled_from(ADDED_BY)), max_size=3
 ).map(lambda found: tuple(sorted(found)))  # fmt: skip
 
 
 @st.composite
 def terms(draw: st.DrawFn) -> list[Term]:
-    pairs = draw(st.sets(st.tuples(st.sampled_from(ATTRIBUTES), words), max_size=6))
+    pairs = draw(st.sets(st.tuples(st.sampled_from(TERM_ATTRIBUTES), words), max_size=6))
     found = []
     for attribute, word in sorted(pairs):
         df = draw(st.integers(1, 50))
@@ -47,7 +47,7 @@ def labels(draw: st.DrawFn) -> ContentLabel:
     )  # fmt: skip
     many = st.integers(99, 2**53 - 1)
     return ContentLabel(
-        VERSION, draw(analysers), draw(lines), draw(many), draw(many), draw(many), draw(st.booleans()),
-        Lost(draw(counts), draw(counts), draw(counts)), draw(heaviest), draw(added), table, packed[0], draw(filters), made,
+        LABEL_VERSION, draw(analysers), draw(lines), draw(many), draw(many), draw(many), draw(st.booleans()),
+        LabelLosses(draw(counts), draw(counts), draw(counts)), draw(heaviest), draw(added), table, packed[0], draw(filters), made,
         draw(counts), draw(counts),
     )  # fmt: skip

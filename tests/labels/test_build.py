@@ -8,18 +8,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms
-from pagekin.clusters import Tree
-from pagekin.clusters.terms import ATTRIBUTES, WORDS, TermCounts, count_terms, term_words
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.labels import ContentLabel, LabelError, from_json, to_json
-from pagekin.labels.build import chosen_nodes, leaf_label, noted_terms
-from pagekin.labels.fitting import Budget
-from pagekin.labels.membership import Filter, FilterBank, any_may_hold, term_key
-from pagekin.labels.model import Added
-from pagekin.labels.sexpr import from_sexpr, to_sexpr
+from pagekin.bags import bag_forms, preset_strategy
+from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, Tree, count_terms, term_words
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.labels import (
+    AddedTerm,
+    ContentLabel,
+    FilterBank,
+    LabelBudget,
+    LabelError,
+    TermFilter,
+    label_from_json,
+    label_from_sexpr,
+    label_to_json,
+    label_to_sexpr,
+    leaf_label,
+    term_key,
+)
+from pagekin.labels.build import chosen_nodes, noted_terms
+from pagekin.labels.membership import any_may_hold
 
 
 @pytest.fixture(scope="module")
@@ -36,23 +43,23 @@ def held(demo: Corpus) -> list[Counter[tuple[str, str]]]:
         words = [demo.word(int(word)) for word in stream.words]
         counted: Counter[tuple[str, str]] = Counter()
         for word, flags in zip(words, stream.attributes.tolist(), strict=True):
-            names = ["title"] if flags & 1 else [name for bit, name in enumerate(ATTRIBUTES) if flags >> bit & 1]
+            names = ["title"] if flags & 1 else [name for bit, name in enumerate(TERM_ATTRIBUTES) if flags >> bit & 1]
             counted.update((name, word) for name in names)
         found.append(counted)
     return found
 
 
 def forms_of(words: list[str]) -> dict[str, str]:
-    return dict(zip(words, bag_forms(words, preset(WORDS)), strict=True))
+    return dict(zip(words, bag_forms(words, preset_strategy(TERM_PRESET)), strict=True))
 
 
 def test_a_label_of_the_demo_web_travels_in_both_forms(label: ContentLabel) -> None:
-    assert from_json(to_json(label)) == label
-    assert from_sexpr(to_sexpr(label)) == label
+    assert label_from_json(label_to_json(label)) == label
+    assert label_from_sexpr(label_to_sexpr(label)) == label
 
 
 def test_a_label_is_the_same_each_time(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
-    assert to_json(leaf_label(demo, demo_tree, threads=2)) == to_json(label)
+    assert label_to_json(leaf_label(demo, demo_tree, threads=2)) == label_to_json(label)
 
 
 def test_the_clusters_that_were_asked_for_hold_every_page_once(demo: Corpus, demo_tree: Tree) -> None:
@@ -117,10 +124,10 @@ def test_absent_terms_are_reported_present_in_one_case_of_a_hundred(label: Conte
 
 @given(st.sets(st.integers(0, 2**64 - 1), max_size=200))
 def test_a_filter_holds_what_was_put_in(keys: set[int]) -> None:
-    made = Filter.of(np.array(sorted(keys), np.uint64))
+    made = TermFilter.of(np.array(sorted(keys), np.uint64))
     assert made.may_hold(np.array(sorted(keys), np.uint64)).all()
     assert made.fault() == ""
-    assert Filter.of(np.array(sorted(keys, reverse=True) * 2, np.uint64)) == made
+    assert TermFilter.of(np.array(sorted(keys, reverse=True) * 2, np.uint64)) == made
 
 
 @pytest.mark.parametrize("size", [1, 10, 50, 300, 5000])
@@ -128,26 +135,26 @@ def test_filters_of_all_sizes_are_wrong_in_one_case_of_a_hundred(size: int) -> N
     rng = np.random.default_rng(size)
     found = []
     for _ in range(20):
-        made = Filter.of(rng.integers(0, 2**64, size, np.uint64))
+        made = TermFilter.of(rng.integers(0, 2**64, size, np.uint64))
         found.append(made.may_hold(rng.integers(0, 2**64, 5000, np.uint64)).mean())
     assert np.mean(found) <= 0.01
 
 
 def test_any_of_several_filters_will_do_and_none_say_nothing() -> None:
-    queue, lock = (Filter.of(np.array([term_key(word)], np.uint64)) for word in ("queue", "lock"))
+    queue, lock = (TermFilter.of(np.array([term_key(word)], np.uint64)) for word in ("queue", "lock"))
     assert any_may_hold((queue, lock), "queues")
     assert any_may_hold((queue, lock), "lock")
     assert not any_may_hold((queue,), "lock")
     assert not any_may_hold((queue,), "queue", "title")
     assert any_may_hold((), "zebra")
     assert not any_may_hold((queue,), "the"), "stop words are words, too"
-    assert not any_may_hold((Filter.of(np.zeros(0, np.uint64)),), "queue")
+    assert not any_may_hold((TermFilter.of(np.zeros(0, np.uint64)),), "queue")
 
 
 def test_a_bank_of_filters_tells_what_each_of_them_tells() -> None:
     rng = np.random.default_rng(3)
     keys = [rng.integers(0, 2**64, size, np.uint64) for size in (0, 1, 7, 300, 5000, 0)]
-    filters = [Filter.of(one) for one in keys]
+    filters = [TermFilter.of(one) for one in keys]
     asked = np.concatenate([*(one[:20] for one in keys), rng.integers(0, 2**64, 3000, np.uint64)])
     found = FilterBank(filters).may_hold(asked)
     assert found.tolist() == [one.may_hold(asked).tolist() for one in filters]
@@ -157,7 +164,7 @@ def test_a_bank_of_filters_tells_what_each_of_them_tells() -> None:
 
 def test_terms_of_the_operator_are_marked_and_found(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
     assert not label.may_hold("xylographies")
-    more = leaf_label(demo, demo_tree, added=[Added("text", "xylography", "operator")])
+    more = leaf_label(demo, demo_tree, added=[AddedTerm("text", "xylography", "operator")])
     assert more.may_hold("xylographies")
     assert more.added[0].by == "operator"
     assert more.words == label.words
@@ -169,13 +176,13 @@ def test_budgets_are_always_kept_and_what_is_lost_is_told(
     demo: Corpus, demo_tree: Tree, max_terms: int, max_clusters: int, max_bytes: int
 ) -> None:
     try:
-        made = leaf_label(demo, demo_tree, Budget(max_terms, max_clusters, max_bytes))
+        made = leaf_label(demo, demo_tree, LabelBudget(max_terms, max_clusters, max_bytes))
     except LabelError as error:
         assert "is the least" in str(error)
         assert max_bytes < 1000
         return
-    data = to_json(made)
-    assert from_json(data) == made
+    data = label_to_json(made)
+    assert label_from_json(data) == made
     assert len(data) <= max_bytes
     assert 1 <= len(made.clusters) <= max_clusters
     assert all(len(part.terms.steps) <= max_terms for part in (made, *made.clusters))
@@ -203,8 +210,8 @@ def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path)
 
     def shown(made: TermCounts, name: str) -> dict[tuple[str, str], int]:
         row = slice(*made.offsets[pages[name] : pages[name] + 2].tolist())
-        pairs = (divmod(term, len(ATTRIBUTES)) for term in made.terms[row].tolist())
-        names = [(ATTRIBUTES[attribute], corpus.word(int(words.shown[word]))) for word, attribute in pairs]
+        pairs = (divmod(term, len(TERM_ATTRIBUTES)) for term in made.terms[row].tolist())
+        names = [(TERM_ATTRIBUTES[attribute], corpus.word(int(words.shown[word]))) for word, attribute in pairs]
         return dict(zip(names, made.counts[row].tolist(), strict=True))
 
     assert shown(noted, "short.html") == shown(counted, "short.html")
@@ -220,7 +227,7 @@ def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path)
 
 
 def test_the_heaviest_terms_stay(demo: Corpus, demo_tree: Tree, label: ContentLabel) -> None:
-    few = leaf_label(demo, demo_tree, Budget(20))
+    few = leaf_label(demo, demo_tree, LabelBudget(20))
     for mine, all_of_it in zip(few.clusters, label.clusters, strict=True):
         assert set(few.rows(mine.terms)) <= set(label.rows(all_of_it.terms))
         assert any(term.word in mine.heaviest for term in few.rows(mine.terms))

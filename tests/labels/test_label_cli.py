@@ -7,13 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan
 from pagekin.engines import cluster_collection
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.labels import from_json
-from pagekin.labels.keep import check_kept, read_label
-from pagekin.labels.parts import etag
-from pagekin.labels.sexpr import from_sexpr
+from pagekin.hypertext import ReadPlan, read_sources
+from pagekin.labels import check_stored_label, label_etag, label_from_json, label_from_sexpr, read_label
 from pagekin.store import open_kin
 from tests.bags.webs import record
 
@@ -38,23 +35,23 @@ def test_both_forms_for_programs_tell_the_same(demo_kin: Path) -> None:
     budgets = ("--max-terms", "40", "--max-clusters", "9", "--max-bytes", "90000")
     code, as_json = run(demo_kin, "--format", "json", *budgets)
     assert code == 0
-    label = from_json(as_json.encode())
+    label = label_from_json(as_json.encode())
     assert len(label.clusters) == 9
     code, as_sexpr = run(demo_kin, "--format", "sexpr", *budgets)
     assert code == 0
-    assert from_sexpr(as_sexpr) == label
+    assert label_from_sexpr(as_sexpr) == label
 
 
 def test_the_published_label_is_shown_whole_or_in_parts(demo_kin: Path) -> None:
     code, said = run(demo_kin, "--format", "json")
     assert code == 0
-    label = from_json(said.encode())
+    label = label_from_json(said.encode())
     assert label == read_label(open_kin(demo_kin))
     tags = open_kin(demo_kin).facts["label"]["etags"]
     for part in ("refinement", "routing", "browsing"):
         code, said = run(demo_kin, "--format", "json", "--part", part)
-        assert etag(from_json(said.encode())) == tags[part]
-    assert from_sexpr(run(demo_kin, "--format", "sexpr", "--part", "routing")[1]).filters == label.filters
+        assert label_etag(label_from_json(said.encode())) == tags[part]
+    assert label_from_sexpr(run(demo_kin, "--format", "sexpr", "--part", "routing")[1]).filters == label.filters
 
 
 def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) -> None:
@@ -63,7 +60,7 @@ def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) ->
     before = open_kin(kin).facts["label"]["etags"]
     code, said = run(kin, "--format", "json", "--add", "Geography", "--add", "title:atlas")
     assert code == 0
-    assert [(one.attribute, one.word, one.by) for one in from_json(said.encode()).added] == [
+    assert [(one.attribute, one.word, one.by) for one in label_from_json(said.encode()).added] == [
         ("text", "geography", "operator"), ("title", "atlas", "operator"),
     ]  # fmt: skip
     assert not read_label(open_kin(kin)).added
@@ -77,7 +74,7 @@ def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) ->
     assert not any(one.word in known for one in kept.added)
     after = open_kin(kin).facts["label"]["etags"]
     assert [function for function in before if before[function] != after[function]] == ["routing"]
-    assert not list(check_kept(open_kin(kin)))
+    assert not list(check_stored_label(open_kin(kin)))
     cluster_collection(kin, ClusterPlan())
     assert read_label(open_kin(kin)).added == kept.added, "clusters made anew keep the operator's terms"
     assert run(kin, "--save")[0] == 0

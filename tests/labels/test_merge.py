@@ -8,14 +8,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms
-from pagekin.clusters.terms import WORDS
-from pagekin.labels import ContentLabel, LabelError, SubCluster, from_json, to_json
-from pagekin.labels.fitting import Budget
-from pagekin.labels.membership import Filter, term_key
-from pagekin.labels.merge import cut_label, router_label
-from pagekin.labels.model import VERSION, Added, Lost, Term, check_label, pack_terms
+from pagekin.bags import bag_forms, preset_strategy
+from pagekin.clusters import TERM_PRESET
+from pagekin.labels import (
+    LABEL_VERSION,
+    AddedTerm,
+    ContentLabel,
+    LabelBudget,
+    LabelError,
+    SubCluster,
+    TermFilter,
+    cut_label,
+    label_from_json,
+    label_to_json,
+    router_label,
+    term_key,
+)
+from pagekin.labels.model import LabelLosses, Term, check_label, pack_terms
 from tests.labels.invented import labels
 
 hard = [HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -30,8 +39,8 @@ def site(name: str, *clusters: tuple[int, dict[str, int]]) -> ContentLabel:
     for _docs, held in clusters:
         total.update(held)
     words, packed = pack_terms([[Term("text", word, 2 * df, df) for word, df in total.items()], *rows])
-    filters = [Filter.of(np.array([term_key(word) for word in held], np.uint64)) for _docs, held in clusters]
-    whole = Filter.of(np.array([term_key(word) for word in total], np.uint64))
+    filters = [TermFilter.of(np.array([term_key(word) for word in held], np.uint64)) for _docs, held in clusters]
+    whole = TermFilter.of(np.array([term_key(word) for word in total], np.uint64))
     made = tuple(
         SubCluster(
             number, f"{name} {number}", docs, 10 * docs, len(held), (number,), (f"http://{name}.example/{number}",),
@@ -41,7 +50,20 @@ def site(name: str, *clusters: tuple[int, dict[str, int]]) -> ContentLabel:
     )  # fmt: skip
     docs = sum(one.num_docs for one in made)
     label = ContentLabel(
-        VERSION, "porter-1", name, docs, 10 * docs, len(total), True, Lost(), (), (), words, packed[0], (whole,), made
+        LABEL_VERSION,
+        "porter-1",
+        name,
+        docs,
+        10 * docs,
+        len(total),
+        True,
+        LabelLosses(),
+        (),
+        (),
+        words,
+        packed[0],
+        (whole,),
+        made,
     )
     check_label(label)
     return label
@@ -55,13 +77,13 @@ POEMS = {"poem": 3, "verse": 3}
 @generated
 @given(families, st.randoms(use_true_random=False), st.integers(1, 6), st.integers(0, 8))
 def test_any_children_in_any_order_give_the_same_sound_label(family, random, clusters, terms) -> None:
-    budget = Budget(terms, clusters)
+    budget = LabelBudget(terms, clusters)
     made = router_label("top", family, budget)
-    assert from_json(to_json(made.label)) == made.label
+    assert label_from_json(label_to_json(made.label)) == made.label
     names = list(family)
     random.shuffle(names)
     other = router_label("top", {name: family[name] for name in names}, budget)
-    assert to_json(other.label) == to_json(made.label)
+    assert label_to_json(other.label) == label_to_json(made.label)
     assert other.homes == made.homes
     assert len(made.label.clusters) <= clusters
     assert all(len(part.terms.steps) <= terms for part in (made.label, *made.label.clusters))
@@ -70,7 +92,7 @@ def test_any_children_in_any_order_give_the_same_sound_label(family, random, clu
 @generated
 @given(families, st.integers(1, 6))
 def test_every_sub_cluster_of_a_child_finds_its_home_and_is_counted_there(family, clusters) -> None:
-    made = router_label("top", family, Budget(10_000, clusters))
+    made = router_label("top", family, LabelBudget(10_000, clusters))
     docs: Counter[int] = Counter()
     tf: Counter[tuple[int, str, str]] = Counter()
     parts = {
@@ -83,12 +105,12 @@ def test_every_sub_cluster_of_a_child_finds_its_home_and_is_counted_there(family
         home = made.homes[child][number]
         docs[home] += one.num_docs
         for term in label.rows(one.terms):
-            stem = bag_forms([term.word], preset(WORDS))[0] or term.word
+            stem = bag_forms([term.word], preset_strategy(TERM_PRESET))[0] or term.word
             tf[home, term.attribute, stem] += term.tf
     largest = 2**53 - 1
     assert {one.number: one.num_docs for one in made.label.clusters} == {k: min(v, largest) for k, v in docs.items()}
     found = {
-        (one.number, term.attribute, bag_forms([term.word], preset(WORDS))[0] or term.word): term.tf
+        (one.number, term.attribute, bag_forms([term.word], preset_strategy(TERM_PRESET))[0] or term.word): term.tf
         for one in made.label.clusters
         for term in made.label.rows(one.terms)
     }
@@ -101,7 +123,7 @@ def test_sub_clusters_about_the_same_come_together() -> None:
         "b": site("b", (7, {"rivers": 4, "waters": 6, "flood": 1}), (3, POEMS)),
         "c": site("c", (9, {"locking": 2, "queues": 8, "threads": 7})),
     }
-    made = router_label("top", children, Budget(clusters=3))
+    made = router_label("top", children, LabelBudget(clusters=3))
     homes = made.homes
     assert homes["a"][1] == homes["b"][1]
     assert homes["a"][2] == homes["c"][1]
@@ -125,7 +147,7 @@ def test_merged_sub_clusters_are_named_by_what_many_of_their_pages_hold_and_few_
         "a": site("a", (100, courses), (100, {"river": 50, "page": 95, "exam": 2, "homework": 1})),
         "b": site("b", (100, courses | {"grade": 30}), (100, {"poem": 70, "page": 92})),
     }
-    made = router_label("top", children, Budget(clusters=3))
+    made = router_label("top", children, LabelBudget(clusters=3))
     home = made.homes["a"][1]
     assert home == made.homes["b"][1], "courses come together"
     label = next(one for one in made.label.clusters if one.number == home)
@@ -136,7 +158,7 @@ def test_merged_sub_clusters_are_named_by_what_many_of_their_pages_hold_and_few_
 def test_a_routers_label_knows_every_word_that_its_children_know() -> None:
     children = {"a": site("a", (5, RIVERS), (6, LOCKS)), "b": site("b", (3, POEMS))}
     above = router_label(
-        "top", {"edu": router_label("edu", children, Budget(1, 1)).label, "c": site("c", (2, {"map": 1}))}
+        "top", {"edu": router_label("edu", children, LabelBudget(1, 1)).label, "c": site("c", (2, {"map": 1}))}
     )
     for word in (*RIVERS, *LOCKS, *POEMS, "map", "maps"):
         assert above.label.may_hold(word), word
@@ -161,7 +183,7 @@ def test_a_site_that_is_reached_in_two_ways_makes_counts_bounds() -> None:
 
 
 def test_without_the_filters_of_one_child_nothing_is_certain() -> None:
-    bare = router_label("edu", {"a": site("a", (5, RIVERS))}, Budget(bytes=420)).label
+    bare = router_label("edu", {"a": site("a", (5, RIVERS))}, LabelBudget(bytes=420)).label
     assert bare.lost.filters == 2
     assert not bare.filters
     top = router_label("top", {"edu": bare, "b": site("b", (3, POEMS))}).label
@@ -182,10 +204,10 @@ def test_filters_of_another_analysis_are_not_believed() -> None:
 def test_added_terms_travel_upwards() -> None:
     import msgspec
 
-    added = (Added("text", "literature", "operator"),)
+    added = (AddedTerm("text", "literature", "operator"),)
     poems = msgspec.structs.replace(site("b", (3, POEMS)), added=added)
-    made = router_label("top", {"b": poems}, added=[Added("title", "art", "thesaurus")]).label
-    assert made.added == (*added, Added("title", "art", "thesaurus"))
+    made = router_label("top", {"b": poems}, added=[AddedTerm("title", "art", "thesaurus")]).label
+    assert made.added == (*added, AddedTerm("title", "art", "thesaurus"))
     assert made.may_hold("literature")
 
 
@@ -198,30 +220,30 @@ def test_a_router_without_children_has_nothing_to_tell() -> None:
 def test_bytes_are_kept(budget: int) -> None:
     children = {name: site(name, (5, RIVERS), (6, LOCKS), (3, POEMS)) for name in "abcdef"}
     try:
-        made = router_label("top", children, Budget(bytes=budget)).label
+        made = router_label("top", children, LabelBudget(bytes=budget)).label
     except LabelError as error:
         assert "is the least" in str(error)
         assert budget < 400
         return
-    assert len(to_json(made)) <= budget
+    assert len(label_to_json(made)) <= budget
 
 
 def test_what_a_cut_label_tells_besides_counts_too() -> None:
     label = msgspec.structs.replace(site("a", (5, RIVERS), (6, LOCKS), (3, POEMS)), waiting=2**50)
     for size in range(600, 1100):
-        assert len(to_json(cut_label(label, Budget(bytes=size)))) <= size
+        assert len(label_to_json(cut_label(label, LabelBudget(bytes=size)))) <= size
 
 
 @generated
 @given(labels(), st.integers(400, 4000))
 def test_a_label_is_cut_to_a_size_and_tells_what_it_is_made_of(label, size) -> None:
     try:
-        cut = cut_label(label, Budget(bytes=size))
+        cut = cut_label(label, LabelBudget(bytes=size))
     except LabelError as error:
         assert "is the least" in str(error)
         return
-    assert from_json(to_json(cut)) == cut
-    assert len(to_json(cut)) <= size
+    assert label_from_json(label_to_json(cut)) == cut
+    assert len(label_to_json(cut)) <= size
     inside = sorted(number for cluster in cut.clusters for number in cluster.nodes)
     assert inside == [cluster.number for cluster in label.clusters] or inside == [0]
     docs = {cluster.number: cluster.num_docs for cluster in label.clusters}

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pagekin.labels import ContentLabel, LabelError, LabelLimits, SubCluster, from_json, to_json
-from pagekin.labels.membership import Filter
-from pagekin.labels.model import Added, Term, pack_terms
-from pagekin.labels.sexpr import from_sexpr, to_sexpr
+from pagekin.labels import (
+    AddedTerm,
+    ContentLabel,
+    LabelError,
+    LabelLimits,
+    SubCluster,
+    TermFilter,
+    label_from_json,
+    label_from_sexpr,
+    label_to_json,
+    label_to_sexpr,
+)
+from pagekin.labels.model import Term, pack_terms
 from tests.labels.invented import labels
 
 FIGURE_5 = """((version: 1)
@@ -41,29 +50,29 @@ def small() -> ContentLabel:
     whole = [Term("text", "queue", 9, 5), Term("title", "lock", 3, 3)]
     first = [Term("header", "queue", 2, 1), Term("text", "queue", 5, 3)]
     table, packed = pack_terms([whole, first, [Term("text", "zebra", 4, 2)]])
-    held = Filter.of(np.arange(40, dtype=np.uint64))
+    held = TermFilter.of(np.arange(40, dtype=np.uint64))
     clusters = (
         SubCluster(1, "queues", 3, 700, 4, (2,), ("http://a.example/1", "http://a.example/2"), ("queue",), packed[1]),
         SubCluster(2, "animals", 2, 300, 3, (5, 6), (), (), packed[2], (held,)),
     )
     return ContentLabel(
-        1, "porter-1", "site", 5, 1000, 6, True, heaviest=("queue",), added=(Added("text", "literature", "operator"),),
+        1, "porter-1", "site", 5, 1000, 6, True, heaviest=("queue",), added=(AddedTerm("text", "literature", "operator"),),
         words=table, terms=packed[0], filters=(held,), clusters=clusters,
     )  # fmt: skip
 
 
 @given(labels())
 def test_a_label_comes_back_from_json_as_it_was(label: ContentLabel) -> None:
-    data = to_json(label)
-    assert from_json(data) == label
-    assert to_json(from_json(data)) == data
+    data = label_to_json(label)
+    assert label_from_json(data) == label
+    assert label_to_json(label_from_json(data)) == data
 
 
 @given(labels())
 def test_a_label_comes_back_from_an_s_expression_as_it_was(label: ContentLabel) -> None:
-    text = to_sexpr(label)
-    assert from_sexpr(text) == label
-    assert to_sexpr(from_sexpr(text)) == text
+    text = label_to_sexpr(label)
+    assert label_from_sexpr(text) == label
+    assert label_to_sexpr(label_from_sexpr(text)) == text
 
 
 def test_terms_are_found_again_in_the_columns() -> None:
@@ -73,17 +82,17 @@ def test_terms_are_found_again_in_the_columns() -> None:
 
 
 def test_an_s_expression_reads_like_figure_5() -> None:
-    lines = to_sexpr(small()).splitlines()
+    lines = label_to_sexpr(small()).splitlines()
     assert lines[0] == "((version: 1)"
     assert "((cluster-num: 1) (size: 700) (num-docs: 3) (num-terms: 4)" in lines
     assert '(url: "http://a.example/1")' in lines
     assert "(term: ((attribute: header) (value: queue) (tf: 2) (df: 1)))" in lines
     assert "(term: ((value: queue) (tf: 5) (df: 3)))" in lines
-    assert "filter:" not in to_sexpr(small(), filters=False)
+    assert "filter:" not in label_to_sexpr(small(), filters=False)
 
 
 def test_the_papers_own_form_is_read() -> None:
-    label = from_sexpr(FIGURE_5)
+    label = label_from_sexpr(FIGURE_5)
     assert label.name == "http://www.psrg.example/cgi-bin/crs/www-eecs.example"
     assert (label.num_docs, label.size, label.exact) == (13, 23998, False)
     assert Term("header", "department", 11, 5) in label.rows(label.clusters[0].terms)
@@ -148,11 +157,11 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_label_is_refused_with_a_reason(name: str) -> None:
     spoil, reason = HOSTILE[name]
-    told = json.loads(to_json(small()))
-    assert from_json(json.dumps(told).encode()) == small()
+    told = json.loads(label_to_json(small()))
+    assert label_from_json(json.dumps(told).encode()) == small()
     spoil(told)
     with pytest.raises(LabelError) as refused:
-        from_json(json.dumps(told).encode())
+        label_from_json(json.dumps(told).encode())
     assert reason in str(refused.value)
 
 
@@ -175,23 +184,23 @@ def test_a_hostile_label_is_refused_with_a_reason(name: str) -> None:
 )  # fmt: skip
 def test_what_is_no_label_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(LabelError, match=reason):
-        from_json(data)
+        label_from_json(data)
 
 
 def test_a_million_terms_are_too_many() -> None:
-    told = json.loads(to_json(small()))
+    told = json.loads(label_to_json(small()))
     million = 1_000_000
     told |= {"num_terms": million, "words": [f"{n:07}" for n in range(million)]}
     told["terms"] = {"steps": [6] * million, "tf": [1] * million, "df": [1] * million}
     with pytest.raises(LabelError, match="1,000,003 terms; 500,000 is the most"):
-        from_json(json.dumps(told, separators=(",", ":")).encode())
+        label_from_json(json.dumps(told, separators=(",", ":")).encode())
 
 
 def test_limits_can_be_narrower() -> None:
-    data = to_json(small())
+    data = label_to_json(small())
     for limits in (LabelLimits(bytes=100), LabelLimits(terms=3), LabelLimits(clusters=1), LabelLimits(urls=1)):
         with pytest.raises(LabelError, match="is the most"):
-            from_json(data, limits)
+            label_from_json(data, limits)
 
 
 @pytest.mark.parametrize(
@@ -218,5 +227,5 @@ def test_limits_can_be_narrower() -> None:
 )  # fmt: skip
 def test_a_hostile_s_expression_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(LabelError) as refused:
-        from_sexpr(text)
+        label_from_sexpr(text)
     assert reason in str(refused.value)

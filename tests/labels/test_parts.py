@@ -8,11 +8,25 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 
-from pagekin.labels import ContentLabel, LabelError, LabelLimits, to_json
-from pagekin.labels.keep import check_kept
-from pagekin.labels.membership import Filter, term_key
-from pagekin.labels.model import Added, check_label
-from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined, part_of, parts_of, published, to_wire
+from pagekin.labels import (
+    ABSTRACTION_FUNCTIONS,
+    AddedTerm,
+    ContentLabel,
+    LabelError,
+    LabelLimits,
+    TermFilter,
+    check_stored_label,
+    join_parts,
+    label_etag,
+    label_from_wire,
+    label_part,
+    label_parts,
+    label_to_json,
+    label_to_wire,
+    parts_to_publish,
+    term_key,
+)
+from pagekin.labels.model import check_label
 from pagekin.store import Kin
 from tests.labels.invented import labels
 from tests.labels.test_merge import LOCKS, RIVERS, site
@@ -26,27 +40,27 @@ def keys_of(*groups: dict[str, int]) -> list[np.ndarray]:
 
 
 def tags(parts: dict[str, ContentLabel]) -> dict[str, str]:
-    return {function: etag(part) for function, part in parts.items()}
+    return {function: label_etag(part) for function, part in parts.items()}
 
 
 @generated
 @given(labels())
 def test_the_parts_of_a_label_are_labels_and_come_together_again(label: ContentLabel) -> None:
-    parts = parts_of(label)
+    parts = label_parts(label)
     for part in parts.values():
         check_label(part)
-    assert joined(parts) == label
+    assert join_parts(parts) == label
 
 
 @generated
 @given(labels())
 def test_a_label_comes_back_from_the_wire_as_it_was(label: ContentLabel) -> None:
-    assert from_wire(to_wire(label)) == label
+    assert label_from_wire(label_to_wire(label)) == label
 
 
 def test_each_part_holds_what_its_function_needs_and_no_more() -> None:
     label = site("a", (5, RIVERS), (6, LOCKS))
-    parts = parts_of(label)
+    parts = label_parts(label)
     assert parts["routing"].filters == label.filters
     assert list(parts["routing"].rows(parts["routing"].terms)) == list(label.rows(label.terms))
     assert [one.filters for one in parts["routing"].clusters] == [one.filters for one in label.clusters]
@@ -62,14 +76,14 @@ def test_each_part_holds_what_its_function_needs_and_no_more() -> None:
 )
 def test_what_is_no_label_on_the_wire_is_refused(data: bytes) -> None:
     with pytest.raises(LabelError):
-        from_wire(data)
+        label_from_wire(data)
 
 
 def test_a_bomb_on_the_wire_is_refused_at_its_limit() -> None:
     bomb = zstandard.compress(b" " * (1 << 28))
     assert len(bomb) < 100_000
     with pytest.raises(LabelError, match="is the most"):
-        from_wire(bomb, LabelLimits(bytes=1 << 20))
+        label_from_wire(bomb, LabelLimits(bytes=1 << 20))
 
 
 def kept(raw: dict[str, bytes], etags: dict[str, str]) -> Kin:
@@ -79,63 +93,70 @@ def kept(raw: dict[str, bytes], etags: dict[str, str]) -> Kin:
 
 
 def test_a_part_that_an_older_version_wrote_is_whole() -> None:
-    raw = {function: to_json(part) for function, part in parts_of(site("a", (5, RIVERS))).items()}
+    raw = {function: label_to_json(part) for function, part in label_parts(site("a", (5, RIVERS))).items()}
     older = {function: part.replace(b'"num_words":0,', b"") for function, part in raw.items()}
     assert older != raw
-    assert {function: etag(part) for function, part in raw.items()} != {f: etag(part) for f, part in older.items()}
-    etags = {function: etag(part) for function, part in older.items()}
-    assert list(check_kept(kept(older, etags))) == []
-    assert [one.where for one in check_kept(kept(raw, etags))] == [f"label.{function}" for function in FUNCTIONS]
+    assert {function: label_etag(part) for function, part in raw.items()} != {
+        f: label_etag(part) for f, part in older.items()
+    }
+    etags = {function: label_etag(part) for function, part in older.items()}
+    assert list(check_stored_label(kept(older, etags))) == []
+    assert [one.where for one in check_stored_label(kept(raw, etags))] == [
+        f"label.{function}" for function in ABSTRACTION_FUNCTIONS
+    ]
 
 
 def test_the_same_label_again_changes_no_etag() -> None:
     label = site("a", (5, RIVERS), (6, LOCKS))
-    first = published(None, label)
-    assert joined(first) == label
-    assert tags(published(first, label, keys_of(RIVERS, LOCKS))) == tags(first)
+    first = parts_to_publish(None, label)
+    assert join_parts(first) == label
+    assert tags(parts_to_publish(first, label, keys_of(RIVERS, LOCKS))) == tags(first)
 
 
 def test_small_changes_are_not_published_but_a_new_word_is_for_routing() -> None:
     many = {f"word{number}": 20 for number in range(100)}
     label = site("a", (50, many), (60, LOCKS))
-    first = published(None, label)
+    first = parts_to_publish(None, label)
     moved = site("a", (50, {**many, "word3": 21, "word4": 19}), (60, LOCKS))
-    after = published(first, moved, keys_of(many, LOCKS))
+    after = parts_to_publish(first, moved, keys_of(many, LOCKS))
     assert tags(after) == tags(first)
     new = site("a", (50, {**many, "zebra": 1}), (60, LOCKS))
-    after = published(first, new, keys_of({**many, "zebra": 1}, LOCKS))
-    assert after["routing"] == part_of(new, "routing")
-    assert joined(after).may_hold("zebra")
+    after = parts_to_publish(first, new, keys_of({**many, "zebra": 1}, LOCKS))
+    assert after["routing"] == label_part(new, "routing")
+    assert join_parts(after).may_hold("zebra")
     assert tags(after)["refinement"] == tags(first)["refinement"]
     assert tags(after)["browsing"] == tags(first)["browsing"]
-    check_label(joined(after))
+    check_label(join_parts(after))
 
 
 def test_large_changes_are_published_where_they_matter() -> None:
     label = site("a", (50, RIVERS), (60, LOCKS))
-    first = published(None, label)
+    first = parts_to_publish(None, label)
     changes = {
         "refinement": site("a", (50, {**RIVERS, "bank": 40}), (60, LOCKS)),
         "browsing": msgspec.structs.replace(
             label, clusters=(msgspec.structs.replace(label.clusters[0], name="floods"), label.clusters[1])
         ),
-        "routing": msgspec.structs.replace(label, added=(Added("text", "geography", "operator"),)),
+        "routing": msgspec.structs.replace(label, added=(AddedTerm("text", "geography", "operator"),)),
     }
     for function, new in changes.items():
-        after = published(first, new, keys_of(RIVERS, LOCKS))
+        after = parts_to_publish(first, new, keys_of(RIVERS, LOCKS))
         assert tags(after)[function] != tags(first)[function], function
-        assert after[function] == part_of(new, function)
+        assert after[function] == label_part(new, function)
     grown = site("a", (70, RIVERS), (60, LOCKS))
-    assert all(tags(published(first, grown, keys_of(RIVERS, LOCKS)))[one] != tags(first)[one] for one in FUNCTIONS)
+    assert all(
+        tags(parts_to_publish(first, grown, keys_of(RIVERS, LOCKS)))[one] != tags(first)[one]
+        for one in ABSTRACTION_FUNCTIONS
+    )
     split = site("a", (50, RIVERS), (30, LOCKS), (30, LOCKS))
-    assert published(first, split, keys_of(RIVERS, LOCKS, LOCKS)) == parts_of(split)
+    assert parts_to_publish(first, split, keys_of(RIVERS, LOCKS, LOCKS)) == label_parts(split)
 
 
 def test_a_page_that_moves_to_another_sub_cluster_takes_its_words_along() -> None:
     label = site("a", (50, RIVERS), (60, {**LOCKS, "map": 1}))
-    first = published(None, label)
+    first = parts_to_publish(None, label)
     moved = site("a", (51, {**RIVERS, "map": 1}), (59, LOCKS))
-    after = published(first, moved, keys_of({**RIVERS, "map": 1}, LOCKS))
+    after = parts_to_publish(first, moved, keys_of({**RIVERS, "map": 1}, LOCKS))
     assert after["routing"].clusters[0].filters[0].may_hold(np.array([term_key("map")], np.uint64)).all()
 
 
@@ -143,28 +164,28 @@ def test_words_that_are_gone_are_forgotten_when_they_are_many() -> None:
     many = {f"word{number}": 2 for number in range(100)}
     label = site("a", (50, many))
     few = dict(list(many.items())[:80])
-    after = published(published(None, label), site("a", (50, few)), keys_of(few))
+    after = parts_to_publish(parts_to_publish(None, label), site("a", (50, few)), keys_of(few))
     assert after["routing"].filters[0].keys == 80
 
 
 def test_a_routers_filters_are_compared_as_they_are() -> None:
     label = site("a", (50, RIVERS), (60, LOCKS))
-    first = published(None, label)
-    assert tags(published(first, label)) == tags(first)
-    other = msgspec.structs.replace(label, filters=(Filter.of(np.array([7], np.uint64)),))
-    assert published(first, other)["routing"] == part_of(other, "routing")
+    first = parts_to_publish(None, label)
+    assert tags(parts_to_publish(first, label)) == tags(first)
+    other = msgspec.structs.replace(label, filters=(TermFilter.of(np.array([7], np.uint64)),))
+    assert parts_to_publish(first, other)["routing"] == label_part(other, "routing")
 
 
 def test_parts_that_do_not_belong_together_are_refused() -> None:
-    one, two = parts_of(site("a", (5, RIVERS), (6, LOCKS))), parts_of(site("a", (5, RIVERS)))
+    one, two = label_parts(site("a", (5, RIVERS), (6, LOCKS))), label_parts(site("a", (5, RIVERS)))
     with pytest.raises(LabelError, match="do not belong together"):
-        joined({**one, "routing": two["routing"]})
+        join_parts({**one, "routing": two["routing"]})
 
 
 def test_a_router_that_hears_from_another_child_says_so_at_once() -> None:
     waiting = msgspec.structs.replace(site("a", (50, RIVERS), (60, LOCKS)), waiting=2)
-    first = published(None, waiting)
-    assert joined(first).waiting == 2
-    after = published(first, msgspec.structs.replace(waiting, waiting=0))
-    assert joined(after).waiting == 0
-    assert all(tags(after)[function] != tags(first)[function] for function in FUNCTIONS)
+    first = parts_to_publish(None, waiting)
+    assert join_parts(first).waiting == 2
+    after = parts_to_publish(first, msgspec.structs.replace(waiting, waiting=0))
+    assert join_parts(after).waiting == 0
+    assert all(tags(after)[function] != tags(first)[function] for function in ABSTRACTION_FUNCTIONS)

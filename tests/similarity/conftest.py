@@ -7,7 +7,7 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
+from pagekin.hypertext import ReadPlan
 from pagekin.similarity import RelatedIndex
 
 

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pagekin.bags import choose
-from pagekin.bags.bags import Origin
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.check import ARRAYS, check_index
+from pagekin.bags import Origin, choose_strategy
+from pagekin.similarity import INDEX_ARRAYS, RelatedIndex, check_index
 from pagekin.store import Finding, Kin, KinWriter, check_files, open_kin
 
 from .webs import Array, index_web
@@ -29,7 +27,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Kin:
     """Four pages of two sites and a fifth known by a link alone; bags with words, titles, links' words, citing pages and
     linked ones."""
     return index_web(
-        tmp_path_factory.mktemp("small"), WEB, choose(settings=["links.scale=1", "signature.m=16"])
+        tmp_path_factory.mktemp("small"), WEB, choose_strategy(settings=["links.scale=1", "signature.m=16"])
     ).corpus.kin
 
 
@@ -53,7 +51,7 @@ def with_arrays(kin: Kin, arrays: dict[str, Array]) -> Kin:
 
 
 def index_arrays(kin: Kin) -> list[str]:
-    return [name for name in kin.arrays if name.startswith(ARRAYS)]
+    return [name for name in kin.arrays if name.startswith(INDEX_ARRAYS)]
 
 
 def test_a_whole_index_yields_nothing(small: Kin, demo: RelatedIndex, tmp_path: Path) -> None:
@@ -74,11 +72,11 @@ def test_a_whole_index_yields_nothing(small: Kin, demo: RelatedIndex, tmp_path: 
     ids=str,
 )
 def test_whatever_the_strategy_a_new_index_is_whole(tmp_path: Path, settings: list[str]) -> None:
-    assert list(check_index(index_web(tmp_path, WEB, choose(settings=settings)).corpus.kin)) == []
+    assert list(check_index(index_web(tmp_path, WEB, choose_strategy(settings=settings)).corpus.kin)) == []
 
 
 def test_a_collection_without_an_index_has_nothing_to_check(small: Kin) -> None:
-    arrays = {name: array for name, array in small.arrays.items() if not name.startswith(ARRAYS)}
+    arrays = {name: array for name, array in small.arrays.items() if not name.startswith(INDEX_ARRAYS)}
     facts = {name: fact for name, fact in small.facts.items() if name != "index"}
     assert list(check_index(Kin(small.path, {**small.manifest, "facts": facts}, arrays))) == []
     (finding,) = check_index(Kin(small.path, {**small.manifest, "facts": facts}, small.arrays))
@@ -178,7 +176,7 @@ def test_documents_of_a_list_in_another_order_are_noticed(small: Kin, tmp_path: 
 
 def test_signatures_of_another_seed_are_noticed_though_the_lists_invert_them(small: Kin, tmp_path: Path) -> None:
     other = index_web(
-        tmp_path, WEB, choose(settings=["links.scale=1", "signature.m=16", "signature.seed=2"])
+        tmp_path, WEB, choose_strategy(settings=["links.scale=1", "signature.m=16", "signature.seed=2"])
     ).corpus.kin
     names = [name for name in index_arrays(other) if name.startswith(("signature.", "list."))]
     findings = rewritten(
@@ -260,7 +258,7 @@ def test_linked_pages_counted_as_citing_ones_are_noticed(small: Kin, tmp_path: P
 
 
 def test_a_strategy_that_did_not_make_the_index_is_noticed(small: Kin, tmp_path: Path) -> None:
-    strategy = choose(settings=["links.scale=1", "signature.m=16", "window.size=7"])
+    strategy = choose_strategy(settings=["links.scale=1", "signature.m=16", "window.size=7"])
     (finding,) = rewritten(small, tmp_path, facts={"strategy": strategy.as_dict()})
     assert (finding.where, "digest differs" in finding.what) == ("manifest.json", True)
     (finding,) = rewritten(small, tmp_path, facts={"strategy": {"moods": {"gloom": 1}}})

@@ -7,14 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import choose
-from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words, sketch
-from pagekin.bags.furniture import furniture, in_furniture
-from pagekin.bags.page import page_sketch
-from pagekin.bags.words import bag_forms
+from pagekin.bags import (
+    EMPTY_PLACE,
+    NEAR_COPY,
+    SKETCH_PLACES,
+    are_copies,
+    bag_forms,
+    choose_strategy,
+    common_words,
+    find_furniture,
+    page_sketch,
+)
+from pagekin.bags.copies import sketch
+from pagekin.bags.furniture import words_in_furniture
 from pagekin.hypertext import Attribute
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.neighbours import CopyGroup, near_duplicates
+from pagekin.similarity import RelatedIndex, near_duplicates
+from pagekin.similarity.neighbours import CopyGroup
 
 from .webs import Array, index_web
 
@@ -27,7 +35,7 @@ def own_words(index: RelatedIndex, document: int) -> set[str]:
     """The kept words of a document's page, without its title and the site's furniture."""
     (page,) = index.bags.pages(np.array([document])).tolist()
     stream = index.corpus.stream(page)
-    own = ~in_furniture(index.corpus, page, furniture(index.corpus, index.strategy))
+    own = ~words_in_furniture(index.corpus, page, find_furniture(index.corpus, index.strategy))
     running = stream.words[own & ((stream.attributes & (Attribute.TEXT | Attribute.ALT)) > 0)]
     return {form for form in bag_forms([index.corpus.word(int(word)) for word in running], index.strategy) if form}
 
@@ -43,7 +51,10 @@ def plain_sketch(items: list[int]) -> list[int]:
         z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
         z ^= z >> 31
         places[z >> 58] = min(z, places.get(z >> 58, z))
-    return [min(places[place] % 2**16, EMPTY - 1) if place in places else EMPTY for place in range(PLACES)]
+    return [
+        min(places[place] % 2**16, EMPTY_PLACE - 1) if place in places else EMPTY_PLACE
+        for place in range(SKETCH_PLACES)
+    ]
 
 
 @generated
@@ -54,22 +65,22 @@ def test_a_sketch_keeps_the_least_hash_of_each_place(items: Array) -> None:
 
 def test_numpy_and_the_compiler_sketch_all_pages_of_the_demo_web_alike(demo: RelatedIndex) -> None:
     corpus = demo.corpus
-    rows = corpus.kin["copy.rows"].reshape(-1, PLACES)
+    rows = corpus.kin["copy.rows"].reshape(-1, SKETCH_PLACES)
     assert len(rows) == len(corpus)
-    left_out = furniture(corpus, demo.strategy)
+    left_out = find_furniture(corpus, demo.strategy)
     assert left_out.any()
     for page in range(len(corpus)):
         stream = corpus.stream(page)
-        own = ~in_furniture(corpus, page, left_out)
+        own = ~words_in_furniture(corpus, page, left_out)
         words = [corpus.word(int(word)) for word in stream.words[own]]
         np.testing.assert_array_equal(page_sketch(words, stream.attributes[own].tolist(), demo.strategy), rows[page])
 
 
 def test_a_title_is_no_part_of_a_sketch_and_neither_is_what_does_not_count() -> None:
-    strategy = choose(settings=["words=mixed", "stemming=stem"])
+    strategy = choose_strategy(settings=["words=mixed", "stemming=stem"])
     words, text, title = ["granite", "the", "1984", "mica"], int(Attribute.TEXT), int(Attribute.TITLE)
     alone = page_sketch(["granite"], [text], strategy)
-    assert np.count_nonzero(alone != EMPTY) == 1
+    assert np.count_nonzero(alone != EMPTY_PLACE) == 1
     np.testing.assert_array_equal(page_sketch(words, [text, text, text, title], strategy), alone)
     np.testing.assert_array_equal(page_sketch(["granites", *words], [text, text, text, text, title], strategy), alone)
 
@@ -107,7 +118,9 @@ def test_the_estimated_share_of_common_words_is_near_the_true_one() -> None:
             page = np.concatenate([rng.permutation(words)[:shared], others])
             estimates.append(common_words(sketch(page)[None], sketch(words))[0])
         truth = shared / (6_000 - shared)
-        assert np.mean(estimates) == pytest.approx(truth, abs=0.01 + 4 * np.sqrt(truth * (1 - truth) / PLACES / 200))
+        assert np.mean(estimates) == pytest.approx(
+            truth, abs=0.01 + 4 * np.sqrt(truth * (1 - truth) / SKETCH_PLACES / 200)
+        )
 
 
 # -- a collection ---------------------------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.neighbours import all_neighbours
+from pagekin.similarity import RelatedIndex, all_neighbours
 from pagekin.similarity.related import DEPTH
 from tests.similarity.webs import index_web
 

@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pagekin.bags.bags import Bags
-from pagekin.bags.strategy import HAVELIWALA2002, Signature
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.makers import make_maker
+from pagekin.bags import Bags, Signature
+from pagekin.bags.strategy import HAVELIWALA2002
+from pagekin.similarity import RelatedIndex, make_maker
 from pagekin.similarity.paper import integer_bag
 from pagekin.similarity.related import margin
 

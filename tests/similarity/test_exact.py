@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.similarity import RelatedIndex, exact
-from pagekin.similarity.exact import ExactSimilarity, cosine, jaccard
+from pagekin.similarity import RelatedIndex, exact, jaccard
+from pagekin.similarity.exact import ExactSimilarity, cosine
 
 from .webs import Array, bags_of
 

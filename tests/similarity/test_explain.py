@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.explain import AROUND, Citation, Citations, SharedTerm, shared_terms
-from pagekin.similarity.related import Query
+from pagekin.similarity import Citation, Citations, Query, RelatedIndex, SharedTerm, shared_terms
+from pagekin.similarity.explain import AROUND
 
 from .webs import index_web, plainly
 

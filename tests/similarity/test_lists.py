@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags.strategy import Signature
-from pagekin.similarity import RelatedIndex, lists
+from pagekin.bags import Signature
+from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index
 from pagekin.similarity.figure11 import inverted_lists, matches_above, process_query
-from pagekin.similarity.index import make_index
-from pagekin.similarity.lists import Eligible, Found, SignatureIndex
-from pagekin.similarity.related import DEPTH, ENTRIES
+from pagekin.similarity.lists import Eligible, Found
+from pagekin.similarity.related import DEPTH
 from pagekin.store import KinWriter
 
 from .webs import Array, list_arrays, plainly, signature_index
@@ -340,7 +339,7 @@ def test_re_ranked_answers_hold_nearly_all_of_the_true_ten_best(school: RelatedI
         truth[document] = 0
         tenth = np.partition(truth, -10)[-10]
         query = school.query_of([school.urls[document]])
-        candidates = school.index.candidates(query.signature, DEPTH, ENTRIES, all_but(document))
+        candidates = school.index.candidates(query.signature, DEPTH, LIST_ENTRIES, all_but(document))
         documents, similarity = school.rerank(query, candidates.docs)
         np.testing.assert_allclose(similarity[:10], truth[documents[:10]], atol=1.1e-7)
         right += np.count_nonzero(truth[documents[:10]] >= tenth)

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags.strategy import Signature
+from pagekin.bags import Signature
+from pagekin.similarity import make_maker
 from pagekin.similarity.darts import LATER, PIECE
-from pagekin.similarity.makers import Maker, make_maker
+from pagekin.similarity.makers import Maker
 from pagekin.similarity.paper import P, integer_bag
 
 Array = npt.NDArray[Any]

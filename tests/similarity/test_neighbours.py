@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.similarity import RelatedIndex, neighbours
+from pagekin.similarity import RelatedIndex, all_neighbours, neighbours
 from pagekin.similarity import related as one_by_one
-from pagekin.similarity.neighbours import Neighbours, all_neighbours
+from pagekin.similarity.neighbours import Neighbours
 
 from .test_related import STONES, WEB, between_web, copies_web
 from .webs import index_web, plainly
@@ -70,7 +70,7 @@ def test_any_number_of_pages_above_any_similarity_may_be_asked_for(
 ) -> None:
     monkeypatch.setattr(one_by_one, "DEPTH", 60)
     monkeypatch.setattr(neighbours, "DEPTH", 60)
-    monkeypatch.setattr(one_by_one, "ENTRIES", 300)
+    monkeypatch.setattr(one_by_one, "LIST_ENTRIES", 300)
     monkeypatch.setattr(neighbours, "ENTRIES", 300)
     some = np.arange(5, len(demo), 41)
     found = together(demo, all_neighbours(demo, some, k, fold, alpha))

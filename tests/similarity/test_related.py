@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import pagekin
-from pagekin.bags import Strategy, choose
-from pagekin.bags.copies import EMPTY, are_copies
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.bags import EMPTY_PLACE, Strategy, are_copies, choose_strategy
+from pagekin.hypertext import ReadPlan, read_sources
 from pagekin.similarity import Answer, RelatedError, RelatedIndex, related
 from pagekin.similarity.related import margin
-from pagekin.sources.demo import demo_pages
+from pagekin.sources import demo_pages
 from pagekin.store import KinError, KinWriter, open_kin
 from tests.bags.webs import moved, record
 
@@ -207,7 +206,7 @@ def same_query(index: RelatedIndex, url: str, html: bytes) -> None:
 )
 def test_html_asks_what_the_same_page_in_the_collection_asks(tmp_path: Path, settings: list[str]) -> None:
     web = {url: html + ". <h2>Stones</h2> A stone, 7 stones, of age <img alt='a stone'>" for url, html in WEB.items()}
-    index = index_web(tmp_path, web, choose(settings=settings))
+    index = index_web(tmp_path, web, choose_strategy(settings=settings))
     for url, html in web.items():
         same_query(index, url, html.encode())
 
@@ -436,7 +435,7 @@ def test_a_mirror_is_told_by_its_words_though_other_pages_link_to_it(demo: Relat
 
 def test_several_pages_have_no_copies(demo: RelatedIndex) -> None:
     query = demo.query_of(["http://mountains.example/matterhorn.html", "http://mountains.example/eiger.html"])
-    assert np.all(query.sketch == EMPTY)
+    assert np.all(query.sketch == EMPTY_PLACE)
     assert demo.answer(query).copies == []
 
 
@@ -449,7 +448,7 @@ def test_answers_that_look_at_every_candidate_are_the_exact_ones(
 ) -> None:
     """All candidates are all documents that agree with the page anywhere; the best ten are hardly ever others."""
     monkeypatch.setattr(related, "DEPTH", len(demo))
-    monkeypatch.setattr(related, "ENTRIES", 1 << 40)
+    monkeypatch.setattr(related, "LIST_ENTRIES", 1 << 40)
     asked = range(0, len(demo), 10)
     same = 0
     for document in asked:

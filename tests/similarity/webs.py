@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, choose
-from pagekin.bags.bags import Bags
+from pagekin.bags import Bags, Strategy, choose_strategy
 from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
-from pagekin.similarity import RelatedIndex
+from pagekin.hypertext import ReadPlan
+from pagekin.similarity import RelatedIndex, SignatureIndex
 from pagekin.similarity.figure11 import inverted_lists
-from pagekin.similarity.lists import SignatureIndex
 from pagekin.store import Kin
 from tests.bags.webs import record
 
@@ -28,7 +26,7 @@ PLAIN = (
 
 def plainly(*settings: str) -> Strategy:
     """The plain strategy with a few settings changed."""
-    return choose(settings=[*PLAIN, *settings])
+    return choose_strategy(settings=[*PLAIN, *settings])
 
 
 def index_web(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.net import Guard, parse_allowed
-from pagekin.sources.robot import CrawlLimits, CrawlPlan
+from pagekin.sources import CrawlLimits, CrawlPlan
 
 Answer = bytes | Iterable[bytes]
 Site = Callable[["Asked"], Answer]

@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pagekin.sources.demo import DemoPage, FactError, demo_directory, demo_pages
+from pagekin.sources import demo_directory, demo_pages
+from pagekin.sources.demo import DemoPage, FactError
 from pagekin.sources.demo.build import build_pages
 from pagekin.sources.demo.facts import load_facts
 from pagekin.sources.demo.links import sentences

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext.urls import canonical
-from pagekin.sources.robot.addresses import Place, Scope, clean_url, has_credentials, place_of, site_of, trap_reason
+from pagekin.hypertext import canonical_url
+from pagekin.sources import clean_url, has_credentials
+from pagekin.sources.robot.addresses import Place, Scope, place_of, site_of, trap_reason
 from pagekin.sources.robot.plan import CrawlLimits
 
 BASE = "http://a.example/x/y.html?q#f"
@@ -57,7 +58,7 @@ def test_session_ids_are_left_out(url: str, clean: str) -> None:
 def test_without_session_ids_the_spelling_is_the_one_pagekin_reads_by(written: str, base: str) -> None:
     clean = clean_url(written, base)
     if clean is not None and "session" not in clean.lower():
-        assert clean == canonical(written, base)
+        assert clean == canonical_url(written, base)
         assert clean_url(clean) == clean
 
 

@@ -19,8 +19,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from pagekin.sources import Page
-from pagekin.sources.robot import CRAWL_LIMITS, CrawlLimits, crawl, parse_crawl_limits
+from pagekin.sources import CrawlLimits, Page, crawl, parse_crawl_limits
+from pagekin.sources.robot import CRAWL_LIMITS
 from tests.sources.making import read_file
 from tests.sources.robot_server import Server, answer, moved, page, pages, serving
 

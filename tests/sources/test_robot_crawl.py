@@ -18,8 +18,7 @@ import pytest
 from fastwarc.warc import ArchiveIterator
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
-from pagekin.sources import DAMAGE, Page, Redirect
-from pagekin.sources.robot import CrawlReport, crawl
+from pagekin.sources import DAMAGE, CrawlReport, Page, Redirect, crawl
 from tests.sources.making import read_file, reasons
 from tests.sources.robot_server import MISSING, QUICK, Asked, Server, Site, answer, moved, page, pages, serving
 

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from pagekin.sources import DAMAGE, Page
-from pagekin.sources.robot import CrawlError, crawl
+from pagekin.sources import DAMAGE, CrawlError, Page, crawl
 from pagekin.sources.robot.crawler import Crawler
 from pagekin.sources.robot.frontier import Discovery, Frontier
 from tests.sources.making import read_file, reasons

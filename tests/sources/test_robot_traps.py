@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.net import Guard
-from pagekin.sources import Page
-from pagekin.sources.robot import CrawlReport, crawl
+from pagekin.sources import CrawlReport, Page, crawl
 from tests.sources.making import read_file
 from tests.sources.robot_server import QUICK, Asked, Server, answer, moved, page, pages, serving
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.store import Kin, KinError, KinWriter, RaggedBytes, open_kin, smallest_uint
+from pagekin.store import Kin, KinError, KinWriter, RaggedBytes, open_kin, pack_strings, smallest_uint
 from pagekin.store.folder import manifest_digest
-from pagekin.store.ragged import pack
 from tests.store.kins import NEW, NEW_FOLDERS, OLD, OLD_FOLDERS, findings, holds, write
 
 
@@ -226,7 +225,7 @@ def test_an_array_of_another_step_is_missed_with_what_to_do(tmp_path: Path) -> N
 @given(st.lists(st.binary(max_size=12)))
 def test_strings_come_back_and_are_found(strings: list[bytes]) -> None:
     ordered = sorted(set(strings))
-    data, offsets = pack(ordered)
+    data, offsets = pack_strings(ordered)
     table = RaggedBytes.of(Kin(Path(), {}, {"s.bytes": data, "s.offsets": offsets}), "s")
     assert list(table) == ordered
     assert [table.find(string) for string in ordered] == list(range(len(ordered)))
@@ -237,7 +236,7 @@ def test_strings_come_back_and_are_found(strings: list[bytes]) -> None:
 
 @given(st.lists(st.binary(max_size=5), unique=True, min_size=1))
 def test_unsorted_strings_are_found_through_their_order(strings: list[bytes]) -> None:
-    data, offsets = pack(strings)
+    data, offsets = pack_strings(strings)
     table = RaggedBytes(data, offsets)
     order = np.array(sorted(range(len(strings)), key=strings.__getitem__))
     assert [table.find(string, order) for string in strings] == list(range(len(strings)))
@@ -245,11 +244,11 @@ def test_unsorted_strings_are_found_through_their_order(strings: list[bytes]) ->
 
 
 def test_there_is_no_string_before_the_first_or_after_the_last() -> None:
-    table = RaggedBytes(*pack([b"a", b"bc"]))
+    table = RaggedBytes(*pack_strings([b"a", b"bc"]))
     for index in (-1, 2):
         with pytest.raises(IndexError):
             table[index]
-    assert RaggedBytes(*pack([b"\xff\xc3\xa9"])).text(0) == "\ufffd\u00e9"
+    assert RaggedBytes(*pack_strings([b"\xff\xc3\xa9"])).text(0) == "\ufffd\u00e9"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.text import TextIndex, text_collection
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.text import TextIndex, add_text_index
 from tests.bags.webs import record
 
 
@@ -22,7 +21,7 @@ def read(path: Path, records: Iterable[bytes], **options: Any) -> Path:
 def searchable(path: Path, pages: Mapping[str, str], **options: Any) -> TextIndex:
     """The full-text index of pages, given by address."""
     read(path, (record(url, html) for url, html in pages.items()), **options)
-    text_collection(path)
+    add_text_index(path)
     return TextIndex.at(path)
 
 

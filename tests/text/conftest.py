@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.text import TextIndex, text_collection
+from pagekin.hypertext import ReadPlan, read_sources
+from pagekin.text import TextIndex, add_text_index
 
 from .oracle import Oracle
 
@@ -15,7 +15,7 @@ def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """968 pages on 17 hosts; not to be changed."""
     plan = ReadPlan(["demo"], tmp_path_factory.mktemp("searched") / "demo.kin")
     read_sources(plan)
-    text_collection(plan.out)
+    add_text_index(plan.out)
     return plan.out
 
 

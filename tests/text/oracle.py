@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pagekin.bags.words import stem_of_word
+from pagekin.bags import stem_of_word
 from pagekin.hypertext import Attribute, Corpus
 from pagekin.text import And, Not, Or, Phrase, Query, Word
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext.strict import read_strictly
+from pagekin.hypertext import read_strictly
 from pagekin.sources import Limits
-from pagekin.text import TextIndex, analyse, tokens
-from pagekin.text.analysis import form_table
+from pagekin.text import TextIndex, analyse, form_table, tokens
 
 from .oracle import stem
 

@@ -20,9 +20,9 @@ from pagekin.text import (
     Stats,
     TextIndex,
     Word,
-    checked,
-    parse,
-    text_collection,
+    add_text_index,
+    check_query,
+    parse_query,
 )
 from tests.bags.webs import record
 
@@ -58,9 +58,9 @@ def some_query(corpus_words: list[list[str]], seed: int) -> Query:
 
     found = tree(2)
     try:
-        return checked(found)
+        return check_query(found)
     except QueryError:
-        return checked(And((atom(), found)))
+        return check_query(And((atom(), found)))
 
 
 @pytest.fixture(scope="module")
@@ -145,37 +145,39 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
     ],
 )
 def test_attributes_phrases_and_operators(rich: TextIndex, query: str, found: str) -> None:
-    assert sorted(addresses(rich.corpus, rich.search(parse(query), 20).pages)) == found.split()
-    oracle = Oracle(rich.corpus).search(parse(query))
-    hits = rich.search(parse(query), 20)
+    assert sorted(addresses(rich.corpus, rich.search(parse_query(query), 20).pages)) == found.split()
+    oracle = Oracle(rich.corpus).search(parse_query(query))
+    hits = rich.search(parse_query(query), 20)
     assert list(zip(hits.pages, hits.scores, strict=True)) == oracle
 
 
 def test_a_word_that_stands_very_often_on_a_page_is_counted_whole(rich: TextIndex) -> None:
-    page = rich.search(parse("many"), 1).pages[0]
+    page = rich.search(parse_query("many"), 1).pages[0]
     found = rich.corpus.kin
     form = rich._forms.find(b"mani")
     here = slice(int(found["posting.offsets"][form]), int(found["posting.offsets"][form + 1]))
     assert int(found["posting.count"][here].sum()) == 1_000
-    assert rich.search(parse("header:many"), 1).scores == [Oracle(rich.corpus).search(parse("header:many"))[0][1]]
+    assert rich.search(parse_query("header:many"), 1).scores == [
+        Oracle(rich.corpus).search(parse_query("header:many"))[0][1]
+    ]
     assert Oracle(rich.corpus).weight(page, None, "mani") == 1_300
 
 
 def test_a_title_word_counts_more_than_one_in_the_text(rich: TextIndex) -> None:
-    assert addresses(rich.corpus, rich.search(parse("lock"), 1).pages) == ["3"]
-    stats = rich.stats_of(parse("lock"))
+    assert addresses(rich.corpus, rich.search(parse_query("lock"), 1).pages) == ["3"]
+    stats = rich.stats_of(parse_query("lock"))
     assert stats == Stats(analyser="porter-1", pages=9, words=rich.corpus.facts["words"], df={"lock": 3})
 
 
 def test_equal_pages_come_in_the_order_of_addresses(rich: TextIndex) -> None:
-    found = rich.search(parse("twins"), 10)
+    found = rich.search(parse_query("twins"), 10)
     assert addresses(rich.corpus, found.pages) == ["8", "9"]
     assert found.scores[0] == found.scores[1] > 0
-    assert addresses(rich.corpus, rich.search(parse("twins"), 1, 1).pages) == ["9"]
+    assert addresses(rich.corpus, rich.search(parse_query("twins"), 1, 1).pages) == ["9"]
 
 
 def test_an_answer_in_stretches_is_the_whole_answer(demo: TextIndex) -> None:
-    query = parse("the OR of")
+    query = parse_query("the OR of")
     whole = demo.search(query, 10_000)
     assert whole.total == len(whole.pages) > 500
     pages: list[int] = []
@@ -189,7 +191,7 @@ def test_an_answer_in_stretches_is_the_whole_answer(demo: TextIndex) -> None:
 
 
 def test_a_mask_keeps_pages_and_leaves_scores_as_they_are(demo: TextIndex) -> None:
-    query = parse("water")
+    query = parse_query("water")
     whole = demo.search(query, 1_000)
     keep = np.arange(len(demo)) % 3 == 0
     kept = demo.search(query, 1_000, keep=keep)
@@ -237,7 +239,7 @@ def test_sites_with_common_statistics_answer_as_one_collection(tmp_path: Path) -
         for host in ("a", "b", "c")
     ]
     for text in ("w1 w2", "w3 OR title:w4 OR w29", '"w5 w6" OR w7', "w8 -w9", "absent OR w1"):
-        query = parse(text)
+        query = parse_query(text)
         sums = Stats.sum(site.stats_of(query) for site in sites)
         assert sums == whole.stats_of(query)
         sums = msgspec.json.decode(msgspec.json.encode(sums), type=Stats)
@@ -253,15 +255,15 @@ def test_sites_with_common_statistics_answer_as_one_collection(tmp_path: Path) -
 
 
 def test_statistics_that_do_not_fit_are_refused(rich: TextIndex) -> None:
-    query = parse("lock title:key")
+    query = parse_query("lock title:key")
     stats = rich.stats_of(query)
     assert set(stats.df) == {"lock", "title:kei"}
     with pytest.raises(QueryError, match="say nothing of 'lock'"):
-        rich.search(query, 1, stats=rich.stats_of(parse("other")))
+        rich.search(query, 1, stats=rich.stats_of(parse_query("other")))
     with pytest.raises(QueryError, match="analyser 'porter-9'"):
         rich.search(query, 1, stats=msgspec.structs.replace(stats, analyser="porter-9"))
     with pytest.raises(QueryError, match="same query"):
-        Stats.sum([stats, rich.stats_of(parse("other"))])
+        Stats.sum([stats, rich.stats_of(parse_query("other"))])
     with pytest.raises(QueryError, match="same query"):
         Stats.sum([])
     for raw in (b'{"analyser":"porter-1","pages":-1,"words":1,"df":{}}', b'{"analyser":"porter-1","pages":1}', b"[]"):
@@ -271,7 +273,9 @@ def test_statistics_that_do_not_fit_are_refused(rich: TextIndex) -> None:
 
 @pytest.mark.parametrize(("pages", "words", "df"), [(0, 0, 0), (1, 0, 5), (1 << 53, 1, 0), (3, 1 << 53, 3)])
 def test_absurd_statistics_give_finite_scores(rich: TextIndex, pages: int, words: int, df: int) -> None:
-    found = rich.search(parse("lock"), 10, stats=Stats(analyser="porter-1", pages=pages, words=words, df={"lock": df}))
+    found = rich.search(
+        parse_query("lock"), 10, stats=Stats(analyser="porter-1", pages=pages, words=words, df={"lock": df})
+    )
     assert found.total == 3
     assert np.isfinite(found.scores).all()
     assert min(found.scores) >= 0
@@ -284,13 +288,13 @@ def test_a_collection_with_many_terms_finds_the_rare_ones(tmp_path: Path) -> Non
     index = searchable(tmp_path / "many.kin", pages, parser="fast")
     assert index.corpus.facts["terms"] > 65_535
     for n in (7, 20_000, 35_999, 36_000, 71_999):
-        assert 0 in index.search(parse(f"q{n}z"), 5).pages or n >= 36_000
-        assert addresses(index.corpus, index.search(parse(f'"q{n}z q{n + 1}z"'), 5).pages) == (
+        assert 0 in index.search(parse_query(f"q{n}z"), 5).pages or n >= 36_000
+        assert addresses(index.corpus, index.search(parse_query(f'"q{n}z q{n + 1}z"'), 5).pages) == (
             [str(n // 36_000)] if (n + 1) % 36_000 else []
         )
-    assert index.count(parse("q7z")) == 2
-    assert index.count(parse("header:q7z")) == 2
-    assert index.count(parse("text:q70000z")) == 1
+    assert index.count(parse_query("q7z")) == 2
+    assert index.count(parse_query("header:q7z")) == 2
+    assert index.count(parse_query("text:q70000z")) == 1
 
 
 def test_every_capture_of_an_address_is_a_page(tmp_path: Path) -> None:
@@ -298,8 +302,8 @@ def test_every_capture_of_an_address_is_a_page(tmp_path: Path) -> None:
         record("http://a.test/", f"<p>lock number {year}", f"{year}-01-01T00:00:00Z") for year in (2001, 2002, 2003)
     ]
     read(tmp_path / "all.kin", captures, all_captures=True)
-    text_collection(tmp_path / "all.kin")
+    add_text_index(tmp_path / "all.kin")
     index = TextIndex.at(tmp_path / "all.kin")
-    assert index.search(parse("lock"), 10).pages == [0, 1, 2]
-    assert index.search(parse("2002"), 10).pages == [1]
-    assert index.search(parse("lock"), 10, documents=np.zeros(3, np.int64)).pages == [0]
+    assert index.search(parse_query("lock"), 10).pages == [0, 1, 2]
+    assert index.search(parse_query("2002"), 10).pages == [1]
+    assert index.search(parse_query("lock"), 10, documents=np.zeros(3, np.int64)).pages == [0]

@@ -16,8 +16,17 @@ import pytest
 
 from pagekin.hypertext import Corpus
 from pagekin.store import Kin, KinError, KinWriter, check_files, open_kin
-from pagekin.text import ANALYSER, ARRAYS, FOLDER, TextIndex, check_text, make, parse, text_collection
-from pagekin.text.make import make_text
+from pagekin.text import (
+    ANALYSER,
+    FOLDER,
+    TEXT_ARRAYS,
+    TextIndex,
+    add_text_index,
+    check_text,
+    make,
+    make_text,
+    parse_query,
+)
 from tests.bags.webs import record
 from tests.sources.making import http, warc
 from tests.store.kins import in_child
@@ -29,7 +38,7 @@ PAGES = {
     "http://a.test/2": "<p>Memory alone.",
     "http://b.test/3": "<p>virtual memory again",
 }
-PHRASE = parse('"virtual memory"')
+PHRASE = parse_query('"virtual memory"')
 
 
 @pytest.fixture
@@ -39,14 +48,14 @@ def small(tmp_path: Path) -> Path:
 
 def text_arrays(path: Path) -> dict[str, tuple[str, bytes]]:
     kin = open_kin(path)
-    return {name: (kin[name].dtype.str, kin[name].tobytes()) for name in kin.arrays if name.startswith(ARRAYS)}
+    return {name: (kin[name].dtype.str, kin[name].tobytes()) for name in kin.arrays if name.startswith(TEXT_ARRAYS)}
 
 
 def test_an_index_is_added_and_everything_else_is_kept(tmp_path: Path) -> None:
     path = read(tmp_path / "a.kin", (record(url, html) for url, html in PAGES.items()))
     before = open_kin(path)
     told: list[tuple[str, float]] = []
-    facts = text_collection(path, lambda stage, share: told.append((stage, share)))
+    facts = add_text_index(path, lambda stage, share: told.append((stage, share)))
     after = open_kin(path)
     assert dict(after.facts) == {**before.facts, **facts}
     assert facts["text"]["pages"] == 3
@@ -65,12 +74,12 @@ def test_the_same_arrays_and_answers_whatever_the_threads_and_batches(
     path = tmp_path / "demo.kin"
     shutil.copytree(demo_kin, path)
     expected = text_arrays(demo_kin)
-    queries = [parse(text) for text in ('"of the"', "water OR title:river", '"the river" -water')]
+    queries = [parse_query(text) for text in ('"of the"', "water OR title:river", '"the river" -water')]
     for threads, words, entries in ((1, 1 << 20, 1 << 24), (2, 1_000, 5_000), (3, 1, 100_000)):
         monkeypatch.setattr(make, "_BATCH_WORDS", words)
         monkeypatch.setattr(make, "_ENTRIES_AT_ONCE", entries)
         monkeypatch.setattr("pagekin.hypertext.read.default_workers", lambda: 3)
-        text_collection(path, threads=threads)
+        add_text_index(path, threads=threads)
         assert text_arrays(path) == expected
         again = TextIndex.at(path)
         assert [again.search(query, 50) for query in queries] == [demo.search(query, 50) for query in queries]
@@ -92,19 +101,19 @@ def test_an_index_can_be_made_with_the_collection_in_one_commit(tmp_path: Path) 
 
 def test_a_collection_without_pages_can_be_asked(tmp_path: Path) -> None:
     path = read(tmp_path / "none.kin", [warc("http://a.test/x", http(b"...", "Content-Type: image/png"))])
-    text_collection(path)
+    add_text_index(path)
     index = TextIndex.at(path)
-    assert index.search(parse('a OR "b c"'), 10).total == index.count(PHRASE) == 0
+    assert index.search(parse_query('a OR "b c"'), 10).total == index.count(PHRASE) == 0
     assert not list(check_text(open_kin(path)))
 
 
 def test_a_reader_goes_on_after_a_new_index_was_committed(small: Path) -> None:
     index = TextIndex.at(small)
     folder = index.corpus.kin.folder(FOLDER)
-    text_collection(small)
+    add_text_index(small)
     assert not folder.exists()
     assert index.count(PHRASE) == 2
-    assert index.search(parse("lock"), 5).pages == [0]
+    assert index.search(parse_query("lock"), 5).pages == [0]
     assert TextIndex.at(small).count(PHRASE) == 2
 
 
@@ -146,9 +155,9 @@ def test_a_damaged_collection_is_refused_before_it_is_indexed(small: Path) -> No
     manifest["facts"]["pages"] = 4
     (small / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(KinError, match=r"is damaged.*Run: pagekin check"):
-        text_collection(small)
+        add_text_index(small)
     with pytest.raises(KinError, match="does not exist"):
-        text_collection(small.parent / "nowhere.kin")
+        add_text_index(small.parent / "nowhere.kin")
 
 
 @pytest.mark.parametrize("most", [0, 150, 1_000])
@@ -160,7 +169,7 @@ def test_files_that_may_not_grow_leave_the_old_index(small: Path, most: int) -> 
         with pytest.raises(
             KinError, match=r"File too large.*It is as it was before; make room|cannot be written: File too large"
         ):
-            text_collection(small)
+            add_text_index(small)
 
     assert in_child(limited) == 0
     assert {file: file.read_bytes() for file in small.rglob("*") if file.is_file() and file.name != ".lock"} == before
@@ -205,7 +214,7 @@ def test_an_index_of_another_collection_is_refused_and_found(small: Path, tmp_pa
     other = {url: html.replace("Virtual", "Real") for url, html in PAGES.items()}
     other_kin = searchable(tmp_path / "other.kin", other).corpus.kin
     mine = open_kin(small)
-    mixed = {**other_kin.arrays, **{name: array for name, array in mine.arrays.items() if name.startswith(ARRAYS)}}
+    mixed = {**other_kin.arrays, **{name: array for name, array in mine.arrays.items() if name.startswith(TEXT_ARRAYS)}}
     kin = Kin(other_kin.path, {**other_kin.manifest, "facts": {**other_kin.facts, "text": mine.facts["text"]}}, mixed)
     with pytest.raises(KinError, match="made of other pages"):
         TextIndex.open(Corpus(kin))
@@ -271,7 +280,7 @@ def test_damage_that_shows_only_at_a_question_is_told_from_other_errors(small: P
         try:
             index = TextIndex.at(small)
             for text in ('"virtual memory"', 'title:"virtual memory"', '"a lock"'):
-                assert 0 <= index.count(parse(text)) <= 3
+                assert 0 <= index.count(parse_query(text)) <= 3
         except KinError as error:
             assert "Run: pagekin check" in str(error)
             refused += 1
@@ -295,7 +304,7 @@ def test_readers_and_writers_at_once(small: Path) -> None:
     if writer == 0:
         try:
             for _ in range(6):
-                text_collection(small, threads=1)
+                add_text_index(small, threads=1)
         finally:
             os._exit(0)
     asked = 0

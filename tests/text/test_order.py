@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.hypertext.titles import ShortTitles
-from pagekin.text import And, Stats, TextIndex, Word, analyse, parse, tokens
+from pagekin.hypertext import ShortTitles
+from pagekin.text import And, Stats, TextIndex, Word, analyse, parse_query, tokens
 
 from .collections import addresses, searchable
 from .oracle import Oracle
@@ -44,14 +44,14 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
     ],
 )
 def test_the_page_that_is_called_so_stands_first(named: TextIndex, query: str, first: str) -> None:
-    found = named.search(parse(query), 20)
+    found = named.search(parse_query(query), 20)
     expected = first.split()
     assert addresses(named.corpus, found.pages)[: len(expected)] == expected
-    assert list(zip(found.pages, found.scores, strict=True)) == Oracle(named.corpus).search(parse(query))
+    assert list(zip(found.pages, found.scores, strict=True)) == Oracle(named.corpus).search(parse_query(query))
 
 
 def test_a_title_without_end_gains_next_to_nothing(named: TextIndex) -> None:
-    found = named.search(parse("harbour"), 20)
+    found = named.search(parse_query("harbour"), 20)
     names = addresses(named.corpus, found.pages)
     assert names.index("7-long") > names.index("3-some")
 
@@ -71,7 +71,7 @@ def test_most_pages_of_the_demo_web_are_first_by_their_names(demo: TextIndex) ->
 
 def test_words_that_tell_nothing_anywhere_leave_scores_finite(named: TextIndex) -> None:
     every = Stats(analyser="porter-1", pages=1 << 53, words=1 << 53, df={"harbour": 1 << 53})
-    found = named.search(parse("harbour"), 20, stats=every)
+    found = named.search(parse_query("harbour"), 20, stats=every)
     assert found.total == 8
     assert set(found.scores) == {0.0}, "a word that is on all pages there are tells nothing"
 
@@ -86,7 +86,7 @@ def test_what_titles_add_is_the_same_on_all_sites(tmp_path: Path) -> None:
     ]
     rest = searchable(tmp_path / "rest.kin", {f"http://b.test/{n}": TEXT for n in range(9)})
     for text in ("harbour", "grain harbour", "title:harbour OR grain"):
-        query = parse(text)
+        query = parse_query(text)
         stats = Stats.sum(site.stats_of(query) for site in (*sites, rest))
         told = {
             site.corpus.page_url(page): score
@@ -100,5 +100,5 @@ def test_what_titles_add_is_the_same_on_all_sites(tmp_path: Path) -> None:
 
 
 def _both(site: TextIndex, text: str, stats: Stats) -> tuple[list[int], list[float]]:
-    found = site.search(parse(text), 100, stats=stats)
+    found = site.search(parse_query(text), 100, stats=stats)
     return found.pages, found.scores

@@ -7,8 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.text import ATTRIBUTES, And, Not, Or, Phrase, Query, QueryError, Word, checked, from_json, parse, to_json
-from pagekin.text.analysis import tokens
+from pagekin.text import (
+    ATTRIBUTES,
+    And,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    QueryError,
+    Word,
+    check_query,
+    parse_query,
+    query_from_json,
+    query_to_json,
+    tokens,
+)
 
 
 def w(word: str, attribute: str | None = None) -> Word:
@@ -74,9 +87,9 @@ def p(words: str, attribute: str | None = None) -> Phrase:
     ],
 )
 def test_what_is_typed_is_understood(text: str, query: Query) -> None:
-    assert parse(text) == query
-    assert parse(str(query)) == query
-    assert from_json(to_json(query)) == query
+    assert parse_query(text) == query
+    assert parse_query(str(query)) == query
+    assert query_from_json(query_to_json(query)) == query
 
 
 @pytest.mark.parametrize(
@@ -123,26 +136,26 @@ def test_what_is_typed_is_understood(text: str, query: Query) -> None:
 )
 def test_what_cannot_be_answered_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(QueryError, match=f"(?s){reason}"):
-        parse(text)
+        parse_query(text)
 
 
 def test_the_limits_themselves_are_allowed() -> None:
-    assert len(parse("a " * 32).parts) == 32  # type: ignore[union-attr]  # an And, as the count shows
-    assert parse("b" * 1_000) == w("b" * 120)
+    assert len(parse_query("a " * 32).parts) == 32  # type: ignore[union-attr]  # an And, as the count shows
+    assert parse_query("b" * 1_000) == w("b" * 120)
     deep = "a OR (b " * 4 + "c" + ")" * 4
-    assert parse(str(parse(deep))) == parse(deep)
+    assert parse_query(str(parse_query(deep))) == parse_query(deep)
 
 
 @given(st.one_of(st.text(max_size=60), st.text('ab "():-+ORNT&titlex\u65e5\u201c\n', max_size=40)))
 def test_anything_typed_is_understood_or_refused(text: str) -> None:
     try:
-        query = parse(text)
+        query = parse_query(text)
     except QueryError as refused:
         assert str(refused)
         return
-    assert parse(str(query)) == query
-    assert from_json(to_json(query)) == query
-    assert from_json(json.dumps(json.loads(to_json(query)))) == query
+    assert parse_query(str(query)) == query
+    assert query_from_json(query_to_json(query)) == query
+    assert query_from_json(json.dumps(json.loads(query_to_json(query)))) == query
 
 
 WORDS = st.one_of(
@@ -175,11 +188,11 @@ QUERIES: st.SearchStrategy[Query] = st.recursive(
 @given(QUERIES)
 def test_a_printed_query_is_the_same_query(query: Query) -> None:
     try:
-        checked(query)
+        check_query(query)
     except QueryError:
         query = And((w("held"), *(query.parts if isinstance(query, And) else (query,))))
-    assert parse(str(query)) == query
-    assert from_json(to_json(query)) == query
+    assert parse_query(str(query)) == query
+    assert query_from_json(query_to_json(query)) == query
 
 
 @pytest.mark.parametrize(
@@ -208,4 +221,4 @@ def test_a_printed_query_is_the_same_query(query: Query) -> None:
 )
 def test_anything_on_the_wire_is_a_query_or_refused(raw: bytes) -> None:
     with pytest.raises(QueryError):
-        from_json(raw)
+        query_from_json(raw)

@@ -8,11 +8,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.hypertext import Attribute, Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
+from pagekin.hypertext import Attribute, Corpus, ReadPlan, read_sources
 from pagekin.store import Kin
-from pagekin.text import Query, TextIndex, parse, snippet, tokens
-from pagekin.text.query import Word, wanted
+from pagekin.text import Query, TextIndex, Word, parse_query, snippet, tokens, wanted_words
 
 from .collections import searchable
 from .oracle import stem
@@ -50,7 +48,7 @@ FILLER = " ".join(f"filler{n}" for n in range(200))
 )
 def test_what_was_asked_for_is_marked(tmp_path: Path, body: str, query: str, expected: str) -> None:
     index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<title>T</title><body>{body}"})
-    assert shown(snippet(index.corpus, 0, parse(query))) == expected
+    assert shown(snippet(index.corpus, 0, parse_query(query))) == expected
 
 
 def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
@@ -60,7 +58,7 @@ def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
         (f"{FILLER} lock {FILLER}", "… filler", " …"),
     ):
         index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{body}"})
-        text = shown(snippet(index.corpus, 0, parse("lock")))
+        text = shown(snippet(index.corpus, 0, parse_query("lock")))
         assert text.startswith(first)
         assert text.endswith(last)
         assert 150 < len(text) < 215
@@ -69,9 +67,9 @@ def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
 def test_the_stretch_that_shows_most_of_the_query_is_chosen(tmp_path: Path) -> None:
     body = f"lock lock lock {FILLER} a lock with its key {FILLER} lock key"
     index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{body}"})
-    assert "a [lock] with its [key]" in shown(snippet(index.corpus, 0, parse("key lock")))
-    assert shown(snippet(index.corpus, 0, parse("lock"))).startswith("[lock] [lock] [lock]")
-    assert "filler199 [lock] [key]" in shown(snippet(index.corpus, 0, parse('"lock key"')))
+    assert "a [lock] with its [key]" in shown(snippet(index.corpus, 0, parse_query("key lock")))
+    assert shown(snippet(index.corpus, 0, parse_query("lock"))).startswith("[lock] [lock] [lock]")
+    assert "filler199 [lock] [key]" in shown(snippet(index.corpus, 0, parse_query('"lock key"')))
 
 
 def test_a_page_that_shows_nothing_of_it_gives_its_start(tmp_path: Path) -> None:
@@ -80,16 +78,16 @@ def test_a_page_that_shows_nothing_of_it_gives_its_start(tmp_path: Path) -> None
         "http://a.test/2": "<title>Lock</title>",
     }
     index = searchable(tmp_path / "a.kin", pages)
-    assert index.search(parse("lock"), 5).total == 2
-    assert snippet(index.corpus, 0, parse("lock")) == [("The start of the text.", False)]
-    assert snippet(index.corpus, 1, parse("lock")) == [("Lock", False)]
+    assert index.search(parse_query("lock"), 5).total == 2
+    assert snippet(index.corpus, 0, parse_query("lock")) == [("The start of the text.", False)]
+    assert snippet(index.corpus, 1, parse_query("lock")) == [("Lock", False)]
 
 
 def test_a_word_without_end_does_not_make_a_snippet_without_end(tmp_path: Path) -> None:
     index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{'x' * 100_000} lock {'y' * 100_000}"})
     for query in ("lock", "x" * 120):
-        assert "[" in shown(snippet(index.corpus, 0, parse(query)))
-    assert len(shown(snippet(index.corpus, 0, parse("lock")))) < 500
+        assert "[" in shown(snippet(index.corpus, 0, parse_query(query)))
+    assert len(shown(snippet(index.corpus, 0, parse_query("lock")))) < 500
 
 
 def test_a_text_that_is_shorter_than_its_words_say_gives_what_there_is(tmp_path: Path) -> None:
@@ -101,9 +99,9 @@ def test_a_text_that_is_shorter_than_its_words_say_gives_what_there_is(tmp_path:
         bounds = np.array([0, len(frame)])
         cut = Corpus(Kin(kin.path, kin.manifest, {**kin.arrays, "text.frames": frame, "page.text": bounds}))
         for text in ("käse", "lock", '"a lock"', "key"):
-            assert len("".join(piece for piece, _mark in snippet(cut, 0, parse(text)))) < 40
-            assert snippet(cut, 0, parse(text), compiled=True) == snippet(cut, 0, parse(text))
-    assert shown(snippet(cut, 0, parse("key"))) == "Käse, a [key]"
+            assert len("".join(piece for piece, _mark in snippet(cut, 0, parse_query(text)))) < 40
+            assert snippet(cut, 0, parse_query(text), compiled=True) == snippet(cut, 0, parse_query(text))
+    assert shown(snippet(cut, 0, parse_query("key"))) == "Käse, a [key]"
 
 
 @settings(max_examples=100, deadline=None)
@@ -124,7 +122,9 @@ def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
     assert inner in text
     assert inner == inner.strip()
     assert "\n" not in plain
-    forms = {stem(word) for part in wanted(query) for word in ([part.word] if isinstance(part, Word) else part.words)}
+    forms = {
+        stem(word) for part in wanted_words(query) for word in ([part.word] if isinstance(part, Word) else part.words)
+    }
     marked = [piece for piece, mark in pieces if mark]
     assert all({stem(word) for word in tokens(piece)} <= forms for piece in marked)
     stream = corpus.stream(page)
@@ -133,7 +133,7 @@ def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
         for word, flags in zip(stream.words.tolist(), stream.attributes.tolist(), strict=True)
         if flags & (Attribute.TEXT | Attribute.ALT)
     ]
-    if any(isinstance(part, Word) and stem(part.word) in read for part in wanted(query)):
+    if any(isinstance(part, Word) and stem(part.word) in read for part in wanted_words(query)):
         assert marked
     if marked:
         # Whole words: a word of the text never begins or ends within the snippet's first or last word.
@@ -148,8 +148,8 @@ def test_snippets_do_not_need_an_index(demo: TextIndex, tmp_path: Path) -> None:
     plain = Corpus.open(tmp_path / "demo.kin")
     assert "form.of_term" not in plain.kin
     for text in ("water", '"of the"', "the history", "Käse OR bread"):
-        for page in demo.search(parse(text), 5).pages:
-            assert snippet(plain, page, parse(text)) == snippet(demo.corpus, page, parse(text))
+        for page in demo.search(parse_query(text), 5).pages:
+            assert snippet(plain, page, parse_query(text)) == snippet(demo.corpus, page, parse_query(text))
 
 
 def test_the_kernel_shows_what_the_plain_way_shows_of_pages_in_any_script(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_kernel_shows_what_the_plain_way_shows_of_pages_in_any_script(tmp_pa
     for page in range(len(index)):
         for text in ("lock", "key lock", "ключ", "鍵", "ende OR lock", "rare7 key NOT ende", "nothing"):
             for width in (20, 77, 200, 5_000):
-                plain = snippet(index.corpus, page, parse(text), width)
-                assert snippet(index.corpus, page, parse(text), width, compiled=True) == plain
+                plain = snippet(index.corpus, page, parse_query(text), width)
+                assert snippet(index.corpus, page, parse_query(text), width, compiled=True) == plain
                 shows += any(mark for _piece, mark in plain)
     assert shows > 40

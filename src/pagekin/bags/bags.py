@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.copies import EMPTY, copy_sketches
+from pagekin.bags.copies import EMPTY_PLACE, copy_sketches
 from pagekin.hypertext import Corpus, PageColumns
 from pagekin.store import Kin, rank
 
@@ -99,7 +99,7 @@ class Bags:
         """The sketch of each document's page (rows); all places are empty where none was read."""
         rows = copy_sketches(self._kin)
         pages = self.pages(documents)
-        return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY))
+        return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY_PLACE))
 
     def df(self, terms: Array) -> Array:
         """The number of bags that hold each term."""

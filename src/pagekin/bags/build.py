@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.copies import PLACES
-from pagekin.bags.furniture import furniture
+from pagekin.bags.copies import SKETCH_PLACES
+from pagekin.bags.furniture import find_furniture
 from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
@@ -22,10 +22,9 @@ from pagekin.bags.weights import (
     scaled_frequencies,
     title_weight,
 )
-from pagekin.bags.words import Vocabulary, link_hash, outlink_hash, vocabulary
+from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, sites_of_urls
-from pagekin.store import KinWriter, smallest_uint
-from pagekin.store.batches import in_order, ranges
+from pagekin.store import KinWriter, batch_ranges, map_in_order, smallest_uint
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -67,7 +66,7 @@ def make_bags(
     Links on the pages numbered in `not_citing` are left out.
     """
     progress("words", 0.0)
-    words = vocabulary(corpus, strategy, lambda share: progress("words", share))
+    words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     citing = citing_pages(corpus, not_citing)
     progress("windows", 0.0)
     kept = keep(corpus, strategy, words, writer.work, progress, threads)
@@ -128,7 +127,7 @@ def keep(
     ends = np.zeros(64, dtype=np.bool_)
     ends[[int(b) for b in {"basic": (), "syntactic": SYNTACTIC_ENDS, "topical": TOPICAL_ENDS}[kind]]] = True
     size = strategy.window.size if kind == "basic" else min(strategy.window.size, DYNAMIC_SIZE)
-    left_out = furniture(corpus, strategy)
+    left_out = find_furniture(corpus, strategy)
     spans = _temporary(folder / "kept.spans", np.int32, (int(anchors[-1]), 4))
     offsets = np.zeros(pages + 1, dtype=np.int64)
     titles = np.zeros(pages, dtype=np.int32)
@@ -156,10 +155,10 @@ def keep(
         offsets[first + 1 : last + 1] = page_ends
         return out[:n]
 
-    parts = ranges(tokens, BATCH_WORDS)
+    parts = batch_ranges(tokens, BATCH_WORDS)
     total = 0
     with (folder / "kept.words").open("wb") as file:
-        for (first, last), kept in in_order(threads, batch, parts):
+        for (first, last), kept in map_in_order(threads, batch, parts):
             offsets[first + 1 : last + 1] += total
             total += len(kept)
             file.write(kept.data)
@@ -181,8 +180,8 @@ def _sketch(kept: Kept, words: Vocabulary, writer: KinWriter) -> None:
     from pagekin.bags._kernels.sketch import sketch_pages
 
     stored = writer.create("copy.rows", np.uint16)
-    for first, last in ranges(kept.offsets, BATCH_WORDS):
-        rows = np.empty((last - first, PLACES), dtype=np.uint16)
+    for first, last in batch_ranges(kept.offsets, BATCH_WORDS):
+        rows = np.empty((last - first, SKETCH_PLACES), dtype=np.uint16)
         sketch_pages(kept.words, kept.offsets, kept.titles, words.hashes, first, last, rows)
         stored.append(rows.reshape(-1))
 
@@ -258,7 +257,7 @@ def merge(
         cost[1:][has_page] += outlinks[page_of_url[has_page]]
     cost[1:] += np.diff(inlinks) * (2 * strategy.window.size + 4) + 8
     np.cumsum(cost, out=cost)
-    parts = ranges(cost, BATCH_WORK)
+    parts = batch_ranges(cost, BATCH_WORK)
     scratch: list[tuple[Array, ...]] = [
         (
             np.zeros(terms), np.zeros(terms, dtype=np.uint8), np.empty(terms, dtype=np.int64),
@@ -303,7 +302,7 @@ def merge(
         (folder / "raw.weights").open("wb") as weights_file,
         (folder / "raw.origins").open("wb") as origins_file,
     ):
-        for (_first, last), pieces in in_order(threads, batch, parts):
+        for (_first, last), pieces in map_in_order(threads, batch, parts):
             for numbers, weights, origins, ends, citations in pieces:
                 df += np.bincount(numbers, minlength=terms)
                 terms_file.write(numbers.astype(np.uint32).data)
@@ -335,7 +334,7 @@ def _weigh(
         "from": writer.create("bag.from", np.uint8),
     }
     all_terms, all_weights, all_origins = raw.entries()
-    for first, last in ranges(raw.offsets, BATCH_WORK) if bags else []:
+    for first, last in batch_ranges(raw.offsets, BATCH_WORK) if bags else []:
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = all_terms[part]
         weights = scaled_frequencies(all_weights[part], strategy) * factors[terms]

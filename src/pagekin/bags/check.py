@@ -6,15 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
-from pagekin.bags.copies import PLACES, copy_sketches
-from pagekin.bags.furniture import furniture, in_furniture
+from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
+from pagekin.bags.furniture import find_furniture, words_in_furniture
 from pagekin.bags.page import page_sketch
 from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import bag_forms, link_hash, outlink_hash, word_hash
 from pagekin.hypertext import Corpus
-from pagekin.store import Finding, Kin, check_shapes
-from pagekin.store.batches import ranges
+from pagekin.store import Finding, Kin, batch_ranges, check_shapes
 
 _STEP = 1 << 22
 _OWN = int(Origin.CONTENT | Origin.TITLE | Origin.OUTLINKS)
@@ -34,7 +33,7 @@ def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
     yield from check_shapes(
         kin,
         "index",
-        lengths={**by_bag, **by_entry, **by_term, "copy.rows": len(corpus) * PLACES},
+        lengths={**by_bag, **by_entry, **by_term, "copy.rows": len(corpus) * SKETCH_PLACES},
         ends={"bag.offsets": entries},
         rising=("bag.url", "bag.offsets"),
         limits={"bag.url": len(corpus.urls), "bag.terms": terms, "bagterm.order": terms},
@@ -80,7 +79,7 @@ def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
     newest = np.ones(len(page_url), dtype=np.bool_)
     newest[1:] = page_url[1:] != page_url[:-1]
     counted = np.zeros(len(offsets) - 1, dtype=np.int64)
-    for first, last in ranges(offsets, _STEP):
+    for first, last in batch_ranges(offsets, _STEP):
         anchors = np.asarray(corpus.inlinks.anchors[offsets[first] : offsets[last]], dtype=np.int64)
         pages = np.searchsorted(first_anchors, anchors, side="right") - 1
         urls = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
@@ -100,7 +99,7 @@ def _check_origins(kin: Kin) -> Iterator[Finding]:
     impossible |= np.where(np.asarray(kin["bag.inlinks"]) > 0, 0, Origin.ANCHORS | Origin.LINKS)
     words = kin.facts["index"]["bag_words"]
     outlinks = words + kin.facts["index"]["bag_links"]
-    for first, last in ranges(offsets, _STEP):
+    for first, last in batch_ranges(offsets, _STEP):
         part = slice(int(offsets[first]), int(offsets[last]))
         origins, terms = kin["bag.from"][part], kin["bag.terms"][part]
         never = np.repeat(impossible[first:last], np.diff(offsets[first : last + 1]))
@@ -118,7 +117,7 @@ def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
     if bool(np.any(shown[:words] >= len(corpus.terms))) or bool(np.any(shown[words:] >= len(corpus.urls))):
         yield Finding("bagterm.shown", "refers to a word or an address beyond the last")
         return
-    some = spread(len(hashes), _TERMS_MADE_AGAIN)
+    some = spread_sample(len(hashes), _TERMS_MADE_AGAIN)
     forms = bag_forms([corpus.word(int(shown[term])) for term in some[some < words].tolist()], strategy)
     addresses = [
         (link_hash if term < outlinks else outlink_hash)(corpus.urls[int(shown[term])])
@@ -132,16 +131,16 @@ def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
 def _check_copies(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
     """Sketch some pages again."""
     rows = copy_sketches(corpus.kin)
-    left_out = furniture(corpus, strategy)
-    for page in spread(len(corpus), _PAGES_MADE_AGAIN).tolist():
+    left_out = find_furniture(corpus, strategy)
+    for page in spread_sample(len(corpus), _PAGES_MADE_AGAIN).tolist():
         stream = corpus.stream(page)
-        own = ~in_furniture(corpus, page, left_out)
+        own = ~words_in_furniture(corpus, page, left_out)
         words = [corpus.word(int(word)) for word in stream.words[own]]
         if not np.array_equal(page_sketch(words, stream.attributes[own].tolist(), strategy), rows[page]):
             yield Finding("copy.rows", f"does not sketch the words of page {page:,}")
             return
 
 
-def spread(count: int, some: int) -> npt.NDArray[np.int64]:
+def spread_sample(count: int, some: int) -> npt.NDArray[np.int64]:
     """Return about `some` of the numbers below `count`, evenly spread, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, some).astype(np.int64)) if count else np.zeros(0, np.int64)

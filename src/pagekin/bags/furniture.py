@@ -14,8 +14,8 @@ FEWEST = 4
 _STEP = 1 << 22
 
 
-def furniture(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.bool_]:
-    """Which anchors are furniture: they lead to a page of their host that a large share of the host's pages link to.
+def find_furniture(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.bool_]:
+    """Return which anchors are furniture: they lead to a page of their host that a large share of the host's pages link to.
 
     The share is `content.furniture`. Of several captures of a URL the newest counts. Cost: one pass over the anchors in
     the order of their targets.
@@ -52,8 +52,8 @@ def furniture(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.bool_]:
     return found
 
 
-def in_furniture(corpus: Corpus, page: int, anchors: Array) -> npt.NDArray[np.bool_]:
-    """Which words of a page stand in links that are furniture, given as `furniture` gives them."""
+def words_in_furniture(corpus: Corpus, page: int, anchors: Array) -> npt.NDArray[np.bool_]:
+    """Return which words of a page stand in links that are furniture, given as `find_furniture` gives them."""
     found = np.zeros(len(corpus.stream(page).words), dtype=np.bool_)
     for anchor in corpus.anchors_out(page):
         if anchors[anchor]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.workshop import MadeBags
+from pagekin.bags.workshop import BagSet
 
 Array = npt.NDArray[Any]
 
@@ -23,7 +23,7 @@ class BagMatrix:
     """How many rows hold nothing."""
 
 
-def bag_matrix(bags: MadeBags, urls: Array) -> BagMatrix:
+def bag_matrix(bags: BagSet, urls: Array) -> BagMatrix:
     """Return the bags of some URLs as the rows of a matrix; a URL without a bag has an empty row."""
     place = np.minimum(np.searchsorted(bags.urls, urls), max(len(bags.urls) - 1, 0))
     has = bags.urls[place] == urls if len(bags.urls) else np.zeros(len(urls), np.bool_)

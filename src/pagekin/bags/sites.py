@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.hypertext.urls import host_of
+from pagekin.hypertext import Corpus, host_of, sites_of_urls
 
 Array = npt.NDArray[Any]
 

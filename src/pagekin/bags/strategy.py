@@ -219,7 +219,7 @@ def _settings() -> list[tuple[str, str, Any]]:
     return found
 
 
-def value_of(strategy: Strategy, name: str) -> Any:
+def setting_value(strategy: Strategy, name: str) -> Any:
     """The value of a setting, given by dotted name."""
     table, _dot, item = name.rpartition(".")
     return getattr(getattr(strategy, table) if table else strategy, item)
@@ -288,7 +288,7 @@ HAVELIWALA2002 = Strategy(
 PRESETS = {"default": Strategy(), "haveliwala2002": HAVELIWALA2002}
 
 
-def preset(name: str) -> Strategy:
+def preset_strategy(name: str) -> Strategy:
     """The strategy of this name."""
     try:
         return PRESETS[name]
@@ -296,7 +296,7 @@ def preset(name: str) -> Strategy:
         raise StrategyError(f"there is no preset '{name}'. Presets are {', '.join(PRESETS)}") from None
 
 
-def from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strategy:
+def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strategy:
     """The strategy that nested plain values describe; what they do not say is as in `base`, or as by default."""
     flat: dict[str, Any] = {}
     tables = {table for _name, table, _item in _settings() if table}
@@ -307,7 +307,7 @@ def from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strateg
             flat |= {f"{name}.{key}": item for key, item in value.items()}
         elif name != "preset":
             flat[name] = value
-    start = base or (preset(str(plain["preset"])) if "preset" in plain else Strategy(name="unnamed"))
+    start = base or (preset_strategy(str(plain["preset"])) if "preset" in plain else Strategy(name="unnamed"))
     return start.with_settings(flat)
 
 
@@ -320,10 +320,10 @@ def strategy_of_index(facts: Mapping[str, Any]) -> Strategy:
     signature = plain.get("signature", {})
     if signature.get("maker") == "paper":
         signature = {"units": _UNITS_BEFORE_THE_SETTING, **signature}
-    return from_dict({**plain, "signature": signature})
+    return strategy_from_dict({**plain, "signature": signature})
 
 
-def load(path: str | Path) -> Strategy:
+def load_strategy(path: str | Path) -> Strategy:
     """The strategy in a TOML file; a `preset` in it says where to start from."""
     file = Path(path)
     try:
@@ -337,19 +337,19 @@ def load(path: str | Path) -> Strategy:
     except (ValueError, RecursionError) as error:  # numbers and nesting without end raise no TOMLDecodeError
         raise StrategyError(f"{file} is no TOML file: {error}") from None
     try:
-        strategy = from_dict(plain)
+        strategy = strategy_from_dict(plain)
     except StrategyError as error:
         raise StrategyError(f"{file}: {error}") from None
     return strategy if "name" in plain else replace(strategy, name=file.stem)
 
 
-def choose(preset_name: str = "", file: str = "", settings: Iterable[str] = ()) -> Strategy:
+def choose_strategy(preset_name: str = "", file: str = "", settings: Iterable[str] = ()) -> Strategy:
     """The strategy of a command line: a preset or a file, and then NAME=VALUE settings."""
     if preset_name and file:
         raise StrategyError(
             "give a preset or a strategy file, not both; a file can start from a preset by preset = 'NAME'"
         )
-    strategy = load(file) if file else preset(preset_name or "default")
+    strategy = load_strategy(file) if file else preset_strategy(preset_name or "default")
     changes: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -357,3 +357,7 @@ def choose(preset_name: str = "", file: str = "", settings: Iterable[str] = ()) 
             raise StrategyError(f"a setting is written NAME=VALUE, for example window.size=16; not '{setting}'")
         changes[name.strip()] = value.strip()
     return strategy.with_settings(changes)
+
+
+choose = choose_strategy  # old name
+preset = preset_strategy  # old name

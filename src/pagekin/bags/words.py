@@ -95,7 +95,9 @@ class Vocabulary:
     hashes: npt.NDArray[np.uint64]
 
 
-def vocabulary(corpus: Corpus, strategy: Strategy, progress: Callable[[float], None] = lambda _s: None) -> Vocabulary:
+def make_vocabulary(
+    corpus: Corpus, strategy: Strategy, progress: Callable[[float], None] = lambda _s: None
+) -> Vocabulary:
     """The table of the corpus's terms. Bag words are numbered by the frequency of their most common form."""
     stem_of = np.full(len(corpus.terms), DROPPED, dtype=np.int32)
     numbers: dict[str, int] = {}

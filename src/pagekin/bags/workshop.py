@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pagekin.bags import build
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
-from pagekin.bags.words import Vocabulary, vocabulary
+from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]
@@ -22,7 +22,7 @@ _KEPT_STAGES = 8
 
 
 @dataclass(frozen=True)
-class MadeBags:
+class BagSet:
     """The bags of all URLs under one strategy, in memory."""
 
     urls: npt.NDArray[np.uint32]
@@ -45,7 +45,7 @@ class MadeBags:
         return int(np.count_nonzero(self.df))
 
 
-class Workshop:
+class BagWorkshop:
     """Makes bags of one corpus, in a folder for temporary files; keeps stages that the next strategy may need again."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Workshop:
         self._raw: dict[tuple[Any, ...], tuple[build.Raw, Path]] = {}
         self._rooms = 0
 
-    def bags(self, strategy: Strategy) -> MadeBags:
+    def bags(self, strategy: Strategy) -> BagSet:
         """The bags of all URLs by a strategy."""
         words_key = (strategy.words, strategy.stemming)
         kept_key = (*words_key, strategy.window, strategy.content.furniture)
@@ -93,7 +93,7 @@ class Workshop:
         terms, counts, _origins = raw.entries()
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         weights = scaled_frequencies(counts, strategy) * factors[terms]
-        return MadeBags(
+        return BagSet(
             raw.urls, raw.offsets, terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, (kept.left, kept.right)
         )
 
@@ -114,7 +114,7 @@ class Workshop:
         """The words of a strategy's bags."""
         key = (strategy.words, strategy.stemming)
         if key not in self._words:
-            self._words[key] = vocabulary(self.corpus, strategy)
+            self._words[key] = make_vocabulary(self.corpus, strategy)
         return self._words[key]
 
     def _stage(

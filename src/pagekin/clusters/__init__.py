@@ -1,10 +1,11 @@
-"""Content-link similarities, clusters, hierarchies (hypursuit-1996), and a default that serves people better.
+"""Content-link similarities, clusters and hierarchies (hypursuit-1996), and a default that serves people better.
 
-`make` puts a collection's pages into clusters, a `Tree` beside others; `terms`, `links` and
-`complete` are the paper's method, `neighbour_graph` and `communities` the default, `agreement` compares with a human
-classification.
+`make_trees` puts a collection's pages into clusters, `Tree` is one hierarchy of them, `read_trees` reads those of a collection;
+`count_terms`, `link_similarity` and `complete_link` are the paper's method, `cluster_pages` the default. `Directory` is a
+hierarchy made by people, which `compare_methods` and the evaluation compare with. `PageThesaurus` and
+`ClusterThesaurus` suggest terms.
 """
 
-from pagekin.clusters.hierarchy import Described, Tree, read_trees
+import lazy_loader
 
-__all__ = ["Described", "Tree", "read_trees"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

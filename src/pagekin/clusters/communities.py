@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pagekin.clusters.neighbour_graph import GraphSettings, WeightedGraph, neighbour_graph
 from pagekin.hypertext import Corpus
-from pagekin.store.batches import in_order
+from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
 Labels = npt.NDArray[np.int64]
@@ -200,7 +200,7 @@ def agreed(graph: WeightedGraph, resolution: float, seed: int, runs: int, thread
     together = np.zeros(len(graph.weights), np.int64)
     sources = graph.sources
     seeds = [(seed * runs + run,) for run in range(runs)]
-    for _seed, labels in in_order(threads, lambda number: leiden(graph, resolution, number), seeds):
+    for _seed, labels in map_in_order(threads, lambda number: leiden(graph, resolution, number), seeds):
         together += labels[sources] == labels[graph.others]
     return WeightedGraph(graph.offsets, graph.others, graph.weights * (together / runs) ** 2)
 
@@ -366,7 +366,7 @@ def _below(graph: WeightedGraph, labels: Labels, seed: int, settings: ClusterSet
         _resolution, groups = _fitting(part, 1.0, _PARTS, least, seed)
         return _fewer(part, without_dust(part, groups, least), _PARTS, len(part))
 
-    for (cluster,), groups in in_order(threads, split, [(c,) for c in range(len(parts))]):
+    for (cluster,), groups in map_in_order(threads, split, [(c,) for c in range(len(parts))]):
         nodes = order[ends[cluster] - len(groups) : ends[cluster]]
         found[nodes] = count + groups
         count += int(groups.max(initial=0)) + 1

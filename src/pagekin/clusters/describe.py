@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters.hierarchy import Described, Tree
+from pagekin.clusters.hierarchy import ClusterDescription, Tree
 
 Array = npt.NDArray[Any]
 TERMS = 12
@@ -87,7 +87,7 @@ def describe(
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
     `written` gives words as some pages write them.
     """
-    found: list[Described] = []
+    found: list[ClusterDescription] = []
 
     sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
     # An only child holds what its parent does.
@@ -109,7 +109,7 @@ def describe(
         telling[holding < _COMMON * len(pages)] = 0
         central = _central(pages, own, rows, links)
         terms = written(_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64))
-        found.append(Described("", tuple(terms), central))
+        found.append(ClusterDescription("", tuple(terms), central))
     return replace(tree, described=_named(tree, found))
 
 
@@ -138,7 +138,7 @@ def _central(pages: Array, centre: Array, rows: Rows, links: Array) -> tuple[int
     return tuple(int(page) for page in pages[np.lexsort((pages, -score))[:CENTRAL]])
 
 
-def _named(tree: Tree, found: Sequence[Described]) -> list[Described]:
+def _named(tree: Tree, found: Sequence[ClusterDescription]) -> list[ClusterDescription]:
     """Names of a few terms; siblings with the same name get more of them, and at last a number."""
     named = list(found)
     for children in [[0], *tree.children]:

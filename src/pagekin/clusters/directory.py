@@ -12,12 +12,11 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Boundary, Corpus, canonical, sites_of_urls
-from pagekin.hypertext.urls import host_of
+from pagekin.hypertext import Boundary, Corpus, canonical_url, host_of, sites_of_urls
 
-MODES = ("lenient", "strict")
-CLASSES = ("primary", "all")
-OWN = ("url-path", "breadcrumbs")
+DIRECTORY_MODES = ("lenient", "strict")
+DIRECTORY_CHOICES = ("primary", "all")
+OWN_DIRECTORIES = ("url-path", "breadcrumbs")
 PADDING = "-"
 Listing = tuple[str, tuple[str, ...]]
 """An address and the path of a class it is listed in."""
@@ -223,9 +222,9 @@ def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
             folded[_loosely(corpus.url(number))] = number
 
     def match(address: str) -> int:
-        url = canonical(address, base) if base else canonical(address)
+        url = canonical_url(address, base) if base else canonical_url(address)
         if url is None and loose:
-            url = canonical(f"http://{address}")
+            url = canonical_url(f"http://{address}")
         if url is None:
             return -1
         number = corpus.url_number(url)
@@ -247,12 +246,12 @@ def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
     base = _base(corpus)
     found = Counter[str]()
     for address in addresses:
-        url = canonical(address, base) or canonical(f"http://{address}")
+        url = canonical_url(address, base) or canonical_url(f"http://{address}")
         if url is None:
             continue
         scheme, _, rest = url.partition("://")
         for reason, other in (
-            ("a missing http://", url if base is None and canonical(address) is None else ""),
+            ("a missing http://", url if base is None and canonical_url(address) is None else ""),
             ("http and https", f"{'http' if scheme == 'https' else 'https'}://{rest}"),
             ("a trailing slash", url.rstrip("/") if url.endswith("/") else url + "/"),
             ("www.", f"{scheme}://{rest.removeprefix('www.') if rest.startswith('www.') else 'www.' + rest}"),
@@ -322,3 +321,7 @@ def _breadcrumbs(corpus: Corpus) -> list[Listing]:
         )
     shared = len(_common_prefix([path for _url, path in found]))
     return [(url, path[shared:]) for url, path in found if len(path) > shared]
+
+
+MODES = DIRECTORY_MODES  # old name
+CLASSES = DIRECTORY_CHOICES  # old name

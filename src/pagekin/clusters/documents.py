@@ -16,13 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters.hierarchy import Described, Tree
+from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.clusters.links import Graph, page_graph
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.titles import ShortTitles
-from pagekin.hypertext.urls import host_of
+from pagekin.hypertext import Corpus, ShortTitles, host_of
 
-NAME = "documents"
+DOCUMENTS_TREE = "documents"
 """The name of their tree."""
 FEWEST_PAGES, MOST_PAGES = 3, 64
 """Pages of a document. A longer one is a book: its chapters are documents if they have pages of their own."""
@@ -83,12 +81,12 @@ def document_tree(corpus: Corpus) -> Tree:
     documents = find_documents(corpus)
     sizes = [0, 0, *(len(one.pages) for one in documents)]
     return Tree(
-        NAME,
+        DOCUMENTS_TREE,
         np.array([-1] + [0] * len(documents), np.int32),
         np.cumsum(sizes, dtype=np.int64),
         np.array([page for one in documents for page in one.pages], np.int64),
         {"documents": len(documents), "pages": sum(sizes), "most_pages": MOST_PAGES},
-        [Described("", (), ()), *(Described(one.title, (), (one.cover,)) for one in documents)],
+        [ClusterDescription("", (), ()), *(ClusterDescription(one.title, (), (one.cover,)) for one in documents)],
     )
 
 
@@ -331,3 +329,6 @@ class _Search:
         """The document of these nodes; a node stands for all captures of its address."""
         pages = (page for node in group for page in self.corpus.pages_of(int(self.graph.urls[node])))
         return Document(int(self.graph.pages[cover]), tuple(sorted(pages)), self._title(cover) or self.urls[cover])
+
+
+NAME = DOCUMENTS_TREE  # old name

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Kin, KinWriter, smallest_uint
-from pagekin.store.ragged import pack
+from pagekin.store import Kin, KinWriter, pack_strings, smallest_uint
 
 Array = npt.NDArray[Any]
-ARRAYS = "tree."
+TREE_ARRAYS = "tree."
 """What the names of the arrays begin with."""
 
 
 @dataclass(frozen=True)
-class Described:
+class ClusterDescription:
     """A cluster for people."""
 
     name: str
@@ -38,7 +37,7 @@ class Tree:
     pages: npt.NDArray[np.int64]
     """Node n itself holds pages[offsets[n]:offsets[n + 1]]; with several parents a page stands in several nodes."""
     facts: Mapping[str, Any]
-    described: Sequence[Described] = ()
+    described: Sequence[ClusterDescription] = ()
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -121,7 +120,7 @@ class Tree:
         parent = [-1 if not path else number[path[:-1]] for path in number]
         held = sorted({(number[path], page) for page, path in paths})
         offsets = np.searchsorted([node for node, _page in held], np.arange(len(number) + 1))
-        described = [Described(path[-1] if path else "", (), ()) for path in number]
+        described = [ClusterDescription(path[-1] if path else "", (), ()) for path in number]
         return cls(
             name, np.array(parent, np.int32), offsets.astype(np.int64), np.array([page for _n, page in held], np.int64),
             dict(facts), described,
@@ -136,13 +135,13 @@ def put_trees(writer: KinWriter, trees: Sequence[Tree]) -> dict[str, Any]:
     nodes = np.cumsum([0, *(len(tree) for tree in trees)])
     sizes = np.concatenate([np.diff(tree.offsets) for tree in trees]) if trees else np.zeros(0, np.int64)
     pages = np.concatenate([tree.pages for tree in trees]) if trees else np.zeros(0, np.int64)
-    described = [one for tree in trees for one in (tree.described or [Described("", (), ())] * len(tree))]
+    described = [one for tree in trees for one in (tree.described or [ClusterDescription("", (), ())] * len(tree))]
     writer.put("tree.parent", np.concatenate([tree.parent for tree in trees] or [np.zeros(0, np.int32)]))
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     writer.put("tree.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("tree.pages", pages.astype(smallest_uint(int(pages.max(initial=0)))))
     # A name and its terms, one line each: neither holds a line end.
-    data, bounds = pack(["\n".join([_line(one.name), *map(_line, one.terms)]).encode() for one in described])
+    data, bounds = pack_strings(["\n".join([_line(one.name), *map(_line, one.terms)]).encode() for one in described])
     writer.put("tree.words", data)
     writer.put("tree.words_offsets", bounds.astype(smallest_uint(int(bounds[-1]))))
     central = np.concatenate([np.array(one.central, np.int64) for one in described] or [np.zeros(0, np.int64)])
@@ -174,8 +173,12 @@ def read_trees(kin: Kin) -> list[Tree]:
         for node in range(last - first):
             name, *terms = kin["tree.words"][bounds[node] : bounds[node + 1]].tobytes().decode().split("\n")
             central = kin["tree.central"][counts[node] : counts[node + 1]]
-            described.append(Described(name, tuple(terms), tuple(int(page) for page in central)))
+            described.append(ClusterDescription(name, tuple(terms), tuple(int(page) for page in central)))
         facts = {name: value for name, value in fact.items() if name not in ("name", "first", "nodes")}
         parent = np.asarray(kin["tree.parent"][first:last])
         found.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, described))
     return found
+
+
+ARRAYS = TREE_ARRAYS  # old name
+Described = ClusterDescription  # old name

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
-from pagekin.store.batches import in_order
+from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -222,7 +222,7 @@ class _Side:
             return tuple(rest)
 
         parts = []
-        for (a, b), (counts, *rest) in in_order(self.threads, survey, _ranges(self.count, ROWS)):
+        for (a, b), (counts, *rest) in map_in_order(self.threads, survey, _ranges(self.count, ROWS)):
             parts.append((np.repeat(np.arange(a, b, dtype=np.int32), counts), *rest))
             self.progress(SEARCH * b / self.count)
         joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -283,7 +283,7 @@ class _Side:
                 a, b, self.steps, starts, pages, lengths, self.totals, self.levels, self.far, *changes, weight, out
             )
 
-        for (_, b), _made in in_order(self.threads, add, _ranges(self.count, ROWS)):
+        for (_, b), _made in map_in_order(self.threads, add, _ranges(self.count, ROWS)):
             self.progress(SEARCH + (1 - SEARCH) * b / self.count)
 
     def _by_pairs(self, tops: Array, weight: float, out: Array) -> None:
@@ -299,12 +299,12 @@ class _Side:
         def add(a: int, b: int) -> None:
             self.kernels.common_ancestors(a, b, *known, *changes, weight, out)
 
-        for (_, b), _made in in_order(self.threads, add, _ranges(self.count, TILE)):
+        for (_, b), _made in map_in_order(self.threads, add, _ranges(self.count, TILE)):
             self.progress(SEARCH + (1 - SEARCH) * (1 - (1 - b / self.count) ** 2))
 
 
 def _run(threads: int, work: Callable[[int, int], Any], count: int, step: int) -> None:
-    for _ in in_order(threads, work, _ranges(count, step)):
+    for _ in map_in_order(threads, work, _ranges(count, step)):
         pass
 
 

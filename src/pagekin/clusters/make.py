@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy
-from pagekin.bags.matrix import bag_matrix
-from pagekin.bags.workshop import Workshop
+from pagekin.bags import BagWorkshop, Strategy, bag_matrix
 from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_pages
 from pagekin.clusters.complete import COMBINE, complete_link, hybrid
@@ -21,10 +19,8 @@ from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.neighbour_graph import links_between
-from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_similarity, term_vectors
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.urls import host_of
-from pagekin.hypertext.writing import written
+from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
+from pagekin.hypertext import Corpus, common_spellings, host_of
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -122,25 +118,25 @@ def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
 
 def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
     """The trees with telling terms and central pages, and names where they have none."""
-    from pagekin.bags.words import stem_of_word
+    from pagekin.bags import stem_of_word
 
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
-        workshop = Workshop(corpus, Path(folder), threads)
+        workshop = BagWorkshop(corpus, Path(folder), threads)
         matrix = bag_matrix(workshop.bags(PLAIN), page_url)
         rows = Rows(matrix.offsets, matrix.terms, matrix.weights.astype(np.float64), workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)
         links = place[links_between(corpus, urls)[0]]
         counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
-        title = counted.terms % len(ATTRIBUTES) == ATTRIBUTES.index("title")
+        title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
         page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
-        titles = Titles(page[title], counted.terms[title] // len(ATTRIBUTES), rows.words)
+        titles = Titles(page[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
         made = []
         for tree in trees:
             names = [one.name for one in tree.described]
             new = describe(
                 tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links, titles,
-                lambda words, pages: written(corpus, words, pages.tolist()),
+                lambda words, pages: common_spellings(corpus, words, pages.tolist()),
             )  # fmt: skip
             made.append(new.called(names) if names else new)
     return made

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy
-from pagekin.bags.furniture import furniture
-from pagekin.bags.matrix import BagMatrix, bag_matrix
-from pagekin.bags.workshop import Workshop
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix, find_furniture
 from pagekin.hypertext import Corpus
-from pagekin.store.batches import in_order
+from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -134,7 +131,7 @@ def neighbour_graph(
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
         strategy = Strategy().with_settings({"links.scale": settings.citing})
-        bags = Workshop(corpus, Path(folder), threads, left_out).bags(strategy)
+        bags = BagWorkshop(corpus, Path(folder), threads, left_out).bags(strategy)
         matrix = bag_matrix(bags, urls)
         del bags
     near, similarity = nearest_pages(matrix, settings, threads, lambda share: progress("neighbours", share))
@@ -171,7 +168,7 @@ def nearest_pages(
         shared.append(mine)
 
     parts = [(i, min(i + _ROWS, rows)) for i in range(0, rows, _ROWS)]
-    for (_first, last), _nothing in in_order(threads, part, parts):
+    for (_first, last), _nothing in map_in_order(threads, part, parts):
         progress(last / rows)
     return near, similarity
 
@@ -190,7 +187,7 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
     anchors: Array = np.asarray(corpus.pages.anchors).astype(np.int64)
     sources = np.repeat(source, np.diff(anchors))
     targets = place[np.asarray(corpus.anchors.target)]
-    kept = (sources >= 0) & (targets >= 0) & (sources != targets) & ~furniture(corpus, Strategy())
+    kept = (sources >= 0) & (targets >= 0) & (sources != targets) & ~find_furniture(corpus, Strategy())
     pairs = np.unique(sources[kept] * len(urls) + targets[kept])
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)
     out, into = (np.bincount(pages[:, side], minlength=len(urls)) for side in (0, 1))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pagekin.clusters.hierarchy import Tree
 
 
-class Covers:
+class DocumentCovers:
     """The documents of several pages, each known by its cover."""
 
     def __init__(self, documents: Tree | None) -> None:
@@ -28,3 +28,6 @@ class Covers:
     def pages(self, page: int) -> int:
         """How many pages the document has that a page covers; 1 if it is alone."""
         return self._pages.get(page, 1)
+
+
+Covers = DocumentCovers  # old name

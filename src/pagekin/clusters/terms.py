@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import preset
-from pagekin.bags.words import Vocabulary, vocabulary
+from pagekin.bags import Vocabulary, make_vocabulary, preset_strategy
 from pagekin.hypertext import Attribute, Corpus
-from pagekin.store.batches import in_order, ranges
+from pagekin.store import batch_ranges, map_in_order
 
 Array = npt.NDArray[Any]
-ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
+TERM_ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
 """Names of the attributes, in the order of their bits."""
-WORDS = "haveliwala2002"
+TERM_PRESET = "haveliwala2002"
 """Stop words are left out and stems taken as this preset's bags do."""
 _BATCH_WORDS = 1 << 20
 _BATCH_PAIRS = 1 << 26
@@ -35,7 +34,7 @@ class TermSettings:
     text: float = 1.0
 
     def __post_init__(self) -> None:
-        for name, factor in zip(ATTRIBUTES, astuple(self), strict=True):
+        for name, factor in zip(TERM_ATTRIBUTES, astuple(self), strict=True):
             if not (math.isfinite(factor) and factor >= 0):
                 raise ValueError(f"the factor of {name} words is {factor}: it must be 0 or more")
         if not any(astuple(self)):
@@ -69,14 +68,14 @@ class TermVectors:
 
 def term_words(corpus: Corpus) -> Vocabulary:
     """The words of terms."""
-    return vocabulary(corpus, preset(WORDS))
+    return make_vocabulary(corpus, preset_strategy(TERM_PRESET))
 
 
 def term_name(corpus: Corpus, words: Vocabulary, term: int) -> str:
     """A term for people, as in Figure 5: `computer`, or `header:computer`; a stem is shown as its most common word."""
-    word, attribute = divmod(term, len(ATTRIBUTES))
+    word, attribute = divmod(term, len(TERM_ATTRIBUTES))
     shown = corpus.word(int(words.shown[word]))
-    return shown if ATTRIBUTES[attribute] == "text" else f"{ATTRIBUTES[attribute]}:{shown}"
+    return shown if TERM_ATTRIBUTES[attribute] == "text" else f"{TERM_ATTRIBUTES[attribute]}:{shown}"
 
 
 def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCounts:
@@ -92,7 +91,7 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
 
     def part(first: int, last: int) -> tuple[Array, Array]:
         here = slice(first, last + 1)
-        room = int(tokens[last] - tokens[first]) * len(ATTRIBUTES)
+        room = int(tokens[last] - tokens[first]) * len(TERM_ATTRIBUTES)
         terms, counts = np.empty(room, np.int64), np.empty(room, np.int32)
         count: Any = kernels.count_terms
         n = count(
@@ -107,7 +106,7 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
 
     found: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
     total = 0
-    for (first, last), (terms, counts) in in_order(threads, part, ranges(tokens, _BATCH_WORDS)):
+    for (first, last), (terms, counts) in map_in_order(threads, part, batch_ranges(tokens, _BATCH_WORDS)):
         ends[first + 1 : last + 1] += total
         total += len(terms)
         found.append((terms, counts))
@@ -115,7 +114,7 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
         ends,
         np.concatenate([terms for terms, _counts in found]),
         np.concatenate([counts for _terms, counts in found]),
-        len(words.shown) * len(ATTRIBUTES),
+        len(words.shown) * len(TERM_ATTRIBUTES),
     )
 
 
@@ -129,7 +128,7 @@ def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> Te
     weigh(counted.offsets, counted.terms, counted.counts, factors, weights)
     if factors.all():
         return TermVectors(counted.offsets, counted.terms, weights, counted.width)
-    kept = np.flatnonzero(factors[counted.terms % len(ATTRIBUTES)])
+    kept = np.flatnonzero(factors[counted.terms % len(TERM_ATTRIBUTES)])
     return TermVectors(np.searchsorted(kept, counted.offsets), counted.terms[kept], weights[kept], counted.width)
 
 
@@ -159,9 +158,13 @@ def term_similarity(
     def part(first: int, last: int) -> None:
         after(first, last, *rows, documents, values, ends, places, sizes, found)
 
-    for (_first, last), _nothing in in_order(threads, part, ranges(work, step)):
+    for (_first, last), _nothing in map_in_order(threads, part, batch_ranges(work, step)):
         progress(float(work[last] / work[-1]))
     bounds = np.linspace(0, pages, 4 * threads + 1).astype(int).tolist()
-    for _part, _nothing in in_order(threads, lambda first, last: mirror(found, first, last), pairwise(bounds)):
+    for _part, _nothing in map_in_order(threads, lambda first, last: mirror(found, first, last), pairwise(bounds)):
         pass
     return found
+
+
+ATTRIBUTES = TERM_ATTRIBUTES  # old name
+WORDS = TERM_PRESET  # old name

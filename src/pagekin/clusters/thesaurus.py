@@ -14,22 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy
-from pagekin.bags.matrix import bag_matrix
-from pagekin.bags.words import bag_forms, stem_of_word
-from pagekin.bags.workshop import Workshop
+from pagekin.bags import BagWorkshop, Strategy, bag_forms, bag_matrix, stem_of_word
 from pagekin.clusters.hierarchy import Tree
-from pagekin.clusters.terms import ATTRIBUTES, count_terms, term_words
-from pagekin.hypertext import Corpus, fold
-from pagekin.store import Kin, KinWriter, RaggedBytes, smallest_uint
-from pagekin.store.ragged import pack
+from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_words
+from pagekin.hypertext import Corpus, fold_case
+from pagekin.store import Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
 Array = npt.NDArray[Any]
 ABOUT = 60
 """A page is about so many of its heaviest words."""
 _FEWEST = 3
 """Pages that must be about a word before it is suggested."""
-ARRAYS = "about."
+THESAURUS_ARRAYS = "about."
 _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
 
 
@@ -45,7 +41,7 @@ class Suggestions:
 
 
 @dataclass(frozen=True)
-class About:
+class PageTopics:
     """What each page is about: its heaviest words."""
 
     offsets: npt.NDArray[Any]
@@ -56,11 +52,11 @@ class About:
     """Each word in its most common form."""
 
     @classmethod
-    def of(cls, corpus: Corpus, threads: int = 1) -> "About":
+    def of(cls, corpus: Corpus, threads: int = 1) -> "PageTopics":
         """What the pages of a corpus are about."""
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
-            workshop = Workshop(corpus, Path(folder), threads)
+            workshop = BagWorkshop(corpus, Path(folder), threads)
             matrix = bag_matrix(workshop.bags(_STRATEGY), page_url)
             words = workshop.words(_STRATEGY)
             page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
@@ -71,21 +67,25 @@ class About:
             used, terms = np.unique(matrix.terms[chosen], return_inverse=True)
             shown = [workshop.shown(_STRATEGY, term).encode() for term in used.tolist()]
         offsets = np.searchsorted(page[chosen], np.arange(len(page_url) + 1))
-        return cls(offsets, terms.astype(np.uint32), RaggedBytes(*pack(shown)))
+        return cls(offsets, terms.astype(np.uint32), RaggedBytes(*pack_strings(shown)))
 
     @classmethod
-    def read(cls, kin: Kin) -> "About | None":
+    def read(cls, kin: Kin) -> "PageTopics | None":
         """What a collection keeps of it, if it does."""
-        if f"{ARRAYS}terms" not in kin:
+        if f"{THESAURUS_ARRAYS}terms" not in kin:
             return None
-        return cls(kin[f"{ARRAYS}offsets"], kin[f"{ARRAYS}terms"], RaggedBytes.of(kin, f"{ARRAYS}word"))
+        return cls(
+            kin[f"{THESAURUS_ARRAYS}offsets"],
+            kin[f"{THESAURUS_ARRAYS}terms"],
+            RaggedBytes.of(kin, f"{THESAURUS_ARRAYS}word"),
+        )
 
     def put(self, writer: KinWriter) -> None:
         """Keep it in a collection."""
-        writer.put(f"{ARRAYS}offsets", self.offsets.astype(smallest_uint(len(self.terms))))
-        writer.put(f"{ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
-        writer.put(f"{ARRAYS}word.bytes", np.asarray(self.words.data))
-        writer.put(f"{ARRAYS}word.offsets", np.asarray(self.words.offsets))
+        writer.put(f"{THESAURUS_ARRAYS}offsets", self.offsets.astype(smallest_uint(len(self.terms))))
+        writer.put(f"{THESAURUS_ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
+        writer.put(f"{THESAURUS_ARRAYS}word.bytes", np.asarray(self.words.data))
+        writer.put(f"{THESAURUS_ARRAYS}word.offsets", np.asarray(self.words.offsets))
 
 
 class PageThesaurus:
@@ -96,7 +96,7 @@ class PageThesaurus:
     stands out: P(t | question) times the logarithm of the lift.
     """
 
-    def __init__(self, about: About) -> None:
+    def __init__(self, about: PageTopics) -> None:
         self._words = len(about.words)
         self._shown = [word.decode("utf-8", "replace") for word in about.words]
         self._term = np.asarray(about.terms).astype(np.int64)
@@ -108,7 +108,7 @@ class PageThesaurus:
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "PageThesaurus":
         """The thesaurus of a collection, from what it keeps if it does."""
-        return cls(About.read(corpus.kin) or About.of(corpus, threads))
+        return cls(PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads))
 
     @cached_property
     def _of_stem(self) -> dict[str, int]:
@@ -122,7 +122,7 @@ class PageThesaurus:
 
     def find(self, word: str) -> int:
         """The number of a word, or of the commonest word with its stem; -1 if no page is about it."""
-        (form,) = bag_forms([fold(word)], _STRATEGY)
+        (form,) = bag_forms([fold_case(word)], _STRATEGY)
         if form in self._number:
             return self._number[form]
         return self._of_stem.get(stem_of_word(form), -1) if form else -1
@@ -134,7 +134,7 @@ class PageThesaurus:
             held[self._page[self._term == term]] += 1
         return np.flatnonzero(held == len(set(terms)))
 
-    def together(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Together":
+    def together(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Cooccurrences":
         """The words that some pages are about, besides the terms of the question; those of most pages first."""
         asked = np.zeros(len(self._starts) - 1, np.bool_)
         asked[pages] = True
@@ -144,7 +144,7 @@ class PageThesaurus:
         # Of words of equally many pages, the rarer ones tell more.
         order = found[np.lexsort((found, self._df[found], -both[found]))][:most]
         words = tuple(self._shown[term] for term in order.tolist())
-        return Together(len(pages), len(self._starts) - 1, words, both[order], self._df[order])
+        return Cooccurrences(len(pages), len(self._starts) - 1, words, both[order], self._df[order])
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
         """Suggestions for a question of some terms."""
@@ -152,7 +152,7 @@ class PageThesaurus:
 
 
 @dataclass(frozen=True)
-class Together:
+class Cooccurrences:
     """How often words go together with a question: counts of one collection, or summed over several."""
 
     pages: int
@@ -166,7 +166,7 @@ class Together:
     """Pages that are about it."""
 
     @classmethod
-    def summed(cls, several: Sequence["Together"]) -> "Together":
+    def summed(cls, several: Sequence["Cooccurrences"]) -> "Cooccurrences":
         """The counts of several collections that share no page; those without a page of the question do not count."""
         several = [one for one in several if one.pages]
         numbers: dict[str, int] = {}
@@ -181,12 +181,12 @@ class Together:
         pages, documents = (sum(getattr(one, name) for one in several) for name in ("pages", "documents"))
         return cls(pages, documents, tuple(numbers), both, df)
 
-    def first(self, most: int) -> "Together":
+    def first(self, most: int) -> "Cooccurrences":
         """The words of most pages of the question, and of these the rarer ones."""
         places = sorted(range(len(self.words)), key=lambda one: (-self.both[one], self.df[one], self.words[one]))
         order = np.array(places[:most], np.int64)
         words = tuple(self.words[place] for place in places[:most])
-        return Together(self.pages, self.documents, words, self.both[order], self.df[order])
+        return Cooccurrences(self.pages, self.documents, words, self.both[order], self.df[order])
 
     def suggest(self, count: int = 8) -> Suggestions:
         """The words that fit best."""
@@ -230,7 +230,7 @@ class ClusterThesaurus:
         for number, node in enumerate(nodes):
             home[tree.pages_of(node)] = number
         page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
-        word = counted.terms // len(ATTRIBUTES)
+        word = counted.terms // len(TERM_ATTRIBUTES)
         shape = (len(nodes), len(words.shown))
         cell = home[page] * shape[1] + word
         self.tf = np.bincount(cell, counted.counts, shape[0] * shape[1]).reshape(shape)
@@ -258,7 +258,7 @@ class ClusterThesaurus:
     def find(self, word: str) -> int:
         """The number of a word's stem, -1 if no page holds it."""
         stem = self._vocabulary.stem_of
-        number = self._corpus.term_number(fold(word))
+        number = self._corpus.term_number(fold_case(word))
         return int(stem[number]) if number >= 0 else -1
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
@@ -278,3 +278,8 @@ class ClusterThesaurus:
 
     def _names(self, terms: Sequence[int]) -> tuple[str, ...]:
         return tuple(self._corpus.word(int(self._vocabulary.shown[term])) for term in terms)
+
+
+ARRAYS = THESAURUS_ARRAYS  # old name
+About = PageTopics  # old name
+Together = Cooccurrences  # old name

@@ -1,14 +1,9 @@
-"""From a build plan to a collection: read, index, put into clusters, label, commit, on this machine.
+"""From a build plan to a collection: read, index, cluster, label, commit, on this machine.
 
-`build_collection` does all in one commit; `index_collection`, `cluster_collection` and `label_collection` make one part anew.
+`build_collection` does all in one commit; `index_collection`, `cluster_collection` and `label_collection` renew one part;
+`init_network` builds a collection for each site of an archive, and the network file.
 """
 
-from pagekin.engines.local import (
-    BuildReport,
-    build_collection,
-    cluster_collection,
-    index_collection,
-    label_collection,
-)
+import lazy_loader
 
-__all__ = ["BuildReport", "build_collection", "cluster_collection", "index_collection", "label_collection"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

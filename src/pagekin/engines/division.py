@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pagekin.clusters.directory import read_listings
+from pagekin.clusters import read_listings
 from pagekin.engines.stages import Progress
-from pagekin.hypertext.urls import canonical
+from pagekin.hypertext import canonical_url
 from pagekin.routers.topology import host_of_url
 from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, read_unit
 
@@ -58,7 +58,7 @@ def count_pages(
     listings: dict[str, tuple[str, ...]] = {}
     if directory is not None:
         for address, path in read_listings(directory):
-            listings.setdefault(canonical(address) or "", path)
+            listings.setdefault(canonical_url(address) or "", path)
     found = Census(classes=defaultdict(Counter))
     seen: defaultdict[str, set[int]] = defaultdict(set)
     for item in _items(units, limits, "counting", tell):
@@ -66,7 +66,7 @@ def count_pages(
             found.skipped[item.reason] += 1
         if not isinstance(item, Page):
             continue
-        url = canonical(item.url)
+        url = canonical_url(item.url)
         host = host_of_url(item.url)
         if not url or not host:
             found.skipped["bad url"] += 1
@@ -114,12 +114,12 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
 
 def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
     """(the archive that an item belongs to, or None; its record). What leads to a page belongs where the page is."""
-    url = canonical(item.url)
+    url = canonical_url(item.url)
     if url is None:
         return None, b""
     if isinstance(item, Page):
         return home.get(host_of_url(url)), _page_record(url, item)
-    target = canonical(item.target if isinstance(item, Redirect) else item.original, url)
+    target = canonical_url(item.target if isinstance(item, Redirect) else item.original, url)
     if target is None:
         return None, b""
     archive = home.get(host_of_url(target))

@@ -8,27 +8,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, StrategyError
-from pagekin.bags.build import make_bags
-from pagekin.clusters import Tree, read_trees
-from pagekin.clusters.directory import Directory
-from pagekin.clusters.hierarchy import ARRAYS as TREES
-from pagekin.clusters.hierarchy import put_trees
-from pagekin.clusters.make import ClusterPlan, make_trees
-from pagekin.clusters.thesaurus import ARRAYS as ABOUT
-from pagekin.clusters.thesaurus import About
+from pagekin.bags import Strategy, StrategyError, make_bags
+from pagekin.clusters import (
+    THESAURUS_ARRAYS,
+    TREE_ARRAYS,
+    ClusterPlan,
+    Directory,
+    PageTopics,
+    Tree,
+    make_trees,
+    put_trees,
+    read_trees,
+)
 from pagekin.engines.stages import Progress, Stages
-from pagekin.hypertext import Corpus, check_corpus
-from pagekin.hypertext.read import ReadPlan, ReadReport, default_workers, read_into
-from pagekin.labels import Added, LabelError
-from pagekin.labels.keep import ARRAYS as LABEL
-from pagekin.labels.keep import put_label
-from pagekin.similarity.check import ARRAYS as INDEX
-from pagekin.similarity.index import make_index
+from pagekin.hypertext import Corpus, ReadPlan, ReadReport, check_corpus, default_workers, read_sources_into
+from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
+from pagekin.similarity import INDEX_ARRAYS, make_index
 from pagekin.store import Kin, KinError, KinWriter, open_kin
-from pagekin.text.index import ARRAYS as TEXT
-from pagekin.text.index import unfit
-from pagekin.text.make import make_text
+from pagekin.text import TEXT_ARRAYS, make_text, unfit_reason
 
 
 @dataclass
@@ -58,7 +55,7 @@ def build_collection(
     _check(strategy)
     with KinWriter(plan.out, "pagekin build") as writer:
         before = _former(plan.out)
-        read = read_into(writer, plan, progress)
+        read = read_sources_into(writer, plan, progress)
         corpus = Corpus(writer.view(read.facts))
         stages = Stages(progress)
         facts = {**read.facts, **_index_facts(writer, corpus, strategy, stages, plan.workers, None)}
@@ -101,10 +98,10 @@ def index_collection(
         stages = Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
         facts = {**kin.facts, **_index_facts(writer, corpus, strategy, stages, threads, left_out)}
-        anew: tuple[str, ...] = INDEX
-        if text and unfit(kin):
+        anew: tuple[str, ...] = INDEX_ARRAYS
+        if text and unfit_reason(kin):
             facts |= make_text(writer, corpus, stages.tell, threads)
-            anew += TEXT
+            anew += TEXT_ARRAYS
         stages.tell("saving", 0.0)
         writer.commit(facts, keep=_kept(kin, anew))
         stages.tell("saving", 1.0)
@@ -149,11 +146,11 @@ def cluster_collection(
         stages = Stages(progress)
         trees = make_trees(corpus, plan, directory, stages.tell)
         facts = _tree_facts(writer, corpus, trees, corpus.kin, None, plan.threads, stages)
-        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, (TREES, LABEL, ABOUT)))
+        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS)))
     return trees
 
 
-def label_collection(path: Path, added: Sequence[Added], threads: int = 1) -> None:
+def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -> None:
     """Make the label of a collection anew, with these terms added."""
     open_kin(path)
     with KinWriter(path, "pagekin label") as writer:
@@ -162,16 +159,16 @@ def label_collection(path: Path, added: Sequence[Added], threads: int = 1) -> No
         if not any(tree.name == "clusters" for tree in trees):
             raise LabelError(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
         facts = put_label(writer, corpus, trees, corpus.kin, added, threads)
-        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, LABEL))
+        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, LABEL_ARRAYS))
 
 
 def _tree_facts(
-    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, added: Sequence[Added] | None, threads: int,
+    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, added: Sequence[AddedTerm] | None, threads: int,
     stages: Stages,
 ) -> dict[str, Any]:  # fmt: skip
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("label", 0.0)
-    About.of(corpus, threads).put(writer)
+    PageTopics.of(corpus, threads).put(writer)
     facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, added, threads)
     stages.tell("label", 1.0)
     return facts

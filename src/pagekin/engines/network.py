@@ -22,13 +22,12 @@ from typing import Any
 
 from pagekin import __version__
 from pagekin.bags import Strategy
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterPlan
 from pagekin.engines.division import Census, count_pages, divide, whole_files
 from pagekin.engines.local import build_collection
 from pagekin.engines.stages import Progress, Stages
-from pagekin.hypertext.read import DamagedInputError, ReadPlan, WorkerError
-from pagekin.labels import ContentLabel
-from pagekin.labels.keep import read_label
+from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
+from pagekin.labels import ContentLabel, read_label
 from pagekin.routers.network import FILE, Network, NetworkError
 from pagekin.routers.topology import (
     Hierarchy,
@@ -42,7 +41,7 @@ from pagekin.routers.topology import (
 )
 from pagekin.sources import Limits, Unit, plan_units
 from pagekin.store import KinError, open_kin
-from pagekin.text.index import unfit
+from pagekin.text import unfit_reason
 
 BY = ("dns", "directory", "clusters")
 LEAVES, WORK, LOCK, BUILDERS = "leaves", "work", ".lock", ".builders"
@@ -272,7 +271,7 @@ class _Leaf:
             kin = open_kin(self.kin)
         except (OSError, ValueError, KinError):
             return None
-        if not isinstance(note, dict) or note.get("key") != self.key or unfit(kin) or read_label(kin) is None:
+        if not isinstance(note, dict) or note.get("key") != self.key or unfit_reason(kin) or read_label(kin) is None:
             return None
         return int(kin.facts["pages"])
 

@@ -1,17 +1,10 @@
-"""Directory, familial distance, Γ, experiments (2002, sections 2 and 5): which strategy is best, and how sure that is.
+"""Which strategy agrees best with a human-made directory, and how sure that is (2002, sections 2 and 5).
 
-`evaluate_strategies` judges strategies by a `Directory`, which the room `clusters` reads:
-Γ and Somers' D by region (`gamma`), with intervals over classes, as the paper's figures (`figures`) and as a report.
+`evaluate_strategies` judges strategies by a `Directory`, which the room `clusters` reads: Γ and Somers' D by region, with
+intervals over classes, as the paper's figures and as a report. `tune_strategy` searches for a better one, `explain_source` shows
+the judgement of one page, `store_evaluation` puts a summary into the collection that was judged.
 """
 
-from pagekin.evaluation.evaluate import Evaluation, evaluate_strategies, figure_strategies, read_strategies
-from pagekin.evaluation.gamma import REGIONS, Agreement
+import lazy_loader
 
-__all__ = [
-    "REGIONS",
-    "Agreement",
-    "Evaluation",
-    "evaluate_strategies",
-    "figure_strategies",
-    "read_strategies",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

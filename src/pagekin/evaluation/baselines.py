@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.build import citing_pages
+from pagekin.bags import citing_pages
 from pagekin.evaluation.cache import cache_folder
 from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_rows
 from pagekin.evaluation.gamma import somers_d
 from pagekin.evaluation.vectors import VectorStore
-from pagekin.hypertext import Attribute, Boundary, Corpus
-from pagekin.hypertext.corpus import Stream
+from pagekin.hypertext import Attribute, Boundary, Corpus, Stream
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]

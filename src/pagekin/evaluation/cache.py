@@ -17,9 +17,7 @@ import numpy.typing as npt
 import zstandard
 
 import pagekin
-from pagekin.bags import Strategy
-from pagekin.bags.matrix import BagMatrix
-from pagekin.bags.workshop import Workshop
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement
 from pagekin.evaluation.gamma import PairCounts
 from pagekin.hypertext import CORPUS_ARRAYS, Corpus
@@ -147,7 +145,7 @@ class CachedExperiment(Experiment):
     """
 
     def __init__(
-        self, corpus: Corpus, bench: Bench, workshop: Workshop, threads: int, cache: Cache,
+        self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, cache: Cache,
         options: Mapping[str, Any] | None = None, bagged: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         """`options` are those of the workshop that change bags: plain values and arrays; `bagged` is told of made bags."""

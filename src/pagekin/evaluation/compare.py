@@ -55,7 +55,7 @@ def against_the_best(judgements: Sequence[Judgement], region: str | None) -> lis
     ]
 
 
-def in_short(comparisons: Sequence[Comparison], region: str | None) -> str:
+def summarise_comparisons(comparisons: Sequence[Comparison], region: str | None) -> str:
     """One line about the best strategy and its closest rival; '' where there is no other."""
     rivals = [one for one in comparisons if (one.found.region, one.found.measure) == (region, "somers_d")]
     if not rivals:
@@ -98,3 +98,6 @@ def steps(bars: dict[str, tuple[float, Array]], pairs: Sequence[tuple[str, str]]
         resampled = some_b - some_a
         found.append(Step(first, second, b - a, *interval(resampled), p_value(resampled)))
     return [replace(step, p=p) for step, p in zip(found, holm([step.p for step in found]), strict=True)]
+
+
+in_short = summarise_comparisons  # old name

@@ -11,10 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import PRESETS, Strategy, StrategyError, from_dict, strategy_of_index
-from pagekin.bags.weights import nmdf_parameters
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import Directory, DirectoryError
+from pagekin.bags import (
+    PRESETS,
+    BagWorkshop,
+    Strategy,
+    StrategyError,
+    nmdf_parameters,
+    strategy_from_dict,
+    strategy_of_index,
+)
+from pagekin.clusters import Directory, DirectoryError
 from pagekin.evaluation.cache import Cache, CachedExperiment, cache_folder
 from pagekin.evaluation.compare import Comparison, against_the_best, main_region
 from pagekin.evaluation.experiments import (
@@ -74,7 +80,7 @@ def read_strategies(file: Path) -> dict[str, Strategy]:
         if not isinstance(table, dict):
             raise StrategyError(f"{file}: '{name}' is no table; write each strategy under a heading [NAME]")
         try:
-            found[name] = from_dict({**table, "name": name})
+            found[name] = strategy_from_dict({**table, "name": name})
         except StrategyError as error:
             raise StrategyError(f"{file}, [{name}]: {error}") from None
     if not found:
@@ -115,9 +121,9 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
     return replace(directory, urls=directory.urls[keep], offsets=offsets, members=members, facts=facts)
 
 
-def workshop_for(corpus: Corpus, directory: Directory, folder: Path, threads: int, own: Array) -> Workshop:
+def workshop_for(corpus: Corpus, directory: Directory, folder: Path, threads: int, own: Array) -> BagWorkshop:
     """Makes bags that the directory may judge: its own pages cite nothing, and breadcrumbs that are the tree are no text."""
-    return Workshop(corpus, folder, threads, **_bag_options(directory, own))
+    return BagWorkshop(corpus, folder, threads, **_bag_options(directory, own))
 
 
 def _bag_options(directory: Directory, own: Array) -> dict[str, Any]:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy
-from pagekin.bags.matrix import BagMatrix, bag_matrix
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import Directory
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix
+from pagekin.clusters import Directory
 from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts, holm, interval, p_value
 from pagekin.hypertext import Corpus
-from pagekin.store.batches import in_order
+from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
 Rows = Callable[[Array], Array]
@@ -127,7 +125,7 @@ def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array,
 class Experiment:
     """Strategies judged over one corpus and one bench, each stage of bag making done once."""
 
-    def __init__(self, corpus: Corpus, bench: Bench, workshop: Workshop, threads: int = 1) -> None:
+    def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1) -> None:
         self.corpus, self.bench, self.workshop, self.threads = corpus, bench, workshop, threads
 
     def judge(self, name: str, strategy: Strategy) -> Judgement:
@@ -197,7 +195,7 @@ def count_all(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> tup
             *(array[here] for array in counts), orthogonal[here], nearest[here], similarity[here],
         )  # fmt: skip
 
-    for _range, _nothing in in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
+    for _range, _nothing in map_in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
         pass
     return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
 

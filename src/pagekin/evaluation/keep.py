@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from pagekin import __version__
-from pagekin.clusters.directory import OWN, Directory
-from pagekin.evaluation.compare import in_short
+from pagekin.clusters import OWN_DIRECTORIES, Directory
+from pagekin.evaluation.compare import summarise_comparisons
 from pagekin.evaluation.evaluate import Evaluation, finite
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, Agreement
@@ -26,7 +26,7 @@ MOST = 80
 _LONGEST = 200
 
 
-class Score(Struct, frozen=True, kw_only=True):
+class StrategyScore(Struct, frozen=True, kw_only=True):
     """How well a strategy agrees with the directory; None where nothing could be compared."""
 
     gamma: float | None
@@ -37,15 +37,15 @@ class Score(Struct, frozen=True, kw_only=True):
     pairs: int
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class JudgedStrategy(Struct, frozen=True, kw_only=True):
     """A strategy and how it was judged."""
 
     name: str
     judged: str
     """Which pages."""
-    score: Score
+    score: StrategyScore
     """In the region that strategies are compared by."""
-    overall: Score | None = None
+    overall: StrategyScore | None = None
     """Over all regions; None if an earlier version judged it."""
     gammas: dict[str, float | None]
     """Γ in every region."""
@@ -54,7 +54,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     map: float | None
 
 
-class Searched(Struct, frozen=True, kw_only=True):
+class SearchSummary(Struct, frozen=True, kw_only=True):
     """How a search for a strategy went."""
 
     tries: int
@@ -67,7 +67,7 @@ class Searched(Struct, frozen=True, kw_only=True):
     """(setting, the preset's, the new one)."""
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class StoredEvaluation(Struct, frozen=True, kw_only=True):
     """What is kept of an evaluation."""
 
     date: int
@@ -84,21 +84,21 @@ class Kept(Struct, frozen=True, kw_only=True):
     region: str
     """The one that strategies are compared by."""
     summary: str
-    strategies: tuple[Judged, ...]
+    strategies: tuple[JudgedStrategy, ...]
     left_out: int = 0
     """Strategies that were judged, but are not kept."""
-    search: Searched | None = None
+    search: SearchSummary | None = None
 
 
-def of_evaluation(done: Evaluation, directory: str, command: str) -> Kept:
+def summarise_evaluation(done: Evaluation, directory: str, command: str) -> StoredEvaluation:
     """What is kept of an evaluation by a directory of this name."""
     judgements = [(one, done.scores[one.name]) for one in done.judgements]
     region = done.region or "overall"
-    summary = in_short(done.comparisons(), done.region)
+    summary = summarise_comparisons(done.comparisons(), done.region)
     return _kept(done.bench.directory, directory, command, done.bench.note, region, summary, judgements)
 
 
-def of_tuning(done: Tuning, by: Directory, directory: str, command: str) -> Kept:
+def summarise_tuning(done: Tuning, by: Directory, directory: str, command: str) -> StoredEvaluation:
     """What is kept of a search for a strategy."""
     difference, low, high = (finite(value) or 0.0 for value in done.advantage)
     told = f"{difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
@@ -112,7 +112,7 @@ def of_tuning(done: Tuning, by: Directory, directory: str, command: str) -> Kept
         by, directory, command, judged, "siblings", summary, list(zip(done.judgements, done.scores, strict=True))
     )
     changes = tuple((name, str(old)[:_LONGEST], str(new)[:_LONGEST]) for name, old, new in done.changes())
-    search = Searched(
+    search = SearchSummary(
         tries=done.tries, improved=done.improved, best_preset=done.best_preset, advantage=(difference, low, high),
         changes=changes,
     )  # fmt: skip
@@ -122,8 +122,8 @@ def of_tuning(done: Tuning, by: Directory, directory: str, command: str) -> Kept
 def _kept(
     tree: Directory, directory: str, command: str, judged: str, region: str, summary: str,
     judgements: Sequence[tuple[Judgement, Scores]],
-) -> Kept:  # fmt: skip
-    return Kept(
+) -> StoredEvaluation:  # fmt: skip
+    return StoredEvaluation(
         date=int(time.time()),
         pagekin=__version__,
         command=command[:1000],
@@ -141,8 +141,8 @@ def _kept(
     )
 
 
-def _judged(one: Judgement, scores: Scores, region: str) -> Judged:
-    return Judged(
+def _judged(one: Judgement, scores: Scores, region: str) -> JudgedStrategy:
+    return JudgedStrategy(
         name=one.name[:_LONGEST],
         judged=str(one.facts.get("judged", ""))[:_LONGEST],
         score=_score(one.agreements[region]),
@@ -154,9 +154,9 @@ def _judged(one: Judgement, scores: Scores, region: str) -> Judged:
     )
 
 
-def _score(found: Agreement) -> Score:
+def _score(found: Agreement) -> StrategyScore:
     names = ("gamma", "low", "high", "somers_d", "tied")
-    return Score(pairs=int(found.pairs), **{name: _rounded(getattr(found, name)) for name in names})
+    return StrategyScore(pairs=int(found.pairs), **{name: _rounded(getattr(found, name)) for name in names})
 
 
 def _rounded(value: float) -> float | None:
@@ -164,7 +164,7 @@ def _rounded(value: float) -> float | None:
     return None if number is None else round(number, 4)
 
 
-def keep(judged: Kin, kind: str, kept: Kept) -> None:
+def store_evaluation(judged: Kin, kind: str, kept: StoredEvaluation) -> None:
     """Keep an evaluation (`evaluate` or `tune`) of a collection in it; a KinError if that cannot be.
 
     One writer at a time: beside a build nothing is kept, and neither if other pages were read in the meantime.
@@ -184,19 +184,29 @@ def _pages_read(kin: Kin) -> dict[str, str]:
     return {name: entry["checksum"] for name, entry in files.items() if name.startswith(CORPUS_ARRAYS)}
 
 
-def read_kept(facts: Mapping[str, Any]) -> dict[str, Kept]:
+def read_evaluations(facts: Mapping[str, Any]) -> dict[str, StoredEvaluation]:
     """The evaluations that a collection keeps, by kind, the last first; what cannot be understood is left out."""
     found = {}
     reports = facts.get(FACT)
     for kind, report in reports.items() if isinstance(reports, dict) else ():
         try:
-            found[str(kind)] = msgspec.convert(report, Kept)
+            found[str(kind)] = msgspec.convert(report, StoredEvaluation)
         except msgspec.ValidationError:  # another version's
             continue
     return dict(sorted(found.items(), key=lambda pair: (-pair[1].date, pair[0])))
 
 
-def command_line(verb: str, collection: str, directory: str, *options: str) -> str:
+def command_to_repeat(verb: str, collection: str, directory: str, *options: str) -> str:
     """A command as it may be told to others, and run by them: files by their names alone."""
-    named = directory if directory in OWN else Path(directory).name
+    named = directory if directory in OWN_DIRECTORIES else Path(directory).name
     return " ".join(["pagekin", verb, quote(Path(collection).name), "--directory", quote(named), *options])
+
+
+Judged = JudgedStrategy  # old name
+Kept = StoredEvaluation  # old name
+Score = StrategyScore  # old name
+keep = store_evaluation  # old name
+of_evaluation = summarise_evaluation  # old name
+of_tuning = summarise_tuning  # old name
+read_kept = read_evaluations  # old name
+command_line = command_to_repeat  # old name

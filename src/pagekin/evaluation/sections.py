@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
-from pagekin.evaluation.compare import Comparison, Step, in_short, steps
+from pagekin.evaluation.compare import Comparison, Step, steps, summarise_comparisons
 from pagekin.evaluation.experiments import Bench, Judgement
 from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, Figure
 from pagekin.evaluation.gamma import interval
@@ -190,9 +190,10 @@ def differences_section(comparisons: list[Comparison], region: str | None) -> st
         rows[:_RIVALS],
     )
     text = (
-        f"<p class=lead>{escape(in_short(comparisons, region))}</p><p class=soft>Beyond chance: the probability of a "
-        "difference as far from 0, by resampling classes for both strategies alike and corrected for the number of "
-        "comparisons (Holm), is below 5 %. So an interval, which is of one comparison, may leave out 0 all the same.</p>"
+        f"<p class=lead>{escape(summarise_comparisons(comparisons, region))}</p>"
+        "<p class=soft>Beyond chance: the probability of a difference as far from 0, by resampling classes for both "
+        "strategies alike and corrected for the number of comparisons (Holm), is below 5 %. So an interval, which is of "
+        "one comparison, may leave out 0 all the same.</p>"
     )
     full = (
         f"<details open><summary>{escape(best)} against all {len(rows)} others</summary><div class=wide><table><tr><th>other"

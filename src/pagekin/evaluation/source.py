@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy
-from pagekin.bags.matrix import BagMatrix, bag_matrix
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import Directory, DirectoryError, familial_distance, load_directory
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix
+from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.evaluation.evaluate import directory_pages, figure_strategies, own_strategies, workshop_for
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.nearest import is_not_in, nearest_urls
+from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -31,12 +28,12 @@ _MISSES = 3
 _TERMS = 5
 
 
-class SourceError(Exception):
+class SourcePageError(Exception):
     """A page that cannot be a source; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
-class Agreed:
+class SourceAgreement:
     """Pairs of one source's documents in one region of the ordering."""
 
     concordant: int
@@ -65,7 +62,7 @@ class SourceJudgement:
 
     name: str
     strategy: Strategy
-    regions: dict[str, Agreed]
+    regions: dict[str, SourceAgreement]
     similarity: npt.NDArray[np.float32]
     order: npt.NDArray[np.int64]
     """Documents that have something in common with the source, most similar first, the first of equals first."""
@@ -88,7 +85,7 @@ class Miss:
 
 
 @dataclass(frozen=True)
-class Explained:
+class SourceExplanation:
     """One source and what the strategies make of it, the best first."""
 
     directory: Directory
@@ -109,10 +106,10 @@ class Explained:
 def default_strategies(corpus: Corpus) -> dict[str, Strategy]:
     """The presets, the index's own strategy, and plain representations of Figure 3."""
     figures = figure_strategies()
-    return distinct(own_strategies(corpus) | {name: figures[f"3: {name}"] for name in PLAIN})
+    return distinct_strategies(own_strategies(corpus) | {name: figures[f"3: {name}"] for name in PLAIN})
 
 
-def distinct(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
+def distinct_strategies(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
     """The strategies without those that differ from an earlier one only in name."""
     seen: set[str] = set()
     found = {}
@@ -123,7 +120,7 @@ def distinct(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
     return found
 
 
-def relation(distance: int, depth: int) -> str:
+def relation_name(distance: int, depth: int) -> str:
     """A familial distance in a tree of some depth as section 2.1 names it."""
     if distance == depth:
         return "unrelated"
@@ -137,10 +134,10 @@ def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = Fa
     """The place in the directory of a page in any spelling; SourceError if it cannot be judged by this directory."""
     number = corpus.url_number(url)
     if number < 0:
-        raise SourceError(is_not_in(corpus, url))
+        raise SourcePageError(unknown_url_message(corpus, url))
     found = _place(directory, number)
     if found < 0:
-        raise SourceError(_is_not_listed(corpus, directory, url, number, loose))
+        raise SourcePageError(_is_not_listed(corpus, directory, url, number, loose))
     return found
 
 
@@ -178,7 +175,7 @@ def path_text(path: tuple[str, ...]) -> str:
     return "/" + "/".join(path)
 
 
-def classes_of(directory: Directory, document: int) -> list[tuple[str, ...]]:
+def classes_of_document(directory: Directory, document: int) -> list[tuple[str, ...]]:
     """The paths of a document's classes."""
     members = directory.members[directory.offsets[document] : directory.offsets[document + 1]]
     return [directory.classes[number] for number in members.tolist()]
@@ -186,7 +183,7 @@ def classes_of(directory: Directory, document: int) -> list[tuple[str, ...]]:
 
 def distances_from(directory: Directory, source: int) -> npt.NDArray[np.int64]:
     """The familial distance of each document from a source: the smallest over their classes; -1 for the source itself."""
-    own = classes_of(directory, source)
+    own = classes_of_document(directory, source)
     of_class = np.array([min(familial_distance(a, b) for a in own) for b in directory.classes], np.int64)
     found = np.full(len(directory.urls), -1, np.int64)
     listed = np.diff(directory.offsets) > 0
@@ -235,7 +232,7 @@ def judge_source(
     keys, room = np.empty((2, len(similarity)), np.int64)
     count_pairs(similarity, distance, source, keys, room, *(part[0] for part in counts))
     pairs = PairCounts(counts[0], counts[1], counts[2], np.zeros((1, 2), np.int64))
-    regions = {region: Agreed(*(int(part[0]) for part in pairs.region(region))) for region in REGIONS}
+    regions = {region: SourceAgreement(*(int(part[0]) for part in pairs.region(region))) for region in REGIONS}
     taking_part = np.flatnonzero((similarity > 0) & (distance >= 0))
     order = taking_part[np.argsort(-similarity[taking_part], kind="stable")]
     return SourceJudgement(name, strategy, regions, similarity, order)
@@ -271,7 +268,7 @@ def discordant_documents(judgement: SourceJudgement, distance: Array, count: int
 def explain_source(
     corpus: Corpus, directory: Directory, source: int, strategies: dict[str, Strategy], *, threads: int = 1,
     own_pages: Sequence[str] = (), progress: Progress = lambda _s, _p: None,
-) -> Explained:  # fmt: skip
+) -> SourceExplanation:  # fmt: skip
     """Judge strategies by one source of a directory, with all its pages as candidates.
 
     Better is the greater Γ in the sibling region, or overall where it has no pairs; then Somers' D, then the name.
@@ -279,7 +276,7 @@ def explain_source(
     """
     distance = distances_from(directory, source)
     if len(np.unique(distance[distance >= 0])) < 2:
-        raise SourceError(
+        raise SourcePageError(
             f"all other pages of {directory.name} are equally far from {corpus.url(int(directory.urls[source]))}: there is "
             "no order to compare with."
         )
@@ -298,7 +295,7 @@ def explain_source(
         best, worst = eligible[0], eligible[-1]
         misses = _explain_misses(workshop, directory, source, distance, [best, worst])
         progress("judging", 1.0)
-        return Explained(directory, source, distance, region, judgements, best, worst, sparse, misses)
+        return SourceExplanation(directory, source, distance, region, judgements, best, worst, sparse, misses)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -311,14 +308,14 @@ def tell_sparse(judgements: list[SourceJudgement], region: str) -> tuple[list[So
     return dense, [one for one in judgements if all(one is not other for other in dense)]
 
 
-def _rank(agreed: Agreed, name: str) -> tuple[bool, float, float, str]:
+def _rank(agreed: SourceAgreement, name: str) -> tuple[bool, float, float, str]:
     """What sorts the better strategy first, and those that order nothing last."""
     nothing = not np.isfinite(agreed.gamma)
     return nothing, 0.0 if nothing else -agreed.gamma, 0.0 if nothing else -agreed.somers_d, name
 
 
 def _explain_misses(
-    workshop: Workshop,
+    workshop: BagWorkshop,
     directory: Directory,
     source: int,
     distance: Array,
@@ -341,9 +338,17 @@ def _explain_misses(
     return made
 
 
-def _terms(workshop: Workshop, strategy: Strategy, matrix: BagMatrix, joint: Array, document: int) -> tuple[str, ...]:
+def _terms(
+    workshop: BagWorkshop, strategy: Strategy, matrix: BagMatrix, joint: Array, document: int
+) -> tuple[str, ...]:
     """The terms that a document shares with the source, for people, those that count most first."""
     part = slice(int(matrix.offsets[document]), int(matrix.offsets[document + 1]))
     terms, shares = matrix.terms[part], joint[part]
     best = np.lexsort((terms, -shares))[:_TERMS]
     return tuple(workshop.shown(strategy, term) for term in terms[best[shares[best] > 0]].tolist())
+
+
+SourceError = SourcePageError  # old name
+classes_of = classes_of_document  # old name
+distinct = distinct_strategies  # old name
+relation = relation_name  # old name

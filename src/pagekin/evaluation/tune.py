@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import PRESETS, Strategy, StrategyError
-from pagekin.bags.strategy import settings_table, value_of
-from pagekin.bags.workshop import Workshop
-from pagekin.clusters.directory import Directory
+from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, setting_value, settings_table
+from pagekin.clusters import Directory
 from pagekin.evaluation.evaluate import directory_pages, finite, judgement_as_dict, without_own_pages, workshop_for
 from pagekin.evaluation.experiments import Bench, Difference, Experiment, Judgement, differences, make_bench
 from pagekin.evaluation.gamma import ClassBootstrap, interval
@@ -81,7 +79,9 @@ class Tuning:
     def changes(self) -> list[tuple[str, Any, Any]]:
         """(setting, the better preset's value, the choice's) where they differ."""
         before = PRESETS[self.best_preset]
-        found = [(name, value_of(before, name), value_of(self.choice, name)) for name, *_rest in settings_table()]
+        found = [
+            (name, setting_value(before, name), setting_value(self.choice, name)) for name, *_rest in settings_table()
+        ]
         return [(name, old, new) for name, old, new in found if old != new]
 
     def as_toml(self, judged_by: str) -> str:
@@ -140,7 +140,7 @@ def mean_agreement(judgement: Judgement) -> float:
     return float(np.mean(held)) if held else float("-inf")
 
 
-def tune(
+def tune_strategy(
     corpus: Corpus, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, tries: int = 0,
     seed: int = 1, threads: int = 1, progress: Progress = lambda _s, _p: None,
 ) -> Tuning:  # fmt: skip
@@ -213,7 +213,7 @@ def mean_difference(one: Judgement, other: Judgement) -> tuple[float, float, flo
 class Search:
     """A walk through the settings: each in turn, to the better of the neighbouring values; stuck, a shake and on."""
 
-    def __init__(self, corpus: Corpus, bench: Bench, workshop: Workshop, threads: int, seed: int) -> None:
+    def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, seed: int) -> None:
         self._experiment = Experiment(corpus, bench, workshop, threads)
         self._rankings = draw_rankings(corpus, bench, seed)
         self._random = random.Random(seed)
@@ -277,7 +277,7 @@ class Search:
         What was judged already costs nothing again, so that a walk in one direction goes on.
         """
         values = AXES[name]
-        now = value_of(strategy, name)
+        now = setting_value(strategy, name)
         if isinstance(values[-1], str):
             wanted = [value for value in values if value != now]
         else:
@@ -301,3 +301,6 @@ def _changed(strategy: Strategy, settings: dict[str, Any]) -> Strategy | None:
         return strategy.with_settings(settings)
     except StrategyError:  # nothing would be left in the bags
         return None
+
+
+tune = tune_strategy  # old name

@@ -22,7 +22,7 @@ from pagekin.hypertext.columns import (
 )
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
 from pagekin.hypertext.streams import RARE, decode_gaps, decode_marks, decode_words
-from pagekin.hypertext.urls import canonical
+from pagekin.hypertext.urls import canonical_url
 from pagekin.store import Kin, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
@@ -150,7 +150,7 @@ class Corpus:
 
     def url_number(self, url: str) -> int:
         """The number of a URL in any spelling, aliases resolved; -1 if it is unknown."""
-        name = canonical(url)
+        name = canonical_url(url)
         if name is None:
             return -1
         number = self.urls.find(name.encode())

@@ -21,8 +21,7 @@ from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, PAGE_ROW, Tally
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.urls import host_of
-from pagekin.store import ArrayFile, KinWriter, smallest_uint
-from pagekin.store.ragged import RaggedBytes, pack
+from pagekin.store import ArrayFile, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
 Array = npt.NDArray[Any]
 _PIECE_STRINGS = 1 << 14
@@ -387,7 +386,7 @@ def _write_hosts(urls: _Strings, kept: Array, writer: KinWriter) -> int:
     names = sorted(found)
     rank = np.zeros(len(names), dtype=np.int64)
     rank[[found[name] for name in names]] = np.arange(len(names))
-    data, offsets = pack([name.encode() for name in names])
+    data, offsets = pack_strings([name.encode() for name in names])
     writer.put("host.bytes", data)
     writer.put("host.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     numbers = rank[host_of_url[np.searchsorted(wanted, kept["url"])]] if len(kept) else np.zeros(0, dtype=np.int64)

@@ -169,8 +169,11 @@ def char_class(char: str) -> CharClass:
     return classify(ord(char))
 
 
-def fold(word: str) -> str:
+def fold_case(word: str) -> str:
     """The one form under which a word is stored: Unicode full case folding of its composed form."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).casefold())
+
+
+fold = fold_case  # old name

@@ -3,7 +3,7 @@
 import difflib
 
 from pagekin.hypertext.corpus import Corpus
-from pagekin.hypertext.urls import canonical
+from pagekin.hypertext.urls import canonical_url
 from pagekin.store import rank
 
 _SEARCHED = 256 << 20
@@ -12,7 +12,7 @@ _ENOUGH = 64
 
 def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
     """Known addresses that look like `url`: neighbours in sorted order, the same path elsewhere, the same last name."""
-    wanted = canonical(url) or canonical(f"http://{url}") or url
+    wanted = canonical_url(url) or canonical_url(f"http://{url}") or url
     candidates: set[str] = set(_with_name(corpus, wanted.rstrip("/").rpartition("/")[2]))
     rest = wanted.partition("://")[2] or wanted
     for scheme in ("http://", "https://"):
@@ -41,8 +41,11 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
     return found
 
 
-def is_not_in(corpus: Corpus, url: str) -> str:
+def unknown_url_message(corpus: Corpus, url: str) -> str:
     """A sentence that says that `url` is unknown, with what may have been meant."""
     near = nearest_urls(corpus, url)
     hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."
     return f"{url} is not in {corpus.kin.path}. {hint}"
+
+
+is_not_in = unknown_url_message  # old name

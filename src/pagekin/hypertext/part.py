@@ -21,11 +21,11 @@ from pagekin.hypertext._kernels.strings import AHEAD, gather_strings, sort_strin
 from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.language import declared_language, detected_language
-from pagekin.hypertext.model import PageFlag, fold
+from pagekin.hypertext.model import PageFlag, fold_case
 from pagekin.hypertext.resolver import Resolver
-from pagekin.hypertext.urls import canonical
+from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import DAMAGE, Item, Limits, Page, Redirect, Revisit, Skipped
-from pagekin.store.ragged import pack
+from pagekin.store import pack_strings
 
 Array = npt.NDArray[Any]
 SNIPPET_BYTES = 200
@@ -170,8 +170,8 @@ class PartBuilder:
                 self.flush()
 
     def _url(self, url: str, base: str | None = None) -> str | None:
-        """`canonical`, for addresses that are not too long: all links of a page may repeat its own."""
-        return canonical(url, base) if len(url) <= self.limits.url_bytes else None
+        """`canonical_url`, for addresses that are not too long: all links of a page may repeat its own."""
+        return canonical_url(url, base) if len(url) <= self.limits.url_bytes else None
 
     def flush(self) -> None:
         """Read the pages that wait."""
@@ -197,7 +197,7 @@ class PartBuilder:
         if base_href < 0:
             return url
         href = self.reader.href_strings()[base_href].decode("utf-8", "replace")
-        return canonical(href, url) or url
+        return canonical_url(href, url) or url
 
     def _resolve(self, batch: LexedBatch, bases: list[str]) -> None:
         """Resolve the batch's anchors and keep those that lead to a page; their counts replace the lexer's in rows."""
@@ -243,7 +243,7 @@ class PartBuilder:
             language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
         alias = None
         if row[slots.R_CANONICAL] >= 0:
-            alias = canonical(self.reader.href_strings()[row[slots.R_CANONICAL]].decode("utf-8", "replace"), base)
+            alias = canonical_url(self.reader.href_strings()[row[slots.R_CANONICAL]].decode("utf-8", "replace"), base)
         self._marks.append(marks)
         self._texts.append(frame)
         self._titles.append(" ".join(title.decode("utf-8", "replace").split()).encode())
@@ -278,7 +278,7 @@ class PartBuilder:
         """Write the part's files into `folder`, which is made."""
         self.flush()
         folder.mkdir()
-        words, word_map = _sorted(*pack([*map(_folded, self.reader.word_strings()), _PADDING]))
+        words, word_map = _sorted(*pack_strings([*map(_folded, self.reader.word_strings()), _PADDING]))
         urls, url_map = _sorted(*self.resolver.urls())
         tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype="<u4")
         anchors = np.concatenate(self._anchors) if self._anchors else np.zeros(0, dtype=ANCHOR)
@@ -369,7 +369,7 @@ def _short(content_type: str) -> bytes:
 
 
 def _folded(word: bytes) -> bytes:
-    return word if word.isascii() else fold(word.decode("utf-8", "replace")).encode("utf-8", "replace")
+    return word if word.isascii() else fold_case(word.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 
 def _sorted(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:

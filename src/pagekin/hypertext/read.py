@@ -69,14 +69,16 @@ Progress = Callable[[str, float], None]
 def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
     """Read all sources into the collection `plan.out`, all or nothing."""
     with KinWriter(plan.out, "pagekin read") as writer:
-        report = read_into(writer, plan, progress)
+        report = read_sources_into(writer, plan, progress)
         started = time.perf_counter()
         writer.commit(report.facts)
         report.merging += time.perf_counter() - started
     return report
 
 
-def read_into(writer: KinWriter, plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
+def read_sources_into(
+    writer: KinWriter, plan: ReadPlan, progress: Progress = lambda _stage, _share: None
+) -> ReadReport:
     """Write the corpus of all sources by `writer`, which commits it; the report's facts are those to commit."""
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")

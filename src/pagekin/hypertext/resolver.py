@@ -15,8 +15,8 @@ from pagekin.hypertext._kernels.links import (
     resolve_links,
 )
 from pagekin.hypertext.lexer import StringTable
-from pagekin.hypertext.urls import canonical
-from pagekin.store.ragged import pack
+from pagekin.hypertext.urls import canonical_url
+from pagekin.store import pack_strings
 
 _AHEAD = 128  # the kernels read and write so many bytes beyond a URL, at most
 
@@ -36,7 +36,7 @@ class _PackedStrings:
 
     def extend(self, strings: list[bytes]) -> None:
         """Add strings at the end."""
-        data, offsets = pack(strings)
+        data, offsets = pack_strings(strings)
         size = int(self._bounds[self.count])
         if size + len(data) > len(self._data):
             self._data = np.resize(self._data, 2 * (size + len(data)))
@@ -69,7 +69,7 @@ class Resolver:
 
     def numbered(self, urls: list[str]) -> list[int]:
         """The numbers of canonical URLs."""
-        data, bounds = pack([url.encode() for url in urls])
+        data, bounds = pack_strings([url.encode() for url in urls])
         numbers = np.empty(len(urls), dtype=np.int64)
         done = 0
         while done < len(urls):
@@ -155,7 +155,7 @@ class Resolver:
         if answer is None:
             href, context = case & 0xFFFFFFFF, case >> 32
             base = None if self._kinds[href] == FIXED else self._context_names[context]
-            url = canonical(hrefs[href].decode("utf-8", "replace"), base)
+            url = canonical_url(hrefs[href].decode("utf-8", "replace"), base)
             answer = self._odd[case] = NO_PAGE if url is None else self.number(url)
         return answer
 

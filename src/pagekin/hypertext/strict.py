@@ -29,7 +29,7 @@ from pagekin.hypertext.model import (
     PageFlag,
     ReadPage,
     char_class,
-    fold,
+    fold_case,
 )
 from pagekin.sources import Limits
 
@@ -349,7 +349,7 @@ class _StrictReader:
         raw = word.encode("utf-8", "replace")
         if len(raw) > self.limits.word_bytes:
             word = raw[: self.limits.word_bytes].decode("utf-8", "ignore")
-        page.words.append(fold(word))
+        page.words.append(fold_case(word))
         page.attributes.append(attributes)
         page.offsets.append(at)
         if attributes & Attribute.TEXT and not self._body_seen:

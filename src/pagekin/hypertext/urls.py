@@ -17,7 +17,7 @@ _CANONICAL = re.compile(
 )
 
 
-def canonical(url: str, base: str | None = None) -> str | None:
+def canonical_url(url: str, base: str | None = None) -> str | None:
     """The canonical form of `url` (resolved against `base`), or None if it is no http(s) address."""
     if base is None and _CANONICAL.fullmatch(url):
         return url
@@ -43,3 +43,6 @@ def __getattr__(name: str) -> Any:
 
         return Resolver
     raise AttributeError(f"module {__name__} has no attribute {name}")
+
+
+canonical = canonical_url  # old name

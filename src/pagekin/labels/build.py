@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.words import Vocabulary, word_hash
-from pagekin.clusters import Tree
-from pagekin.clusters.complete import complete_link
-from pagekin.clusters.documents import document_of
-from pagekin.clusters.terms import (
-    ATTRIBUTES,
+from pagekin.bags import Vocabulary, word_hash
+from pagekin.clusters import (  # fmt: skip
+    TERM_ATTRIBUTES,
     TermCounts,
     TermVectors,
+    Tree,
+    complete_link,
     count_terms,
+    document_of,
     term_similarity,
     term_words,
     weigh_terms,
-)  # fmt: skip
+)
 from pagekin.hypertext import Corpus
-from pagekin.labels.fitting import SHOWN, Budget, Draft, Group, label_within
-from pagekin.labels.membership import Filter, Keys, attribute_keys
-from pagekin.labels.model import Added, ContentLabel, Lost, Term, is_word
-from pagekin.text.analysis import form_table
+from pagekin.labels.fitting import SHOWN, Draft, Group, LabelBudget, label_within
+from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
+from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, Term, is_word
+from pagekin.text import form_table
 
 Array = npt.NDArray[Any]
 FIRST_TERMS = FREQUENT_TERMS = 500
@@ -62,7 +62,7 @@ class Leaf:
         self.whole = self.pages_of((0,), np.arange(len(corpus)))
         # Pages that hold a word, under the attribute under which most do.
         self.held_by = np.ones(len(self.words.shown), np.int64)
-        np.maximum.at(self.held_by, self.whole.terms // len(ATTRIBUTES), self.whole.df)
+        np.maximum.at(self.held_by, self.whole.terms // len(TERM_ATTRIBUTES), self.whole.df)
 
     def pages_of(self, nodes: tuple[int, ...], pages: Array) -> _Pages:
         """These pages' terms."""
@@ -93,7 +93,7 @@ class Leaf:
     def _of_nodes(self, nodes: tuple[int, ...]) -> _Pages:
         return self.pages_of(nodes, np.unique(np.concatenate([self.tree.pages_of(node) for node in nodes])))
 
-    def label(self, budget: Budget, added: Iterable[Added] = ()) -> ContentLabel:
+    def label(self, budget: LabelBudget, added: Iterable[AddedTerm] = ()) -> ContentLabel:
         """The label within a budget."""
         whole = self.group(self.whole, budget.terms)
         extra = tuple(sorted(set(added)))
@@ -102,19 +102,19 @@ class Leaf:
         def drafted(most: int) -> Draft:
             clusters, merged = self.clusters(most)
             groups = [self.group(found, budget.terms) for found in clusters]
-            return Draft(self.corpus.kin.path.stem, True, whole, groups, Lost(0, merged, 0), extra, num_words)
+            return Draft(self.corpus.kin.path.stem, True, whole, groups, LabelLosses(0, merged, 0), extra, num_words)
 
         return label_within(budget, drafted)
 
-    def keys_of(self, label: ContentLabel) -> list[Keys]:
+    def keys_of(self, label: ContentLabel) -> list[TermKeys]:
         """The keys of all terms of the whole, and of each sub-cluster of a label that was made here."""
         return [self._keys(self.whole), *(self._keys(self._of_nodes(cluster.nodes)) for cluster in label.clusters)]
 
-    def _keys(self, found: _Pages) -> Keys:
+    def _keys(self, found: _Pages) -> TermKeys:
         """The keys of all terms of some pages: each word, and each word under another attribute than text."""
         # A document is searched as one, so all its words belong wherever one of its pages is.
         pages = np.flatnonzero(np.isin(self.documents, self.documents[found.pages]))
-        words, attributes = np.divmod(np.unique(self.searched.terms[_rows(self.searched, pages)]), len(ATTRIBUTES))
+        words, attributes = np.divmod(np.unique(self.searched.terms[_rows(self.searched, pages)]), len(TERM_ATTRIBUTES))
         hashes = self.search_words.hashes[words]
         return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
 
@@ -128,7 +128,7 @@ class Leaf:
         num_terms = len(np.unique(self.all.terms[_rows(self.all, found.pages)]))
         return Group(
             name, len(found.pages), int(self.sizes[found.pages].sum()), num_terms, num_terms, self._terms(found, most),
-            self._heaviest(found), self._urls(central, found.pages), (Filter.of(self._keys(found)),), found.nodes,
+            self._heaviest(found), self._urls(central, found.pages), (TermFilter.of(self._keys(found)),), found.nodes,
         )  # fmt: skip
 
     def _shown(self, word: int) -> str:
@@ -142,9 +142,9 @@ class Leaf:
         order = np.lexsort((pages.terms, -pages.weights))[:most]
         found = []
         for term, tf, df in zip(*(column[order].tolist() for column in (pages.terms, pages.tf, pages.df)), strict=True):
-            word, attribute = divmod(term, len(ATTRIBUTES))
+            word, attribute = divmod(term, len(TERM_ATTRIBUTES))
             if is_word(text := self._shown(word)) and len(text) <= 500:
-                found.append(Term(ATTRIBUTES[attribute], text, tf, df))
+                found.append(Term(TERM_ATTRIBUTES[attribute], text, tf, df))
         return found
 
     def _heaviest(self, pages: _Pages) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class Leaf:
 
         In a sub-cluster, words that most pages of the collection hold weigh little: site furniture would come first.
         """
-        words, place = np.unique(pages.terms // len(ATTRIBUTES), return_inverse=True)
+        words, place = np.unique(pages.terms // len(TERM_ATTRIBUTES), return_inverse=True)
         weights = np.bincount(place, pages.weights, len(words))
         if pages is not self.whole:
             weights = weights * np.log((len(self.corpus) + 1) / self.held_by[words])
@@ -193,8 +193,8 @@ def first_places(corpus: Corpus, words: Vocabulary, page: int) -> npt.NDArray[np
     stream = corpus.stream(page)
     stems = words.stem_of[stream.words].astype(np.int64)
     flags = np.where(stream.attributes & 1, 1, stream.attributes)
-    at = [np.flatnonzero((flags >> bit & 1).astype(np.bool_) & (stems >= 0)) for bit in range(len(ATTRIBUTES))]
-    terms = np.concatenate([stems[places] * len(ATTRIBUTES) + bit for bit, places in enumerate(at)])
+    at = [np.flatnonzero((flags >> bit & 1).astype(np.bool_) & (stems >= 0)) for bit in range(len(TERM_ATTRIBUTES))]
+    terms = np.concatenate([stems[places] * len(TERM_ATTRIBUTES) + bit for bit, places in enumerate(at)])
     places = np.concatenate(at)
     order = np.lexsort((places, terms))
     is_first = np.append(True, np.diff(terms[order]) > 0)
@@ -239,11 +239,11 @@ def _rows(counted: TermCounts, pages: Array) -> Array:
 
 
 def leaf_label(
-    corpus: Corpus, tree: Tree, budget: Budget | None = None, added: Iterable[Added] = (), threads: int = 1,
+    corpus: Corpus, tree: Tree, budget: LabelBudget | None = None, added: Iterable[AddedTerm] = (), threads: int = 1,
     documents: Tree | None = None,
 ) -> ContentLabel:  # fmt: skip
     """The label of a collection by its tree of clusters; `lost` says what the budgets left out."""
-    return Leaf(corpus, tree, threads, documents).label(budget or Budget(), added)
+    return Leaf(corpus, tree, threads, documents).label(budget or LabelBudget(), added)
 
 
 def chosen_nodes(tree: Tree) -> list[int]:

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pagekin.labels.membership import Filter
-from pagekin.labels.model import (
-    VERSION,
-    Added,
+from pagekin.labels.membership import TermFilter
+from pagekin.labels.model import (  # fmt: skip
+    LABEL_VERSION,
+    AddedTerm,
     ContentLabel,
     LabelError,
-    Lost,
+    LabelLosses,
     SubCluster,
     Term,
     is_plain,
+    label_to_json,
     pack_terms,
-    to_json,
-)  # fmt: skip
-from pagekin.text.analysis import ANALYSER
+)
+from pagekin.text import ANALYSER
 
-MAX_TERMS, MAX_BYTES = 500, 4_000_000
+MAX_LABEL_TERMS, MAX_LABEL_BYTES = 500, 4_000_000
 """Terms of a sub-cluster, as in the paper; bytes of the JSON form, filters and all."""
 LEAF_CLUSTERS, ROUTER_CLUSTERS = 30, 50
 """Sub-clusters, as in the paper."""
@@ -28,12 +28,12 @@ _SHOWN = (SHOWN, 3, 0)
 
 
 @dataclass(frozen=True)
-class Budget:
+class LabelBudget:
     """How large a label may be. `terms` is for each sub-cluster and for the whole, `bytes` for all of the JSON form."""
 
-    terms: int = MAX_TERMS
+    terms: int = MAX_LABEL_TERMS
     clusters: int = LEAF_CLUSTERS
-    bytes: int = MAX_BYTES
+    bytes: int = MAX_LABEL_BYTES
 
     def __post_init__(self) -> None:
         if self.terms < 0 or self.clusters < 1 or self.bytes < 1:
@@ -54,7 +54,7 @@ class Group:
     """As many as the budget of terms allows, the heaviest first."""
     heaviest: tuple[str, ...]
     urls: tuple[str, ...]
-    filters: tuple[Filter, ...]
+    filters: tuple[TermFilter, ...]
     """Each document's terms are all in one of them; none if they are not known."""
     nodes: tuple[int, ...] = ()
 
@@ -67,9 +67,9 @@ class Draft:
     exact: bool
     whole: Group
     groups: Sequence[Group]
-    lost: Lost
+    lost: LabelLosses
     """What is lost already."""
-    added: tuple[Added, ...]
+    added: tuple[AddedTerm, ...]
     words: int
     """Words on all documents together."""
 
@@ -84,7 +84,7 @@ class _Room:
     cluster_filters: bool
 
 
-def label_within(budget: Budget, drafted: Callable[[int], Draft]) -> ContentLabel:
+def label_within(budget: LabelBudget, drafted: Callable[[int], Draft]) -> ContentLabel:
     """The fullest label within the budget; `drafted` gives the draft with so many sub-clusters at most.
 
     Filters take at most half of the bytes: those of the sub-clusters give way first, then the whole's. Terms share what
@@ -96,14 +96,14 @@ def label_within(budget: Budget, drafted: Callable[[int], Draft]) -> ContentLabe
         if label := _fitted(draft, budget):
             return label
         if len(draft.groups) <= 1:
-            bare = len(to_json(_made(draft, _Room(0, 0, False, False))))
+            bare = len(label_to_json(_made(draft, _Room(0, 0, False, False))))
             raise LabelError(
                 f"{budget.bytes:,} bytes are too few for a label of this collection: {bare:,} is the least"
             )
         clusters = len(draft.groups) // 2
 
 
-def _fitted(draft: Draft, budget: Budget) -> ContentLabel | None:
+def _fitted(draft: Draft, budget: LabelBudget) -> ContentLabel | None:
     """The fullest label of a draft within the budget, if there is one."""
     whole = _filter_size([draft.whole])
     every = whole + _filter_size(draft.groups)
@@ -116,14 +116,14 @@ def _fitted(draft: Draft, budget: Budget) -> ContentLabel | None:
     for room in rooms:
         label = _made(draft, room)
         # Addresses leave a quarter to the terms, or they are fewer.
-        if len(to_json(label)) > (budget.bytes * 3 // 4 if room.shown else budget.bytes):
+        if len(label_to_json(label)) > (budget.bytes * 3 // 4 if room.shown else budget.bytes):
             continue
         # `low` terms are known to fit, `high` are not.
         low, high = 0, budget.terms + 1
         trial = budget.terms
         while high - low > 1:
             made = _made(draft, replace(room, terms=trial))
-            if len(to_json(made)) <= budget.bytes:
+            if len(label_to_json(made)) <= budget.bytes:
                 label, low = made, trial
             else:
                 high = trial
@@ -151,10 +151,10 @@ def _made(draft: Draft, room: _Room) -> ContentLabel:
     dropped = sum(group.known - len(packed[number].steps) for number, group in enumerate(draft.groups, 1))
     without = 0 if room.whole_filter else len(draft.whole.filters)
     without += 0 if room.cluster_filters else sum(len(group.filters) for group in draft.groups)
-    lost = Lost(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
+    lost = LabelLosses(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
     whole = draft.whole
     return ContentLabel(
-        VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
+        LABEL_VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
         whole.heaviest[: room.shown], draft.added, words, packed[0], whole.filters if room.whole_filter else (), clusters,
         draft.words,
     )  # fmt: skip
@@ -163,3 +163,8 @@ def _made(draft: Draft, room: _Room) -> ContentLabel:
 def plain_line(text: str) -> str:
     """A name that a label may carry."""
     return "".join(character for character in text if is_plain(character))[:200]
+
+
+Budget = LabelBudget  # old name
+MAX_BYTES = MAX_LABEL_BYTES  # old name
+MAX_TERMS = MAX_LABEL_TERMS  # old name

@@ -9,61 +9,63 @@ import numpy as np
 from pagekin.clusters import Tree
 from pagekin.hypertext import Corpus
 from pagekin.labels.build import Leaf
-from pagekin.labels.fitting import Budget
-from pagekin.labels.model import Added, ContentLabel, LabelError, from_json, to_json
-from pagekin.labels.parts import FUNCTIONS, etag, joined, published
+from pagekin.labels.fitting import LabelBudget
+from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, label_from_json, label_to_json
+from pagekin.labels.parts import ABSTRACTION_FUNCTIONS, join_parts, label_etag, parts_to_publish
 from pagekin.store import Finding, Kin, KinWriter
 
-ARRAYS = "label."
+LABEL_ARRAYS = "label."
 
 
-def read_parts(kin: Kin) -> dict[str, ContentLabel] | None:
+def read_label_parts(kin: Kin) -> dict[str, ContentLabel] | None:
     """The parts that a collection publishes, or None if it has none that can be read."""
-    if not all(f"{ARRAYS}{function}" in kin for function in FUNCTIONS):
+    if not all(f"{LABEL_ARRAYS}{function}" in kin for function in ABSTRACTION_FUNCTIONS):
         return None
     try:
-        return {function: from_json(kin[f"{ARRAYS}{function}"].tobytes()) for function in FUNCTIONS}
+        return {
+            function: label_from_json(kin[f"{LABEL_ARRAYS}{function}"].tobytes()) for function in ABSTRACTION_FUNCTIONS
+        }
     except LabelError:
         return None
 
 
-def written_etag(kin: Kin, function: str) -> str:
+def stored_etag(kin: Kin, function: str) -> str:
     """The ETag of a part that a collection publishes, as it was written."""
-    return etag(kin[f"{ARRAYS}{function}"].tobytes())
+    return label_etag(kin[f"{LABEL_ARRAYS}{function}"].tobytes())
 
 
-def check_kept(kin: Kin) -> Iterator[Finding]:
+def check_stored_label(kin: Kin) -> Iterator[Finding]:
     """What is wrong with a collection's label."""
     if "label" not in kin.facts:
         return
-    for function in FUNCTIONS:
-        name = f"{ARRAYS}{function}"
+    for function in ABSTRACTION_FUNCTIONS:
+        name = f"{LABEL_ARRAYS}{function}"
         if name not in kin:
             yield Finding(name, "is missing")
             continue
         try:
-            from_json(kin[name].tobytes())
+            label_from_json(kin[name].tobytes())
         except LabelError as error:
             yield Finding(name, f"is no label: {error}")
             continue
-        if written_etag(kin, function) != kin.facts["label"]["etags"].get(function):
+        if stored_etag(kin, function) != kin.facts["label"]["etags"].get(function):
             yield Finding(name, "is not the part that the manifest tells of")
 
 
 def read_label(kin: Kin) -> ContentLabel | None:
     """The label that a collection publishes."""
-    parts = read_parts(kin)
-    return joined(parts) if parts else None
+    parts = read_label_parts(kin)
+    return join_parts(parts) if parts else None
 
 
-def added_terms(facts: Mapping[str, Any]) -> tuple[Added, ...]:
+def added_terms(facts: Mapping[str, Any]) -> tuple[AddedTerm, ...]:
     """The terms that were added to a collection's label."""
-    return tuple(msgspec.convert(one, Added) for one in facts.get("label", {}).get("added", ()))
+    return tuple(msgspec.convert(one, AddedTerm) for one in facts.get("label", {}).get("added", ()))
 
 
 def put_label(
     writer: KinWriter, corpus: Corpus, trees: Sequence[Tree], before: Kin | None = None,
-    added: Sequence[Added] | None = None, threads: int = 1,
+    added: Sequence[AddedTerm] | None = None, threads: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
     """Make a collection's label by its trees and write it; give the facts about it.
 
@@ -74,15 +76,21 @@ def put_label(
         added = added_terms(before.facts) if before else ()
     named = {tree.name: tree for tree in trees}
     leaf = Leaf(corpus, named["clusters"], threads, named.get("documents"))
-    label = leaf.label(Budget(), added)
-    old = read_parts(before) if before else None
-    parts = published(old, label, leaf.keys_of(label))
+    label = leaf.label(LabelBudget(), added)
+    old = read_label_parts(before) if before else None
+    parts = parts_to_publish(old, label, leaf.keys_of(label))
     for function, part in parts.items():
-        writer.put(f"{ARRAYS}{function}", np.frombuffer(to_json(part), np.uint8))
+        writer.put(f"{LABEL_ARRAYS}{function}", np.frombuffer(label_to_json(part), np.uint8))
     return {
         "label": {
             "added": msgspec.to_builtins(label.added),
-            "etags": {function: etag(part) for function, part in parts.items()},
+            "etags": {function: label_etag(part) for function, part in parts.items()},
             "lost": msgspec.to_builtins(label.lost),
         }
     }
+
+
+ARRAYS = LABEL_ARRAYS  # old name
+check_kept = check_stored_label  # old name
+read_parts = read_label_parts  # old name
+written_etag = stored_etag  # old name

@@ -14,11 +14,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.words import mix64, word_hash
-from pagekin.clusters.terms import ATTRIBUTES
-from pagekin.text.analysis import analyse
+from pagekin.bags import mix64, word_hash
+from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.text import analyse
 
-Keys = npt.NDArray[np.uint64]
+TermKeys = npt.NDArray[np.uint64]
 BITS = 10
 """Bits a key: 9.6 would give 1 % by the formula, and real filters scatter around it."""
 PROBES = 7
@@ -27,7 +27,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _PART = 1 << 16
 
 
-class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The set of keys that was put in, and a few others."""
 
     keys: Annotated[int, msgspec.Meta(ge=0, le=MOST_KEYS)]
@@ -36,7 +36,7 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A little more than BITS bits a key, the first in the lowest bit of the first byte; base64 in JSON."""
 
     @classmethod
-    def of(cls, keys: Keys) -> "Filter":
+    def of(cls, keys: TermKeys) -> "TermFilter":
         """The filter of these keys."""
         keys = np.unique(keys)
         held = np.zeros(8 * filter_bytes(len(keys)), np.bool_)
@@ -44,7 +44,7 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             held[_places(keys[start : start + _PART], len(held))] = True
         return cls(len(keys), np.packbits(held, bitorder="little").tobytes())
 
-    def may_hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
+    def may_hold(self, keys: TermKeys) -> npt.NDArray[np.bool_]:
         """For each key whether it may be in: True for all that are, and for 0.8 % of the others."""
         if not self.bits:
             return np.zeros(len(keys), np.bool_)
@@ -68,7 +68,7 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class FilterBank:
     """Many filters that are asked together, by a compiled kernel: a search at a router has to ask hundreds."""
 
-    def __init__(self, filters: Sequence[Filter]) -> None:
+    def __init__(self, filters: Sequence[TermFilter]) -> None:
         from pagekin.labels._kernels.probe import probe_filters
 
         sizes = np.array([len(one.bits) for one in filters], np.uint64)
@@ -82,11 +82,11 @@ class FilterBank:
     def __len__(self) -> int:
         return len(self._bits)
 
-    def may_hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
+    def may_hold(self, keys: TermKeys) -> npt.NDArray[np.bool_]:
         """(filters, keys): whether each filter may hold each key."""
         return self.may_hold_probed(probes_of(keys))
 
-    def may_hold_probed(self, probes: Keys) -> npt.NDArray[np.bool_]:
+    def may_hold_probed(self, probes: TermKeys) -> npt.NDArray[np.bool_]:
         """The same by the keys' `probes_of`, which are the same for all banks."""
         held = np.empty((len(self._bits), len(probes)), np.bool_)
         self._probe(self._data, self._starts, self._bits, probes, held)
@@ -98,19 +98,19 @@ def filter_bytes(keys: int) -> int:
     return (BITS * keys + 7) // 8 + 8 if keys else 0
 
 
-def _places(keys: Keys, bits: int) -> npt.NDArray[np.int64]:
+def _places(keys: TermKeys, bits: int) -> npt.NDArray[np.int64]:
     """(keys, PROBES): which bits stand for each key."""
     return (probes_of(keys) % np.uint64(bits)).astype(np.int64)
 
 
-def probes_of(keys: Keys) -> Keys:
+def probes_of(keys: TermKeys) -> TermKeys:
     """(keys, PROBES): a number for each probe of each key."""
     with np.errstate(over="ignore"):
         steps = np.arange(1, PROBES + 1, dtype=np.uint64) * _STEP
         return mix64(keys[:, None] + steps)
 
 
-def attribute_keys(hashes: Keys, attributes: npt.NDArray[Any]) -> Keys:
+def attribute_keys(hashes: TermKeys, attributes: npt.NDArray[Any]) -> TermKeys:
     """The keys of (attribute, word) pairs, from the words' hashes and the attributes' places in ATTRIBUTES.
 
     A text word has the key of the word under any attribute: most words of a page are text, so a key for each would
@@ -118,18 +118,22 @@ def attribute_keys(hashes: Keys, attributes: npt.NDArray[Any]) -> Keys:
     """
     with np.errstate(over="ignore"):
         marked = mix64(hashes + (attributes.astype(np.uint64) + np.uint64(1)) * _STEP)
-    return np.where(attributes == ATTRIBUTES.index("text"), hashes, marked)
+    return np.where(attributes == TERM_ATTRIBUTES.index("text"), hashes, marked)
 
 
 @lru_cache(1 << 16)
 def term_key(word: str, attribute: str = "text") -> int:
     """The key of a (folded) word under an attribute."""
     hashes = np.array([word_hash(analyse([word])[0])], np.uint64)
-    return int(attribute_keys(hashes, np.array([ATTRIBUTES.index(attribute)]))[0])
+    return int(attribute_keys(hashes, np.array([TERM_ATTRIBUTES.index(attribute)]))[0])
 
 
-def any_may_hold(filters: Iterable[Filter], word: str, attribute: str = "text") -> bool:
+def any_may_hold(filters: Iterable[TermFilter], word: str, attribute: str = "text") -> bool:
     """Whether any of the filters may hold a word; without a filter nothing speaks against it."""
     asked = list(filters)
     key = np.array([term_key(word, attribute)], np.uint64)
     return not asked or any(bool(one.may_hold(key)[0]) for one in asked)
+
+
+Filter = TermFilter  # old name
+Keys = TermKeys  # old name

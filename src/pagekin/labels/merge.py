@@ -11,25 +11,24 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms
-from pagekin.clusters.terms import ATTRIBUTES, WORDS, TermCounts, weigh_terms
+from pagekin.bags import bag_forms, preset_strategy
+from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, weigh_terms
 from pagekin.labels.build import merge_documents
-from pagekin.labels.fitting import ROUTER_CLUSTERS, SHOWN, Budget, Draft, Group, label_within
-from pagekin.labels.membership import Filter
-from pagekin.labels.model import (
-    LARGEST,
-    Added,
+from pagekin.labels.fitting import ROUTER_CLUSTERS, SHOWN, Draft, Group, LabelBudget, label_within
+from pagekin.labels.membership import TermFilter
+from pagekin.labels.model import (  # fmt: skip
+    LARGEST_COUNT,
+    AddedTerm,
     ContentLabel,
     LabelError,
-    Lost,
+    LabelLosses,
+    LabelTerms,
     SubCluster,
     Term,
-    Terms,
-    to_json,
+    label_to_json,
     without_filters,
-)  # fmt: skip
-from pagekin.text.analysis import ANALYSER
+)
+from pagekin.text import ANALYSER
 
 Array = npt.NDArray[Any]
 _MOST_TF = 2**31 - 1
@@ -41,7 +40,7 @@ _SMOOTH = 0.01
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedLabel:
     """A router's label, and where its children's sub-clusters went."""
 
     label: ContentLabel
@@ -54,26 +53,26 @@ class _Words:
 
     def __init__(self, labels: Iterable[ContentLabel]) -> None:
         self._words = sorted({word for label in labels for word in label.words})
-        forms = bag_forms(self._words, preset(WORDS))
+        forms = bag_forms(self._words, preset_strategy(TERM_PRESET))
         # A label from elsewhere may hold words that we leave out; they stand for themselves.
         stems = [form or word for word, form in zip(self._words, forms, strict=True)]
         numbers = {stem: number for number, stem in enumerate(sorted(set(stems)))}
         self._number = {word: number for number, word in enumerate(self._words)}
         self.stem_of = np.array([numbers[stem] for stem in stems], np.int64)
         self._seen = np.zeros(len(self._words))
-        self.width = len(numbers) * len(ATTRIBUTES)
+        self.width = len(numbers) * len(TERM_ATTRIBUTES)
 
     def numbers(self, label: ContentLabel) -> npt.NDArray[np.int64]:
         """The numbers of a label's words."""
         return np.array([self._number[word] for word in label.words], np.int64)
 
-    def rows(self, numbers: Array, terms: Terms) -> tuple[Array, Array, Array]:
+    def rows(self, numbers: Array, terms: LabelTerms) -> tuple[Array, Array, Array]:
         """(terms, tf, df) of some terms of a label, given the numbers of its words; a term may come twice."""
-        places, attributes = np.divmod(np.cumsum(np.array(terms.steps, np.int64)) - 1, len(ATTRIBUTES))
+        places, attributes = np.divmod(np.cumsum(np.array(terms.steps, np.int64)) - 1, len(TERM_ATTRIBUTES))
         words = numbers[places]
         tf = np.array(terms.tf, np.float64)
         np.add.at(self._seen, words, tf)
-        return self.stem_of[words] * len(ATTRIBUTES) + attributes, tf, np.array(terms.df, np.float64)
+        return self.stem_of[words] * len(TERM_ATTRIBUTES) + attributes, tf, np.array(terms.df, np.float64)
 
     def shown(self) -> list[str]:
         """Each stem's most frequent form."""
@@ -119,7 +118,7 @@ class _Rows:
 
 def _whole(sums: Array) -> npt.NDArray[np.int64]:
     """Sums as whole numbers that JSON can hold."""
-    return np.minimum(sums, float(LARGEST)).astype(np.int64)
+    return np.minimum(sums, float(LARGEST_COUNT)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -152,11 +151,11 @@ class _Router:
         self.rows, self._whole = _Rows.of(rows, words.width), _Rows.of(told, words.width)
         self._shown = words.shown()
         self._num_docs = sum(document.part.num_docs for document in self.documents)
-        self._held = np.zeros(self.width // len(ATTRIBUTES))
+        self._held = np.zeros(self.width // len(TERM_ATTRIBUTES))
         """In how many pages each word is, at least: labels tell it of their heaviest terms."""
         for one in range(len(self.documents)):
             terms, _tf, df, _weights = self.rows.together([one])
-            found, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
+            found, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
             self._held[found] += _most(place, df, len(found))
 
     def parts(self, most: int) -> list[list[int]]:
@@ -193,13 +192,18 @@ class _Router:
         order = np.lexsort((terms, -weights))[:most]
         columns = (column[order].tolist() for column in (terms, tf, df))
         return [
-            Term(ATTRIBUTES[term % len(ATTRIBUTES)], self._shown[term // len(ATTRIBUTES)], times, documents)
+            Term(
+                TERM_ATTRIBUTES[term % len(TERM_ATTRIBUTES)],
+                self._shown[term // len(TERM_ATTRIBUTES)],
+                times,
+                documents,
+            )
             for term, times, documents in zip(*columns, strict=True)
         ]
 
     def _heaviest(self, terms: Array, weights: Array) -> tuple[str, ...]:
         """The heaviest words, whatever their attributes."""
-        words, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
+        words, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
         return self._first(words, np.bincount(place, weights, len(words)))
 
     def _telling(self, terms: Array, df: Array, weights: Array, documents: int) -> tuple[str, ...]:
@@ -207,7 +211,7 @@ class _Router:
 
         A word that weighs much on a few pages, somebody's name, tells nothing of the many pages of a router's group.
         """
-        words, place = np.unique(terms // len(ATTRIBUTES), return_inverse=True)
+        words, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
         held = _most(place, df, len(words))
         here = np.minimum(held / max(documents, 1), 1)
         elsewhere = np.minimum((self._held[words] - held) / max(self._num_docs - documents, 1), 1)
@@ -247,7 +251,7 @@ def _larger(
 def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
     """(documents, bytes, terms) of all, at most."""
     documents, size, terms = (
-        min(sum(getattr(one, name) for one in parts), LARGEST) for name in ("num_docs", "size", "num_terms")
+        min(sum(getattr(one, name) for one in parts), LARGEST_COUNT) for name in ("num_docs", "size", "num_terms")
     )
     return documents, size, terms
 
@@ -259,7 +263,7 @@ def _in_turn(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(found)[:SHOWN]
 
 
-def _filters(parts: Sequence[SubCluster | ContentLabel]) -> tuple[Filter, ...]:
+def _filters(parts: Sequence[SubCluster | ContentLabel]) -> tuple[TermFilter, ...]:
     """The filters of all parts side by side, none twice; none if a part has none."""
     if not all(one.filters for one in parts):
         return ()
@@ -276,10 +280,10 @@ def _share_documents(labels: Sequence[ContentLabel]) -> bool:
 
 
 def router_label(
-    name: str, children: Mapping[str, ContentLabel], budget: Budget | None = None, added: Iterable[Added] = ()
-) -> Merged:
+    name: str, children: Mapping[str, ContentLabel], budget: LabelBudget | None = None, added: Iterable[AddedTerm] = ()
+) -> MergedLabel:
     """The label of a router with these children by name; their order does not matter."""
-    budget = budget or Budget(clusters=ROUTER_CLUSTERS)
+    budget = budget or LabelBudget(clusters=ROUTER_CLUSTERS)
     if not children:
         raise LabelError(f"{name} has no child with a label, so there is nothing to tell")
     told = {child: label if label.analyser == ANALYSER else without_filters(label) for child, label in children.items()}
@@ -289,16 +293,16 @@ def router_label(
     extra = tuple(sorted({*added, *(one for label in labels for one in label.added)}))
     exact = all(label.exact for label in labels) and not _share_documents(labels)
     terms, clusters, filters = (
-        min(sum(getattr(label.lost, field) for label in labels), LARGEST // 2)
+        min(sum(getattr(label.lost, field) for label in labels), LARGEST_COUNT // 2)
         for field in ("terms", "clusters", "filters")
     )
-    words = min(sum(label.num_words for label in labels), LARGEST)
+    words = min(sum(label.num_words for label in labels), LARGEST_COUNT)
     chosen: list[list[int]] = []
 
     def drafted(most: int) -> Draft:
         chosen[:] = router.parts(most)
         groups = [router.group(part, budget.terms) for part in chosen]
-        lost = Lost(terms, clusters + len(router.documents) - len(chosen), filters)
+        lost = LabelLosses(terms, clusters + len(router.documents) - len(chosen), filters)
         return Draft(name, exact, whole, groups, lost, extra, words)
 
     label = label_within(budget, drafted)
@@ -306,10 +310,10 @@ def router_label(
     for number, part in enumerate(chosen, 1):
         for one in part:
             homes[router.documents[one].child][router.documents[one].number] = number
-    return Merged(label, homes)
+    return MergedLabel(label, homes)
 
 
-def cut_label(label: ContentLabel, budget: Budget) -> ContentLabel:
+def cut_label(label: ContentLabel, budget: LabelBudget) -> ContentLabel:
     """A label within a smaller budget, made of the label alone: what one parent is given, and its siblings are not.
 
     The `nodes` of a sub-cluster are the numbers of those sub-clusters of the label that are in it.
@@ -326,7 +330,10 @@ def cut_label(label: ContentLabel, budget: Budget) -> ContentLabel:
         )
         cut = msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting)
         # What is told besides takes some bytes, too.
-        over = len(to_json(cut)) - budget.bytes
+        over = len(label_to_json(cut)) - budget.bytes
         if over <= 0:
             return cut
         room = replace(room, bytes=room.bytes - over)
+
+
+Merged = MergedLabel  # old name

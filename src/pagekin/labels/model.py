@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters.terms import ATTRIBUTES
-from pagekin.labels.membership import Filter, any_may_hold, term_key
+from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.labels.membership import TermFilter, any_may_hold, term_key
 
-VERSION = 1
-LARGEST = 2**53 - 1
+LABEL_VERSION = 1
+LARGEST_COUNT = 2**53 - 1
 """Every program that reads JSON holds numbers up to here."""
-Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]
 Line = Annotated[str, msgspec.Meta(max_length=1000)]
 Word = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 Url = Annotated[str, msgspec.Meta(min_length=1, max_length=8000)]
@@ -53,7 +53,7 @@ class Term(NamedTuple):
     df: int
 
 
-class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LabelTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Terms in columns. A term's number is its word's place in the label's `words` * 6 + its attribute's place."""
 
     steps: tuple[Count, ...] = ()
@@ -62,7 +62,7 @@ class Terms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     df: tuple[Count, ...] = ()
 
 
-class Added(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True):
+class AddedTerm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True):
     """A term that no document needs to hold: the paper's `literature` for a cluster of poems."""
 
     attribute: str
@@ -71,7 +71,7 @@ class Added(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True)
     """operator or thesaurus."""
 
 
-class Lost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LabelLosses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the budgets left out."""
 
     terms: Count = 0
@@ -98,13 +98,13 @@ class SubCluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Some of the documents, the most central first."""
     heaviest: tuple[Word, ...] = ()
     """Words for people, the heaviest first; those that the whole shares weigh less."""
-    terms: Terms = Terms()
-    filters: tuple[Filter, ...] = ()
+    terms: LabelTerms = LabelTerms()
+    filters: tuple[TermFilter, ...] = ()
     """Any of them may hold a word; none if they were left out."""
 
 
 class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A summary of documents. `to_json` and `from_json` are its form on the wire."""
+    """A summary of documents. `label_to_json` and `label_from_json` convert it."""
 
     version: int
     analyser: Annotated[str, msgspec.Meta(max_length=100)]
@@ -115,27 +115,27 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     num_terms: Count
     exact: bool
     """False if the counts are sums over children that may share documents: upper bounds."""
-    lost: Lost = Lost()
+    lost: LabelLosses = LabelLosses()
     heaviest: tuple[Word, ...] = ()
-    added: tuple[Added, ...] = ()
+    added: tuple[AddedTerm, ...] = ()
     words: tuple[Word, ...] = ()
     """All words of all terms below, rising."""
-    terms: Terms = Terms()
+    terms: LabelTerms = LabelTerms()
     """The heaviest of the whole."""
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[TermFilter, ...] = ()
     clusters: tuple[SubCluster, ...] = ()
     num_words: Count = 0
     """Words on all documents together, none left out; scores need to know how long documents are."""
     waiting: Count = 0
     """Children, here and below, that have not told yet what they hold: soon there will be another label."""
 
-    def rows(self, terms: Terms) -> Iterator[Term]:
+    def rows(self, terms: LabelTerms) -> Iterator[Term]:
         """The terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""
         number = -1
         for step, tf, df in zip(terms.steps, terms.tf, terms.df, strict=True):
             number += step
-            word, attribute = divmod(number, len(ATTRIBUTES))
-            yield Term(ATTRIBUTES[attribute], self.words[word], tf, df)
+            word, attribute = divmod(number, len(TERM_ATTRIBUTES))
+            yield Term(TERM_ATTRIBUTES[attribute], self.words[word], tf, df)
 
     def may_hold(self, word: str, attribute: str = "text") -> bool:
         """Whether a document may hold a (folded) word in any form, or the word was added: False is certain."""
@@ -153,18 +153,20 @@ def without_filters(label: ContentLabel) -> ContentLabel:
     return msgspec.structs.replace(label, lost=lost, filters=(), clusters=clusters)
 
 
-def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[Terms]]:
+def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[LabelTerms]]:
     """(the words of all groups of terms, rising; each group in columns)."""
     listed = [list(group) for group in groups]
     words = sorted({term.word for group in listed for term in group})
     place = {word: number for number, word in enumerate(words)}
-    attribute = {name: number for number, name in enumerate(ATTRIBUTES)}
+    attribute = {name: number for number, name in enumerate(TERM_ATTRIBUTES)}
     made = []
     for group in listed:
-        rows = sorted((place[one.word] * len(ATTRIBUTES) + attribute[one.attribute], one.tf, one.df) for one in group)
+        rows = sorted(
+            (place[one.word] * len(TERM_ATTRIBUTES) + attribute[one.attribute], one.tf, one.df) for one in group
+        )
         numbers = [-1, *(number for number, _tf, _df in rows)]
         steps = tuple(after - before for before, after in pairwise(numbers))
-        made.append(Terms(steps, tuple(tf for _n, tf, _df in rows), tuple(df for _n, _tf, df in rows)))
+        made.append(LabelTerms(steps, tuple(tf for _n, tf, _df in rows), tuple(df for _n, _tf, df in rows)))
     return tuple(words), made
 
 
@@ -175,12 +177,12 @@ class _Versioned(msgspec.Struct):
     version: int
 
 
-def to_json(label: ContentLabel) -> bytes:
+def label_to_json(label: ContentLabel) -> bytes:
     """The label as JSON: the same bytes for the same label."""
     return msgspec.json.encode(label)
 
 
-def from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
+def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
     """The label in JSON from outside, or a LabelError with the reason why it is refused."""
     limits = limits or LabelLimits()
     check_size(len(data), limits)
@@ -201,8 +203,8 @@ def check_size(size: int, limits: LabelLimits) -> None:
 
 def check_version(version: int) -> None:
     """Refuse a label of another version."""
-    if version != VERSION:
-        raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {VERSION}")
+    if version != LABEL_VERSION:
+        raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {LABEL_VERSION}")
 
 
 def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
@@ -233,7 +235,7 @@ def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
     if not used.all():
         raise LabelError(f"the word {label.words[int(used.argmin())][:40]!r} belongs to no term")
     for one in label.added:
-        if one.attribute not in ATTRIBUTES or one.by not in ADDED_BY:
+        if one.attribute not in TERM_ATTRIBUTES or one.by not in ADDED_BY:
             raise LabelError(f"the added term {one.word[:40]!r} has an unknown attribute or origin")
     if any(a >= b for a, b in pairwise(label.added)):
         raise LabelError("the added terms do not rise: they are unsorted, or one stands twice")
@@ -272,14 +274,14 @@ def _check_part(
         if int(steps.min()) < 1:
             raise LabelError(f"{where}: the terms do not rise: they are unsorted, or one stands twice")
         # No step is larger than the number of terms there can be, so the sum stays small enough for 64 bits.
-        most = len(label.words) * len(ATTRIBUTES)
+        most = len(label.words) * len(TERM_ATTRIBUTES)
         if int(steps.max()) > most or int(steps.sum()) > most:
             raise LabelError(f"{where}: a term is numbered beyond the words")
         if int(df.min()) < 1 or bool((tf < df).any()):
             raise LabelError(f"{where}: a term's df is 0, or more than its tf")
         if int(df.max()) > part.num_docs:
             raise LabelError(f"{where}: a term's df is {int(df.max()):,}, but num-docs is {part.num_docs:,}")
-        used[(np.cumsum(steps) - 1) // len(ATTRIBUTES)] = True
+        used[(np.cumsum(steps) - 1) // len(TERM_ATTRIBUTES)] = True
     for one in part.filters:
         if fault := one.fault():
             raise LabelError(f"{where}: {fault}")
@@ -300,7 +302,7 @@ def is_plain(text: str) -> bool:
     return text.isprintable() or not any(map(_unsafe, text))
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A text without what could drive a terminal or turn lines around."""
     return text if is_plain(text) else "".join(c if is_plain(c) else " " for c in text)
 
@@ -312,3 +314,12 @@ def is_word(text: str) -> bool:
 
 def _unsafe(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+Terms = LabelTerms  # old name
+Added = AddedTerm  # old name
+VERSION = LABEL_VERSION  # old name
+LARGEST = LARGEST_COUNT  # old name
+plain = plain_text  # old name
+from_json = label_from_json  # old name
+to_json = label_to_json  # old name

@@ -12,19 +12,19 @@ import msgspec
 import numpy as np
 import zstandard
 
-from pagekin.labels.membership import Filter, Keys
-from pagekin.labels.model import (
+from pagekin.labels.membership import TermFilter, TermKeys
+from pagekin.labels.model import (  # fmt: skip
     ContentLabel,
     LabelError,
     LabelLimits,
+    LabelTerms,
     SubCluster,
-    Terms,
-    from_json,
+    label_from_json,
+    label_to_json,
     pack_terms,
-    to_json,
-)  # fmt: skip
+)
 
-FUNCTIONS = ("refinement", "routing", "browsing")
+ABSTRACTION_FUNCTIONS = ("refinement", "routing", "browsing")
 THRESHOLD = 0.1
 """The share of a part that may differ before it is published again."""
 _OWN: Mapping[str, frozenset[str]] = {
@@ -33,10 +33,10 @@ _OWN: Mapping[str, frozenset[str]] = {
     "browsing": frozenset({"name", "nodes", "urls", "heaviest"}),
 }
 """Which fields of a sub-cluster each function needs, besides its number and its counts."""
-_EMPTY: Mapping[str, Any] = {"terms": Terms(), "filters": (), "name": "", "nodes": (), "urls": (), "heaviest": ()}
+_EMPTY: Mapping[str, Any] = {"terms": LabelTerms(), "filters": (), "name": "", "nodes": (), "urls": (), "heaviest": ()}
 
 
-def part_of(label: ContentLabel, function: str) -> ContentLabel:
+def label_part(label: ContentLabel, function: str) -> ContentLabel:
     """What a label holds for one abstraction function; a label, too."""
     own = _OWN[function]
     bare = {field: value for field, value in _EMPTY.items() if field not in own}
@@ -58,21 +58,23 @@ def part_of(label: ContentLabel, function: str) -> ContentLabel:
     )
 
 
-def parts_of(label: ContentLabel) -> dict[str, ContentLabel]:
+def label_parts(label: ContentLabel) -> dict[str, ContentLabel]:
     """The three parts of a label."""
-    return {function: part_of(label, function) for function in FUNCTIONS}
+    return {function: label_part(label, function) for function in ABSTRACTION_FUNCTIONS}
 
 
-def joined(parts: Mapping[str, ContentLabel]) -> ContentLabel:
+def join_parts(parts: Mapping[str, ContentLabel]) -> ContentLabel:
     """The label whose parts these are. Counts of parts from different times may differ a little: the larger hold."""
-    refinement, routing, browsing = (parts[function] for function in FUNCTIONS)
+    refinement, routing, browsing = (parts[function] for function in ABSTRACTION_FUNCTIONS)
     if len({len(part.clusters) for part in parts.values()}) > 1:
         raise LabelError("the parts of the label have different numbers of sub-clusters: they do not belong together")
     words, packed = pack_terms(
         [routing.rows(routing.terms), *(refinement.rows(cluster.terms) for cluster in refinement.clusters)]
     )
     clusters = []
-    for number, together in enumerate(zip(*(parts[function].clusters for function in FUNCTIONS), strict=True), 1):
+    for number, together in enumerate(
+        zip(*(parts[function].clusters for function in ABSTRACTION_FUNCTIONS), strict=True), 1
+    ):
         _terms, filters, shown = together
         clusters.append(
             SubCluster(
@@ -93,20 +95,20 @@ def _largest(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]
     return documents, size, terms
 
 
-def etag(part: ContentLabel | bytes) -> str:
+def label_etag(part: ContentLabel | bytes) -> str:
     """The ETag of a part, or of its JSON form as it was written: a later version may write the same part otherwise."""
-    return hashlib.blake2b(part if isinstance(part, bytes) else to_json(part), digest_size=12).hexdigest()
+    return hashlib.blake2b(part if isinstance(part, bytes) else label_to_json(part), digest_size=12).hexdigest()
 
 
 # -- on the wire --------------------------------------------------------------------------------------------------------
 
 
-def to_wire(label: ContentLabel) -> bytes:
+def label_to_wire(label: ContentLabel) -> bytes:
     """The label or a part, compressed."""
-    return zstandard.ZstdCompressor(level=9).compress(to_json(label))
+    return zstandard.ZstdCompressor(level=9).compress(label_to_json(label))
 
 
-def from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
+def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
     """The label in compressed JSON from outside, or a LabelError with the reason why it is refused."""
     limits = limits or LabelLimits()
     reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
@@ -116,14 +118,14 @@ def from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
         raise LabelError(f"the label cannot be decompressed: {error}") from None
     if not data:
         raise LabelError("the label is empty")
-    return from_json(text, limits)
+    return label_from_json(text, limits)
 
 
 # -- when a part is published anew ----------------------------------------------------------------------------------------
 
 
-def published(
-    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[Keys] | None = None,
+def parts_to_publish(
+    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[TermKeys] | None = None,
     threshold: float = THRESHOLD,
 ) -> dict[str, ContentLabel]:  # fmt: skip
     """The parts to publish: those of the new label that changed materially, the old ones else.
@@ -131,13 +133,13 @@ def published(
     `keys` are those of the whole and of each sub-cluster, where they are known: a filter that holds them all needs not be
     sent again, a filter that lacks one is, since routing must not lose a match.
     """
-    fresh = parts_of(new)
+    fresh = label_parts(new)
     if old is None or any(
         len(old[function].clusters) != len(new.clusters)
         or (old[function].version, old[function].analyser, old[function].waiting)
         != (new.version, new.analyser, new.waiting)
         or _counts_moved(old[function], fresh[function], threshold)
-        for function in FUNCTIONS
+        for function in ABSTRACTION_FUNCTIONS
     ):
         return fresh
     changed = {
@@ -148,7 +150,7 @@ def published(
         "routing": _routing_changed(old["routing"], fresh["routing"], keys, threshold),
         "browsing": _browsing_changed(old["browsing"], fresh["browsing"], threshold),
     }
-    return {function: fresh[function] if changed[function] else old[function] for function in FUNCTIONS}
+    return {function: fresh[function] if changed[function] else old[function] for function in ABSTRACTION_FUNCTIONS}
 
 
 def _counts_moved(old: ContentLabel, new: ContentLabel, threshold: float) -> bool:
@@ -157,7 +159,7 @@ def _counts_moved(old: ContentLabel, new: ContentLabel, threshold: float) -> boo
     return any(abs(a - b) > threshold * max(a, b) for a, b in [(old.num_docs, new.num_docs), *counts])
 
 
-def _df(label: ContentLabel, terms: Terms) -> dict[tuple[str, str], int]:
+def _df(label: ContentLabel, terms: LabelTerms) -> dict[tuple[str, str], int]:
     return {(term.attribute, term.word): term.df for term in label.rows(terms)}
 
 
@@ -168,7 +170,7 @@ def _distance(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
     return 1 - sum(min(a.get(key, 0), b.get(key, 0)) for key in keys) / most if most else 0.0
 
 
-def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[Keys] | None, threshold: float) -> bool:
+def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKeys] | None, threshold: float) -> bool:
     before, after = ([label.filters, *(one.filters for one in label.clusters)] for label in (old, new))
     if old.added != new.added or _distance(_df(old, old.terms), _df(new, new.terms)) > threshold:
         return True
@@ -179,7 +181,7 @@ def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[Keys] 
     return any(not _still_fits(filters, mine, threshold) for filters, mine in zip(before, keys, strict=True))
 
 
-def _still_fits(filters: Sequence[Filter], keys: Keys, threshold: float) -> bool:
+def _still_fits(filters: Sequence[TermFilter], keys: TermKeys, threshold: float) -> bool:
     """Whether published filters know all keys, and not many that are gone."""
     if not filters:
         return True
@@ -199,3 +201,13 @@ def _browsing_changed(old: ContentLabel, new: ContentLabel, threshold: float) ->
         for label in (old, new)
     ]
     return len(said[0] ^ said[1]) > threshold * max(len(said[0] | said[1]), 1)
+
+
+FUNCTIONS = ABSTRACTION_FUNCTIONS  # old name
+etag = label_etag  # old name
+from_wire = label_from_wire  # old name
+to_wire = label_to_wire  # old name
+joined = join_parts  # old name
+part_of = label_part  # old name
+parts_of = label_parts  # old name
+published = parts_to_publish  # old name

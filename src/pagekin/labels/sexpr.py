@@ -6,23 +6,23 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pagekin.clusters.terms import ATTRIBUTES
-from pagekin.labels.membership import Filter
-from pagekin.labels.model import (
-    LARGEST,
-    VERSION,
-    Added,
+from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.labels.membership import TermFilter
+from pagekin.labels.model import (  # fmt: skip
+    LABEL_VERSION,
+    LARGEST_COUNT,
+    AddedTerm,
     ContentLabel,
     LabelError,
     LabelLimits,
-    Lost,
+    LabelLosses,
     SubCluster,
     Term,
     check_label,
     check_size,
     check_version,
     pack_terms,
-)  # fmt: skip
+)
 
 _BARE = re.compile(r'[^\s()";:\\]+')
 _TOKEN = re.compile(r'\s*(?:([()])|"((?:[^"\\]|\\.)*)"|([^\s()"]+))', re.DOTALL)
@@ -33,7 +33,7 @@ _LISTS = 8
 Fields = list[tuple[str, Any]]
 
 
-def to_sexpr(label: ContentLabel, filters: bool = True) -> str:
+def label_to_sexpr(label: ContentLabel, filters: bool = True) -> str:
     """The label as the paper writes labels; without `filters`, which the paper has not, it is no whole label."""
     lines = [f"((version: {label.version})", f"(name: {_quoted(label.name)})"]
     if label.analyser:
@@ -86,7 +86,7 @@ def _quoted(text: str) -> str:
 # -- in -----------------------------------------------------------------------------------------------------------------
 
 
-def from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
+def label_from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
     """The label that an S-expression from outside tells, or a LabelError with the reason why it is refused.
 
     The paper's own form is enough: without a name the address is the name, missing counts are sums over the
@@ -111,12 +111,12 @@ def from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
     counted = [any(key == name for key, _value in top) for name in ("num-docs", "size", "num-terms")]
     lost = _fields(next(_all(top, "lost"), []), "lost")
     label = ContentLabel(
-        VERSION, _text(top, "analyser", ""), _text(top, "name", _text(top, "url", "")),
+        LABEL_VERSION, _text(top, "analyser", ""), _text(top, "name", _text(top, "url", "")),
         _number(top, "num-docs", sum(one.num_docs for one in clusters)),
         _number(top, "size", sum(one.size for one in clusters)),
         _number(top, "num-terms", sum(one.num_terms for one in clusters)),
         all(counted) and _text(top, "exact", "no") == "yes",
-        Lost(*(_number(lost, name, 0) for name in ("terms", "clusters", "filters"))),
+        LabelLosses(*(_number(lost, name, 0) for name in ("terms", "clusters", "filters"))),
         tuple(_as_text(value, "heavy") for value in _all(top, "heavy")),
         tuple(_added(value) for value in _all(top, "added")), words, packed[0],
         tuple(_filter(value) for value in _all(top, "filter")), clusters, _number(top, "num-words", 0),
@@ -178,8 +178,8 @@ def _number(fields: Fields, name: str, default: int | None = None) -> int:
 
 
 def _as_number(value: Any, name: str) -> int:
-    if not (isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value) and int(value) <= LARGEST):
-        raise LabelError(f"{name} is {str(value)[:40]!r}: it must be a whole number from 0 to {LARGEST:,}")
+    if not (isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value) and int(value) <= LARGEST_COUNT):
+        raise LabelError(f"{name} is {str(value)[:40]!r}: it must be a whole number from 0 to {LARGEST_COUNT:,}")
     return int(value)
 
 
@@ -207,20 +207,26 @@ def _word(fields: Fields) -> str:
 def _term(value: Any) -> Term:
     fields = _fields(value, "term")
     attribute = _text(fields, "attribute", "text")
-    if attribute not in ATTRIBUTES:
-        raise LabelError(f"the attribute {attribute[:40]!r} is unknown; there are {', '.join(ATTRIBUTES)}")
+    if attribute not in TERM_ATTRIBUTES:
+        raise LabelError(f"the attribute {attribute[:40]!r} is unknown; there are {', '.join(TERM_ATTRIBUTES)}")
     return Term(attribute, _word(fields), _number(fields, "tf"), _number(fields, "df"))
 
 
-def _added(value: Any) -> Added:
+def _added(value: Any) -> AddedTerm:
     fields = _fields(value, "added")
-    return Added(_text(fields, "attribute", "text"), _word(fields), _text(fields, "by"))
+    return AddedTerm(_text(fields, "attribute", "text"), _word(fields), _text(fields, "by"))
 
 
-def _filter(value: Any) -> Filter:
+def _filter(value: Any) -> TermFilter:
     fields = _fields(value, "filter")
     bits = next(_all(fields, "bits"), None)
     try:
-        return Filter(_number(fields, "keys"), base64.b64decode(bits if isinstance(bits, str) else "?", validate=True))
+        return TermFilter(
+            _number(fields, "keys"), base64.b64decode(bits if isinstance(bits, str) else "?", validate=True)
+        )
     except (binascii.Error, ValueError):
         raise LabelError("a filter's bits are no base64") from None
+
+
+to_sexpr = label_to_sexpr  # old name
+from_sexpr = label_from_sexpr  # old name

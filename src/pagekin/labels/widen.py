@@ -2,27 +2,26 @@
 
 from collections.abc import Sequence
 
-from pagekin.clusters.terms import ATTRIBUTES
-from pagekin.clusters.thesaurus import PageThesaurus
-from pagekin.hypertext import Corpus, fold
+from pagekin.clusters import TERM_ATTRIBUTES, PageThesaurus
+from pagekin.hypertext import Corpus, fold_case
 from pagekin.labels.membership import term_key
-from pagekin.labels.model import Added, ContentLabel, LabelError, is_word
+from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, is_word
 
 
-def operators_terms(written: Sequence[str]) -> tuple[Added, ...]:
+def operator_terms(written: Sequence[str]) -> tuple[AddedTerm, ...]:
     """The terms that the operator wrote as WORD or ATTRIBUTE:WORD."""
     found = set()
     for text in written:
         attribute, colon, word = text.rpartition(":")
-        if colon and attribute not in ATTRIBUTES:
-            raise LabelError(f"'{text}': '{attribute}' is no attribute; there are {', '.join(ATTRIBUTES)}")
+        if colon and attribute not in TERM_ATTRIBUTES:
+            raise LabelError(f"'{text}': '{attribute}' is no attribute; there are {', '.join(TERM_ATTRIBUTES)}")
         if not word or not is_word(word) or len(word) > 500:
             raise LabelError(f"'{text}' is no term: a term is one word, or one word after an attribute and a colon")
-        found.add(Added(attribute or "text", fold(word), "operator"))
+        found.add(AddedTerm(attribute or "text", fold_case(word), "operator"))
     return tuple(sorted(found))
 
 
-def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int = 1) -> tuple[Added, ...]:
+def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int = 1) -> tuple[AddedTerm, ...]:
     """Broader terms of the label's heaviest words that are not among its heaviest terms themselves."""
     thesaurus = PageThesaurus.of(corpus, threads)
     known = {term_key(term.word) for term in label.rows(label.terms)}
@@ -35,4 +34,7 @@ def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int =
         for one in lists:
             if turn < len(one) and is_word(one[turn]) and term_key(one[turn]) not in known and len(found) < most:
                 found[one[turn]] = None
-    return tuple(sorted(Added("text", word, "thesaurus") for word in found))
+    return tuple(sorted(AddedTerm("text", word, "thesaurus") for word in found))
+
+
+operators_terms = operator_terms  # old name

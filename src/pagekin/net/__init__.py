@@ -10,41 +10,9 @@ The robot uses it, and so does a router that calls its children. In short:
     await guarded_socket(guard, "www.example", 80)              # a socket, connected to an address that was checked
     refusal(error)                                              # the guard's reason inside an error of these, or ''
 
-`Guard` is a value that can be compared and pickled. `GuardedResolver` and what is built on it need aiohttp, which is
-loaded when they are asked for.
+`Guard` is a value that can be compared and pickled. `GuardedResolver` and what is built on it need aiohttp.
 """
 
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-from pagekin.net.guard import Guard, Network, parse_allowed
-
-if TYPE_CHECKING:
-    from pagekin.net.resolver import (
-        AddressRefusedError,
-        GuardedResolver,
-        guarded_connector,
-        guarded_socket,
-        parse_names,
-        refusal,
-    )
-
-__all__ = [
-    "AddressRefusedError",
-    "Guard",
-    "GuardedResolver",
-    "Network",
-    "guarded_connector",
-    "guarded_socket",
-    "parse_allowed",
-    "parse_names",
-    "refusal",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """The names that need aiohttp, when asked for: loading it takes a quarter of a second."""
-    if name in __all__:
-        from pagekin.net import resolver
-
-        return getattr(resolver, name)
-    raise AttributeError(f"module {__name__} has no attribute {name}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

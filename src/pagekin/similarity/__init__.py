@@ -1,9 +1,9 @@
 """From bags to related pages: exact similarities, signatures, their index, answers with reasons.
 
-`make_index` writes H and I of section 6.2; `RelatedIndex` answers from them. Questions need numpy alone; only signing
-and comparing many bags at once imports the compiler.
+`make_index` writes H and I of the 2002 paper, section 6.2; `RelatedIndex` answers from them; `check_index` verifies them.
+Questions need numpy alone; only signing and comparing many bags at once imports the compiler.
 """
 
-from pagekin.similarity.related import Answer, Query, RelatedError, RelatedIndex, Result
+import lazy_loader
 
-__all__ = ["Answer", "Query", "RelatedError", "RelatedIndex", "Result"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,13 +4,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pagekin.bags import Strategy, StrategyError, strategy_of_index
-from pagekin.bags.bags import BAG_ARRAYS, Bags
-from pagekin.bags.check import check_bag_shapes, check_bags, spread
+from pagekin.bags import (
+    BAG_ARRAYS,
+    Bags,
+    Strategy,
+    StrategyError,
+    check_bag_shapes,
+    check_bags,
+    spread_sample,
+    strategy_of_index,
+)
 from pagekin.similarity.makers import Maker, make_maker
 from pagekin.store import Finding, Kin, check_shapes
 
-ARRAYS = (*BAG_ARRAYS, "signature.", "list.")
+INDEX_ARRAYS = (*BAG_ARRAYS, "signature.", "list.")
 """How the names of the arrays begin that an index consists of."""
 _MADE_AGAIN = 32
 
@@ -22,7 +29,7 @@ def check_index(kin: Kin) -> Iterator[Finding]:
     """
     facts = kin.facts.get("index")
     if facts is None:
-        if any(name.startswith(ARRAYS) for name in kin.arrays):
+        if any(name.startswith(INDEX_ARRAYS) for name in kin.arrays):
             yield Finding("manifest.json", "names arrays of an index, but not the strategy that made them")
         return
     try:
@@ -80,8 +87,11 @@ def _check_lists(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
 def _check_signatures(kin: Kin, maker: Maker) -> Iterator[Finding]:
     """Some bags, spread over all, signed again."""
     bags, rows = Bags(kin), kin["signature.rows"].reshape(-1, maker.m)
-    for document in spread(len(bags), _MADE_AGAIN).tolist():
+    for document in spread_sample(len(bags), _MADE_AGAIN).tolist():
         terms, weights = bags.bag(document)
         if not np.array_equal(maker.sign(bags.hashes[terms], weights), rows[document]):
             yield Finding("signature.rows", f"does not sign the bag of document {document:,}")
             return
+
+
+ARRAYS = INDEX_ARRAYS  # old name

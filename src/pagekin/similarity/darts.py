@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.words import mix64
+from pagekin.bags import mix64
 
 Array = npt.NDArray[Any]
 LAYERS = 64

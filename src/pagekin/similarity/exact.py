@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.bags import Bags
+from pagekin.bags import Bags
 
 Array = npt.NDArray[Any]
 _BLOCK = 1 << 22

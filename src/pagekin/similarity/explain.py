@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.bags import Bags, Origin
-from pagekin.hypertext import Corpus, fold
+from pagekin.bags import Bags, Origin
+from pagekin.hypertext import Corpus, fold_case
 
 Array = npt.NDArray[Any]
 Likeness = Callable[[Array, int], Array]
@@ -128,7 +128,7 @@ class Citations:
         both = self._citing[pages]
         bounds = self._corpus.pages.anchors
         links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
-        words = {fold(word) for word in shared}
+        words = {fold_case(word) for word in shared}
         order = np.lexsort((pages, links, ~both))
         if self._likeness and len(order) > 1:
             some = order[:_COMPARED]
@@ -137,7 +137,7 @@ class Citations:
         read = []
         for place in order[: _READ * count].tolist():
             page, left, text, right = self._around(int(anchors[place]))
-            held = len(words & set(_WORD.findall(fold(f"{left} {text} {right}")))) if words else 0
+            held = len(words & set(_WORD.findall(fold_case(f"{left} {text} {right}")))) if words else 0
             rank = not both[place], len(left) + len(right) < _AMID, -held
             read.append((rank, self._told(page, left, text, right, bool(both[place]))))
         return tuple(told for _rank, told in sorted(read, key=lambda one: one[0])[:count])
@@ -168,18 +168,22 @@ class Citations:
         return Citation(
             source=self._corpus.page_url(page),
             text=" ".join(text.split())[:LINK_TEXT],
-            left=cut(tidy(left)[::-1], AROUND)[::-1],
-            right=cut(tidy(right), AROUND),
+            left=cut_text(tidy_text(left)[::-1], AROUND)[::-1],
+            right=cut_text(tidy_text(right), AROUND),
             cites_both=both,
             page=page,
         )
 
 
-def cut(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
     """The beginning of a text, cut between words where it is too long."""
     return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
 
 
-def tidy(text: str) -> str:
+def tidy_text(text: str) -> str:
     """A text with single spaces, and none before a comma or behind a bracket: there was a link's border."""
     return _STRAY_SPACE.sub("", _SPACE.sub(" ", text))
+
+
+cut = cut_text  # old name
+tidy = tidy_text  # old name

@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy
-from pagekin.bags.bags import Bags
+from pagekin.bags import Bags, Strategy
 from pagekin.similarity.makers import Maker, make_maker
-from pagekin.store import Kin, KinWriter, smallest_uint
-from pagekin.store.batches import in_order, ranges
+from pagekin.store import Kin, KinWriter, batch_ranges, map_in_order, smallest_uint
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -37,7 +35,7 @@ def make_index(
     positions = [0]
     progress("lists", 0.0)
     blocks = [(j, min(j + _BATCH_POSITIONS, maker.m)) for j in range(0, maker.m, _BATCH_POSITIONS)]
-    for _block, lists in in_order(threads, lambda first, last: _lists(rows, answers, first, last), blocks):
+    for _block, lists in map_in_order(threads, lambda first, last: _lists(rows, answers, first, last), blocks):
         for ordered, values, begins in lists:
             starts.append(begins + docs.length)
             docs.append(ordered)
@@ -63,7 +61,7 @@ def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads
             offsets[first : last + 1] - part.start, hashes,
         )  # fmt: skip
 
-    for (_first, last), rows in in_order(threads, sign, ranges(offsets, _BATCH_ENTRIES)):
+    for (_first, last), rows in map_in_order(threads, sign, batch_ranges(offsets, _BATCH_ENTRIES)):
         stored.append(rows.reshape(-1))
         progress("signing", last / (len(offsets) - 1))
     return stored.mapped().reshape(-1, maker.m)

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.strategy import Signature
+from pagekin.bags import Signature
 from pagekin.similarity.darts import Darts
 from pagekin.similarity.paper import Paper
 

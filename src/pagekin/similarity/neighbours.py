@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.copies import EMPTY, NEAR_COPY, PLACES, are_copies, common_words, copy_sketches
-from pagekin.similarity.related import DEPTH, ENTRIES, RelatedIndex, looked_at
-from pagekin.store.batches import in_order
+from pagekin.bags import EMPTY_PLACE, NEAR_COPY, SKETCH_PLACES, are_copies, common_words, copy_sketches
+from pagekin.similarity.related import DEPTH, LIST_ENTRIES, RelatedIndex, looked_at
+from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
 _BATCH = 1_024
@@ -68,7 +68,7 @@ def all_neighbours(
             pages,
             sketches,
             depth,
-            ENTRIES,
+            LIST_ENTRIES,
             above,
             k,
             near_copy,
@@ -80,7 +80,7 @@ def all_neighbours(
         return out
 
     parts = [(documents[i : i + _BATCH].astype(np.int64),) for i in range(0, len(documents), _BATCH)]
-    for (asked,), (docs, similarity, group, count) in in_order(threads, batch, parts):
+    for (asked,), (docs, similarity, group, count) in map_in_order(threads, batch, parts):
         for q, document in enumerate(asked.tolist()):
             n = int(count[q])
             if fold and n == depth and int(group[q].max()) < k - 1:
@@ -163,16 +163,16 @@ def near_duplicates(
 
 def _bands(sketches: Array, width: int) -> npt.NDArray[np.int64]:
     """For each page and band a number that pages with an equal band share; -1 where no other has it or it is empty."""
-    count = PLACES // width
+    count = SKETCH_PLACES // width
     found = np.empty((len(sketches), count), np.int64)
     for band in range(count):
         part = np.ascontiguousarray(sketches[:, band * width : (band + 1) * width])
         keys = part.view(np.dtype((np.void, part.itemsize * width))).reshape(-1)
         _, number, times = np.unique(keys, return_inverse=True, return_counts=True)
-        found[:, band] = np.where((times[number] > 1) & np.any(part != EMPTY, axis=1), number, -1)
+        found[:, band] = np.where((times[number] > 1) & np.any(part != EMPTY_PLACE, axis=1), number, -1)
     return found
 
 
 def _band_width(threshold: float) -> int:
     """The widest band such that a pair at the threshold shares none of the bands at most once in ten thousand."""
-    return next((width for width in (16, 8, 4, 2) if (1 - threshold**width) ** (PLACES // width) <= 1e-4), 1)
+    return next((width for width in (16, 8, 4, 2) if (1 - threshold**width) ** (SKETCH_PLACES // width) <= 1e-4), 1)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.words import mix64
+from pagekin.bags import mix64
 from pagekin.similarity.darts import GOLDEN
 
 Array = npt.NDArray[Any]

@@ -9,13 +9,17 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, StrategyError, strategy_of_index
-from pagekin.bags.bags import Bags, Origin
-from pagekin.bags.copies import EMPTY, PLACES, are_copies
-from pagekin.hypertext import Corpus, site_of
-from pagekin.hypertext.model import ReadPage
-from pagekin.hypertext.nearest import is_not_in
-from pagekin.hypertext.urls import canonical, host_of
+from pagekin.bags import (
+    EMPTY_PLACE,
+    SKETCH_PLACES,
+    Bags,
+    Origin,
+    Strategy,
+    StrategyError,
+    are_copies,
+    strategy_of_index,
+)
+from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, unknown_url_message
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.explain import Citation, Citations, SharedTerm, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
@@ -25,7 +29,7 @@ from pagekin.store import KinError, open_kin
 Array = npt.NDArray[Any]
 DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
-ENTRIES = 16_000
+LIST_ENTRIES = 16_000
 """Entries of the lists that are read for candidates, at most."""
 _FILTERED = 16
 _DEEPER = 8
@@ -54,7 +58,7 @@ class Query:
     documents: tuple[int, ...] = ()
     origins: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
     """`Origin` flags of `terms`."""
-    sketch: Array = field(default_factory=lambda: np.full(PLACES, EMPTY, np.uint16))
+    sketch: Array = field(default_factory=lambda: np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16))
     """Of the page's own words; empty where several pages or none are meant."""
     name: str = ""
 
@@ -184,7 +188,7 @@ class RelatedIndex:
         """The document of a URL in any spelling; RelatedError if it cannot be asked about."""
         number = self.corpus.url_number(url)
         if number < 0:
-            raise RelatedError(is_not_in(self.corpus, url))
+            raise RelatedError(unknown_url_message(self.corpus, url))
         document = self.bags.document(number)
         if document < 0:
             raise RelatedError(
@@ -225,9 +229,8 @@ class RelatedIndex:
 
         Without the page's address `url` only links that name their target in full count.
         """
-        from pagekin.bags.page import page_bag, page_sketch
-        from pagekin.hypertext.charset import decode_page
-        from pagekin.hypertext.strict import read_strictly
+        from pagekin.bags import page_bag, page_sketch
+        from pagekin.hypertext import decode_page, read_strictly
         from pagekin.sources import Limits
 
         page = read_strictly(decode_page(html, "")[0], Limits())
@@ -246,12 +249,12 @@ class RelatedIndex:
 
     def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:
         """(address, words before it) of the links on a page outside the collection that count."""
-        own = canonical(url) if url else None
-        base = (canonical(page.base, own) if page.base else None) or own
+        own = canonical_url(url) if url else None
+        base = (canonical_url(page.base, own) if page.base else None) or own
         site = site_of(host_of(own)) if own and not self.strategy.anchors.within_site else None
         found = []
         for anchor in page.anchors:
-            target = canonical(anchor.href, base)
+            target = canonical_url(anchor.href, base)
             if target is None or target == own or (site is not None and site_of(host_of(target)) == site):
                 continue
             known = self.corpus.url_number(target)
@@ -305,7 +308,7 @@ class RelatedIndex:
             grouped = self._grouped(query, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
-            entries = ENTRIES if sites == "all" and not captured_only else _FILTERED * ENTRIES
+            entries = LIST_ENTRIES if sites == "all" and not captured_only else _FILTERED * LIST_ENTRIES
             grouped = self.reranked(query, k, alpha, eligible, fold, entries)
         citations = self.citations(query) if explain else None
         results = [
@@ -330,7 +333,7 @@ class RelatedIndex:
         return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), likeness)
 
     def reranked(
-        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = ENTRIES
+        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = LIST_ENTRIES
     ) -> "Grouped":
         """The best of the likeliest documents by exact similarity; more of them where near-duplicates take all places."""
         depth = max(DEPTH, looked_at(k) if fold else k)
@@ -505,3 +508,6 @@ def margin(estimate: float, m: int) -> float:
     """Half the width of the 95 % (Wilson) interval of a similarity estimated from m positions."""
     spread = _Z * math.sqrt(estimate * (1 - estimate) / m + _Z * _Z / (4 * m * m))
     return spread / (1 + _Z * _Z / m)
+
+
+ENTRIES = LIST_ENTRIES  # old name

@@ -1,26 +1,10 @@
-"""Where pages come from: WARC, ARC and WACZ files, folders of HTML, the built-in demo web.
+"""Where pages come from: WARC, ARC and WACZ files, folders of HTML, the built-in demo web, live sites.
 
-`plan_units` splits sources into units of work that do not depend on the number of workers; `read_unit`
-streams one unit as `Page`, `Redirect`, `Revisit` and `Skipped` items. Nothing is dropped without a `Skipped`
-that says why.
+`plan_units` splits sources into units of work that do not depend on the number of workers; `read_unit` streams one unit as
+`Page`, `Redirect`, `Revisit` and `Skipped` items. Nothing is dropped without a `Skipped` that says why. `crawl` visits a site and
+writes a WARC file.
 """
 
-from pagekin.sources.items import DAMAGE, Item, Page, Redirect, Revisit, Skipped, SourceError
-from pagekin.sources.limits import LIMITS, Limits, parse_limits
-from pagekin.sources.plan import Unit, plan_units, read_unit
+import lazy_loader
 
-__all__ = [
-    "DAMAGE",
-    "LIMITS",
-    "Item",
-    "Limits",
-    "Page",
-    "Redirect",
-    "Revisit",
-    "Skipped",
-    "SourceError",
-    "Unit",
-    "parse_limits",
-    "plan_units",
-    "read_unit",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

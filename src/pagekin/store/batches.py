@@ -11,7 +11,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def in_order(
+def map_in_order(
     threads: int, work: Callable[..., Any], parts: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Each part and what `work` makes of it, in order, with one part more under way than there are threads."""
@@ -26,7 +26,7 @@ def in_order(
             yield done, future.result()
 
 
-def ranges(offsets: Array, step: int) -> list[tuple[int, int]]:
+def batch_ranges(offsets: Array, step: int) -> list[tuple[int, int]]:
     """Ranges of neighbours whose shares, as given by `offsets`, add up to about `step`."""
     cuts = [0]
     while cuts[-1] < len(offsets) - 1:

@@ -65,7 +65,7 @@ class RaggedBytes:
         return low
 
 
-def pack(strings: list[bytes]) -> tuple[Array, Array]:
+def pack_strings(strings: list[bytes]) -> tuple[Array, Array]:
     """(data, offsets) of `strings`: the arrays that RaggedBytes reads."""
     lengths = np.fromiter((len(s) for s in strings), dtype=np.int64, count=len(strings))
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)

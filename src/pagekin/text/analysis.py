@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Corpus, fold
-from pagekin.hypertext.model import CharClass, char_class
-from pagekin.sources.limits import Limits
+from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
+from pagekin.sources import Limits
 
 ANALYSER = "porter-1"
 """The version of the forms: an index with others cannot be asked."""
@@ -42,7 +41,7 @@ def form_of(word: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """The folded words of a plain text, divided as the corpus divides pages."""
-    return [fold(_cut(text[start:end])) for start, end in _spans(text)]
+    return [fold_case(_cut(text[start:end])) for start, end in _spans(text)]
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

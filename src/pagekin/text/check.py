@@ -7,7 +7,7 @@ import numpy as np
 
 from pagekin.hypertext import Corpus
 from pagekin.store import Finding, Kin, KinError, RaggedBytes
-from pagekin.text.index import FOLDER, TextIndex, unfit
+from pagekin.text.index import FOLDER, TextIndex, unfit_reason
 
 _STEP = 1 << 22
 
@@ -17,7 +17,7 @@ def check_text(kin: Kin) -> Iterator[Finding]:
     facts = kin.facts.get("text")
     if not facts:
         return
-    if wrong := unfit(kin):
+    if wrong := unfit_reason(kin):
         yield Finding(FOLDER, f"does not fit: the collection {wrong}. Make it again: pagekin index {kin.path}")
         return
     corpus = Corpus(kin)

@@ -3,9 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Corpus, canonical
-from pagekin.hypertext.language import declared_language
-from pagekin.hypertext.urls import host_of
+from pagekin.hypertext import Corpus, canonical_url, declared_language, host_of
 from pagekin.text.query import QueryError
 
 
@@ -48,7 +46,7 @@ def language_code(language: str) -> str:
 
 def site_name(site: str) -> str:
     """The host, or the end of one, that a site names; a QueryError if it is none."""
-    address = canonical(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
+    address = canonical_url(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
     if address is None:
         raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
     return host_of(address)

@@ -22,14 +22,14 @@ import numpy.typing as npt
 from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus
 from pagekin.store import Kin, KinError, RaggedBytes
 from pagekin.text.analysis import ANALYSER, form_of
-from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word, wanted
+from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word, wanted_words
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 Pages = npt.NDArray[np.int64]
 FOLDER = "fulltext"
 """The name of tantivy's folder in the collection."""
-ARRAYS = ("form.", "posting.")
+TEXT_ARRAYS = ("form.", "posting.")
 """How the names of the arrays begin that the index consists of."""
 K1, B = 1.2, 0.75
 HEADER = 2
@@ -138,7 +138,7 @@ class TextIndex:
         With `lazily` what is needed for phrases is opened at the first of them, which fails if the collection was made anew
         in between: tantivy keeps a thread for each index that is open, too many for hundreds of collections.
         """
-        if wrong := unfit(corpus.kin):
+        if wrong := unfit_reason(corpus.kin):
             raise KinError(f"{corpus.kin.path} {wrong}. Make it with: pagekin index {corpus.kin.path}")
         return cls(corpus, None if lazily else _open_tantivy(corpus.kin))
 
@@ -344,7 +344,7 @@ def form_key(attribute: str | None, form: str) -> str:
 def asked_forms(query: Query) -> tuple[tuple[str | None, str], ...]:
     """The distinct (attribute, form) pairs that a query looks for, in the order of their keys."""
     found = set()
-    for part in wanted(query):
+    for part in wanted_words(query):
         words = (part.word,) if isinstance(part, Word) else part.words
         found |= {(part.attribute, form_of(word)) for word in words}
     return tuple(sorted(found, key=lambda pair: form_key(*pair)))
@@ -373,7 +373,7 @@ def _best_of_groups(pages: Array, scores: Array, groups: Array) -> tuple[Array, 
 # -- the index in the collection ------------------------------------------------------------------------------------
 
 
-def unfit(kin: Kin) -> str:
+def unfit_reason(kin: Kin) -> str:
     """Why the collection's text index cannot be asked, or an empty string; O(1)."""
     facts = kin.facts.get("text")
     if not facts or not kin.has_folder(FOLDER) or "posting.offsets" not in kin:
@@ -429,3 +429,6 @@ def _or_damaged(kin: Kin) -> Iterator[None]:
         if not isinstance(error, OSError | ValueError | IndexError) and type(error).__name__ != "PanicException":
             raise
         raise KinError(f"{kin.folder(FOLDER)} cannot be read: {error}. Run: pagekin check {kin.path}") from error
+
+
+ARRAYS = TEXT_ARRAYS  # old name

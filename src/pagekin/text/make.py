@@ -13,11 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, check_corpus
-from pagekin.store import KinError, KinWriter, open_kin, smallest_uint
-from pagekin.store.batches import in_order, ranges
-from pagekin.store.ragged import pack
+from pagekin.store import KinError, KinWriter, batch_ranges, map_in_order, open_kin, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
-from pagekin.text.index import ARRAYS, FOLDER
+from pagekin.text.index import FOLDER, TEXT_ARRAYS
 from pagekin.text.query import ATTRIBUTES
 
 Array = npt.NDArray[Any]
@@ -33,11 +31,11 @@ def make_text(
     writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None, threads: int = 0
 ) -> dict[str, Any]:
     """Write the full-text index of a corpus; the facts to add to the manifest."""
-    from pagekin.hypertext.read import default_workers
+    from pagekin.hypertext import default_workers
 
     threads = min(threads or default_workers(), default_workers())
     forms = form_table(corpus, lambda share: progress("forms", share))
-    data, offsets = pack([name.encode() for name in forms.names])
+    data, offsets = pack_strings([name.encode() for name in forms.names])
     writer.put("form.bytes", data)
     writer.put("form.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("form.of_term", forms.of_term)
@@ -53,7 +51,7 @@ def make_text(
     return {"text": facts}
 
 
-def text_collection(path: Path, progress: Progress = lambda _s, _p: None, threads: int = 0) -> dict[str, Any]:
+def add_text_index(path: Path, progress: Progress = lambda _s, _p: None, threads: int = 0) -> dict[str, Any]:
     """Add the full-text index to a collection, in place of the one that it may have; its facts. No page is read again."""
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin text") as writer:
@@ -63,7 +61,7 @@ def text_collection(path: Path, progress: Progress = lambda _s, _p: None, thread
         if damage := next(check_corpus(kin), None):
             raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
         facts = make_text(writer, corpus, progress, threads)
-        kept = {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(ARRAYS)}
+        kept = {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(TEXT_ARRAYS)}
         writer.commit({**kin.facts, **facts}, keep=kept)
     return facts
 
@@ -116,7 +114,7 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
             writer.create("posting.count", np.uint8),
         )
         put: Any = place
-        for first, last in ranges(offsets, _ENTRIES_AT_ONCE) if total else []:
+        for first, last in batch_ranges(offsets, _ENTRIES_AT_ONCE) if total else []:
             begin = offsets[first:last] - offsets[first]
             room = int(offsets[last] - offsets[first])
             made = (np.empty(room, page_kind), np.empty(room, np.uint8), np.empty(room, np.uint8))
@@ -158,7 +156,9 @@ def _count(into: _Spill, corpus: Corpus, forms: Forms, progress: Progress, threa
         (into.folder / "attributes").open("wb") as attribute_file,
         (into.folder / "counts").open("wb") as count_file,
     ):
-        for (first, last), (numbers, attributes, counts, ends) in in_order(threads, part, ranges(tokens, _BATCH_WORDS)):
+        for (first, last), (numbers, attributes, counts, ends) in map_in_order(
+            threads, part, batch_ranges(tokens, _BATCH_WORDS)
+        ):
             sizes += np.bincount(numbers, minlength=len(sizes))
             form_file.write(numbers.data)
             attribute_file.write(attributes.data)
@@ -213,3 +213,6 @@ def _fields(corpus: Corpus, page: int, names: Array) -> Iterator[tuple[str, str]
         if present & Attribute[name.upper()]:
             under = (stream.attributes & Attribute[name.upper()]) != 0
             yield name, " ".join(words[under].tolist())
+
+
+text_collection = add_text_index  # old name

@@ -11,8 +11,8 @@ from pagekin.text.analysis import tokens
 
 ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
 """The names of the attributes, in the order of their bits."""
-LONGEST = 1_000
-MOST_WORDS = 32
+MAX_QUERY_LENGTH = 1_000
+MAX_QUERY_WORDS = 32
 DEEPEST = 8
 _MOST_OPEN = 40
 """Parentheses that may be open at once, needed or not: the parser goes down by one call for each."""
@@ -73,21 +73,21 @@ class Not(msgspec.Struct, frozen=True, tag="not"):
 Query = Word | Phrase | And | Or | Not
 
 
-def to_json(query: Query) -> bytes:
+def query_to_json(query: Query) -> bytes:
     """A query as JSON."""
     return msgspec.json.encode(query)
 
 
-def from_json(raw: bytes | str) -> Query:
-    """The query that `to_json` wrote, or a QueryError: what comes over the wire may be anything."""
+def query_from_json(raw: bytes | str) -> Query:
+    """Read the query that `query_to_json` wrote; QueryError if it is none: what comes over the wire may be anything."""
     try:
         found = msgspec.json.decode(raw, type=Query)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise QueryError(f"this is no query: {error}") from None
-    return checked(found)
+    return check_query(found)
 
 
-def checked(query: Query) -> Query:
+def check_query(query: Query) -> Query:
     """The query itself if it keeps to the rules and the limits; else a QueryError."""
     if _height(query) > 3 * _MOST_OPEN or _nesting(query) > DEEPEST:
         raise QueryError(_TOO_DEEP)
@@ -103,10 +103,14 @@ def checked(query: Query) -> Query:
             words = (part.word,) if isinstance(part, Word) else part.words
             count += len(words)
             for word in words:
-                if len(word) > LONGEST or len(tokens(word)) != 1 or (word.isascii() and tokens(word) != [word]):
+                if (
+                    len(word) > MAX_QUERY_LENGTH
+                    or len(tokens(word)) != 1
+                    or (word.isascii() and tokens(word) != [word])
+                ):
                     raise QueryError(f"'{word[:40]}' is no word as pages have them: folded, without spaces or signs")
-    if count > MOST_WORDS:
-        raise QueryError(f"the query has {count:,} words, and {MOST_WORDS} is the most; ask for fewer")
+    if count > MAX_QUERY_WORDS:
+        raise QueryError(f"the query has {count:,} words, and {MAX_QUERY_WORDS} is the most; ask for fewer")
     if not _takes_hold(query):
         raise QueryError(
             "NOT only takes pages away, so there must be something to take them from: "
@@ -160,13 +164,13 @@ def _takes_hold(query: Query) -> bool:
     return not isinstance(query, Not)
 
 
-def wanted(query: Query) -> list[Word | Phrase]:
+def wanted_words(query: Query) -> list[Word | Phrase]:
     """The words and phrases that are looked for, in their order: all but what NOT takes away."""
     if isinstance(query, Word | Phrase):
         return [query]
     if isinstance(query, Not):
         return []
-    return [found for part in query.parts for found in wanted(part)]
+    return [found for part in query.parts for found in wanted_words(part)]
 
 
 # -- from what people type ----------------------------------------------------------------------------------------------
@@ -314,11 +318,17 @@ def _joined(kind: type[And] | type[Or], parts: list[Query]) -> Query:
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
 
 
-def parse(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """The query that a person typed, or a QueryError that says what is wrong with it.
 
     Words side by side must all be there; OR binds more closely than that: `a b OR c` is a, and b or c.
     """
-    if len(text) > LONGEST:
-        raise QueryError(f"the query has {len(text):,} characters, and {LONGEST:,} is the most; ask for less")
-    return checked(_Parser(text.translate(_QUOTES)).whole())
+    if len(text) > MAX_QUERY_LENGTH:
+        raise QueryError(f"the query has {len(text):,} characters, and {MAX_QUERY_LENGTH:,} is the most; ask for less")
+    return check_query(_Parser(text.translate(_QUOTES)).whole())
+
+
+parse = parse_query  # old name
+LONGEST = MAX_QUERY_LENGTH  # old name
+MOST_WORDS = MAX_QUERY_WORDS  # old name
+wanted = wanted_words  # old name

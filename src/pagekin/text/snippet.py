@@ -8,11 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Attribute, Corpus
-from pagekin.hypertext.model import CharClass, char_class
+from pagekin.hypertext import Attribute, CharClass, Corpus, char_class
 from pagekin.store import RaggedBytes
 from pagekin.text.analysis import analyse, form_of
-from pagekin.text.query import Query, Word, wanted
+from pagekin.text.query import Query, Word, wanted_words
 
 Array = npt.NDArray[Any]
 ELLIPSIS = "…"
@@ -107,7 +106,7 @@ def _stored(corpus: Corpus) -> _Numbers:
     return _tables[corpus]
 
 
-def snippet(
+def make_snippet(
     corpus: Corpus, page: int, query: Query, width: int = 200, compiled: bool = False
 ) -> list[tuple[str, bool]]:
     """The best stretch of a page's text, about `width` characters, in pieces, each marked or not as what was asked for.
@@ -117,7 +116,7 @@ def snippet(
     Who shows many does it `compiled`: that takes less time, but the compiler has to be loaded. Phrases are looked for without.
     """
     width = max(width, 20)
-    parts = wanted(query)
+    parts = wanted_words(query)
     if compiled and "form.of_term" in corpus.kin and all(isinstance(part, Word) for part in parts):
         return _by_kernel(corpus, page, [form_of(part.word) for part in parts if isinstance(part, Word)], width)
     here = _Page(corpus, page)
@@ -158,7 +157,7 @@ def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[
 def _found(page: _Page, query: Query) -> Array:
     """(words and phrases of the query, running words): which word shows which of them."""
     rows: dict[tuple[str, ...], Array] = {}
-    for part in wanted(query):
+    for part in wanted_words(query):
         if isinstance(part, Word):
             rows[(form_of(part.word),)] = page.places(form_of(part.word))[page.running]
         else:
@@ -262,3 +261,6 @@ def _line(text: str) -> str:
     if not inner:
         return " " if text else ""
     return f"{' ' if text[0].isspace() else ''}{inner}{' ' if text[-1].isspace() else ''}"
+
+
+snippet = make_snippet  # old name

@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from pagekin.store.kernel_cache import use_kernel_cache
+from pagekin.store import use_kernel_cache
 
 use_kernel_cache(Path(__file__).parent)

@@ -1,0 +1,71 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .bags import BAG_ARRAYS, Bags, Origin
+from .build import citing_pages, make_bags
+from .check import check_bag_shapes, check_bags, spread_sample
+from .copies import EMPTY_PLACE, NEAR_COPY, SKETCH_PLACES, are_copies, common_words, copy_sketches, has_sketches
+from .furniture import find_furniture
+from .matrix import BagMatrix, bag_matrix
+from .page import page_bag, page_sketch
+from .stopwords import STOP_WORDS
+from .strategy import (
+    PRESETS,
+    Signature,
+    Strategy,
+    StrategyError,
+    choose_strategy,
+    load_strategy,
+    preset_strategy,
+    setting_value,
+    settings_table,
+    strategy_from_dict,
+    strategy_of_index,
+)
+from .strategy import choose as choose  # old name
+from .strategy import preset as preset  # old name
+from .weights import nmdf_parameters
+from .words import Vocabulary, bag_forms, make_vocabulary, mix64, stem_of_word, word_hash
+from .workshop import BagWorkshop
+
+__all__ = [
+    "BAG_ARRAYS",
+    "EMPTY_PLACE",
+    "NEAR_COPY",
+    "PRESETS",
+    "SKETCH_PLACES",
+    "STOP_WORDS",
+    "BagMatrix",
+    "BagWorkshop",
+    "Bags",
+    "Origin",
+    "Signature",
+    "Strategy",
+    "StrategyError",
+    "Vocabulary",
+    "are_copies",
+    "bag_forms",
+    "bag_matrix",
+    "check_bag_shapes",
+    "check_bags",
+    "choose_strategy",
+    "citing_pages",
+    "common_words",
+    "copy_sketches",
+    "find_furniture",
+    "has_sketches",
+    "load_strategy",
+    "make_bags",
+    "make_vocabulary",
+    "mix64",
+    "nmdf_parameters",
+    "page_bag",
+    "page_sketch",
+    "preset_strategy",
+    "setting_value",
+    "settings_table",
+    "spread_sample",
+    "stem_of_word",
+    "strategy_from_dict",
+    "strategy_of_index",
+    "word_hash",
+]

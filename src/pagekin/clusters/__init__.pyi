@@ -1,0 +1,81 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .agreement import adjusted_rand_index
+from .check import check_trees
+from .communities import cluster_pages
+from .complete import complete_link
+from .directory import (
+    DIRECTORY_CHOICES,
+    DIRECTORY_MODES,
+    OWN_DIRECTORIES,
+    Directory,
+    DirectoryError,
+    familial_distance,
+    load_directory,
+    read_listings,
+)
+from .documents import DOCUMENTS_TREE, document_of, find_documents
+from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
+from .links import LinkSettings, link_similarity, page_graph
+from .make import ClusterError, ClusterPlan, compare_methods, make_trees
+from .shown import DocumentCovers
+from .terms import (
+    TERM_ATTRIBUTES,
+    TERM_PRESET,
+    TermCounts,
+    TermSettings,
+    TermVectors,
+    count_terms,
+    term_similarity,
+    term_vectors,
+    term_words,
+    weigh_terms,
+)
+from .thesaurus import THESAURUS_ARRAYS, ClusterThesaurus, Cooccurrences, PageThesaurus, PageTopics, Suggestions
+
+__all__ = [
+    "DIRECTORY_CHOICES",
+    "DIRECTORY_MODES",
+    "DOCUMENTS_TREE",
+    "OWN_DIRECTORIES",
+    "TERM_ATTRIBUTES",
+    "TERM_PRESET",
+    "THESAURUS_ARRAYS",
+    "TREE_ARRAYS",
+    "ClusterDescription",
+    "ClusterError",
+    "ClusterPlan",
+    "ClusterThesaurus",
+    "Cooccurrences",
+    "Directory",
+    "DirectoryError",
+    "DocumentCovers",
+    "LinkSettings",
+    "PageThesaurus",
+    "PageTopics",
+    "Suggestions",
+    "TermCounts",
+    "TermSettings",
+    "TermVectors",
+    "Tree",
+    "adjusted_rand_index",
+    "check_trees",
+    "cluster_pages",
+    "compare_methods",
+    "complete_link",
+    "count_terms",
+    "document_of",
+    "familial_distance",
+    "find_documents",
+    "link_similarity",
+    "load_directory",
+    "make_trees",
+    "page_graph",
+    "put_trees",
+    "read_listings",
+    "read_trees",
+    "term_similarity",
+    "term_vectors",
+    "term_words",
+    "weigh_terms",
+]

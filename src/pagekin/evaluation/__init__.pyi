@@ -1,0 +1,70 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .baselines import BASELINES
+from .compare import summarise_comparisons
+from .evaluate import (
+    Evaluation,
+    directory_pages,
+    evaluate_strategies,
+    figure_strategies,
+    own_strategies,
+    read_strategies,
+    without_own_pages,
+)
+from .experiments import Bench, Experiment, make_bench
+from .gamma import REGIONS, Agreement
+from .keep import (
+    JudgedStrategy,
+    StoredEvaluation,
+    StrategyScore,
+    command_to_repeat,
+    read_evaluations,
+    store_evaluation,
+    summarise_evaluation,
+    summarise_tuning,
+)
+from .source import (
+    SourcePageError,
+    classes_of_document,
+    default_strategies,
+    distinct_strategies,
+    explain_source,
+    find_source,
+    path_text,
+    relation_name,
+)
+from .tune import tune_strategy
+
+__all__ = [
+    "BASELINES",
+    "REGIONS",
+    "Agreement",
+    "Bench",
+    "Evaluation",
+    "Experiment",
+    "JudgedStrategy",
+    "SourcePageError",
+    "StoredEvaluation",
+    "StrategyScore",
+    "classes_of_document",
+    "command_to_repeat",
+    "default_strategies",
+    "directory_pages",
+    "distinct_strategies",
+    "evaluate_strategies",
+    "explain_source",
+    "figure_strategies",
+    "find_source",
+    "make_bench",
+    "own_strategies",
+    "path_text",
+    "read_evaluations",
+    "read_strategies",
+    "relation_name",
+    "store_evaluation",
+    "summarise_comparisons",
+    "summarise_evaluation",
+    "summarise_tuning",
+    "tune_strategy",
+    "without_own_pages",
+]

@@ -1,0 +1,66 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .charset import decode_page, to_utf8
+from .check import check_corpus
+from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns
+from .corpus import Corpus, Stream
+from .language import declared_language
+from .lexer import Lexer
+from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
+from .model import fold as fold  # old name
+from .nearest import nearest_urls, unknown_url_message
+from .read import (
+    PARSERS,
+    DamagedInputError,
+    ReadPlan,
+    ReadReport,
+    WorkerError,
+    default_workers,
+    read_sources,
+    read_sources_into,
+)
+from .sites import site_of, sites_of_urls
+from .strict import StrictLexer, read_strictly
+from .titles import ShortTitles
+from .urls import canonical_url, host_of
+from .writing import common_spellings
+
+__all__ = [
+    "CORPUS_ARRAYS",
+    "PARSERS",
+    "READABLE_TEXT",
+    "WORD_ARRAYS",
+    "AnchorKind",
+    "Attribute",
+    "Boundary",
+    "CharClass",
+    "Corpus",
+    "DamagedInputError",
+    "Lexer",
+    "PageColumns",
+    "PageFlag",
+    "ReadPage",
+    "ReadPlan",
+    "ReadReport",
+    "ShortTitles",
+    "Stream",
+    "StrictLexer",
+    "WorkerError",
+    "canonical_url",
+    "char_class",
+    "check_corpus",
+    "common_spellings",
+    "declared_language",
+    "decode_page",
+    "default_workers",
+    "fold_case",
+    "host_of",
+    "nearest_urls",
+    "read_sources",
+    "read_sources_into",
+    "read_strictly",
+    "site_of",
+    "sites_of_urls",
+    "to_utf8",
+    "unknown_url_message",
+]

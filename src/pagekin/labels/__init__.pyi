@@ -1,0 +1,88 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .build import leaf_label
+from .fitting import LEAF_CLUSTERS, MAX_LABEL_BYTES, MAX_LABEL_TERMS, ROUTER_CLUSTERS, LabelBudget, plain_line
+from .fitting import Budget as Budget  # old name
+from .keep import LABEL_ARRAYS, added_terms, check_stored_label, put_label, read_label, read_label_parts, stored_etag
+from .membership import FilterBank, TermFilter, TermKeys, probes_of, term_key
+from .merge import MergedLabel, cut_label, router_label
+from .model import (
+    LABEL_VERSION,
+    LARGEST_COUNT,
+    AddedTerm,
+    ContentLabel,
+    LabelError,
+    LabelLimits,
+    LabelTerms,
+    SubCluster,
+    is_plain,
+    label_from_json,
+    label_to_json,
+    plain_text,
+    without_filters,
+)
+from .model import Added as Added  # old name
+from .model import from_json as from_json  # old name
+from .model import to_json as to_json  # old name
+from .parts import (
+    ABSTRACTION_FUNCTIONS,
+    join_parts,
+    label_etag,
+    label_from_wire,
+    label_part,
+    label_parts,
+    label_to_wire,
+    parts_to_publish,
+)
+from .sexpr import label_from_sexpr, label_to_sexpr
+from .widen import broader_terms, operator_terms
+
+__all__ = [
+    "ABSTRACTION_FUNCTIONS",
+    "LABEL_ARRAYS",
+    "LABEL_VERSION",
+    "LARGEST_COUNT",
+    "LEAF_CLUSTERS",
+    "MAX_LABEL_BYTES",
+    "MAX_LABEL_TERMS",
+    "ROUTER_CLUSTERS",
+    "AddedTerm",
+    "ContentLabel",
+    "FilterBank",
+    "LabelBudget",
+    "LabelError",
+    "LabelLimits",
+    "LabelTerms",
+    "MergedLabel",
+    "SubCluster",
+    "TermFilter",
+    "TermKeys",
+    "added_terms",
+    "broader_terms",
+    "check_stored_label",
+    "cut_label",
+    "is_plain",
+    "join_parts",
+    "label_etag",
+    "label_from_json",
+    "label_from_sexpr",
+    "label_from_wire",
+    "label_part",
+    "label_parts",
+    "label_to_json",
+    "label_to_sexpr",
+    "label_to_wire",
+    "leaf_label",
+    "operator_terms",
+    "parts_to_publish",
+    "plain_line",
+    "plain_text",
+    "probes_of",
+    "put_label",
+    "read_label",
+    "read_label_parts",
+    "router_label",
+    "stored_etag",
+    "term_key",
+    "without_filters",
+]

@@ -1,0 +1,34 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .check import INDEX_ARRAYS, check_index
+from .exact import jaccard
+from .explain import Citation, Citations, SharedTerm, cut_text, links_to, shared_terms, tidy_text
+from .index import make_index
+from .lists import SignatureIndex
+from .makers import make_maker
+from .neighbours import all_neighbours, near_duplicates
+from .related import LIST_ENTRIES, Answer, Query, RelatedError, RelatedIndex, Result
+
+__all__ = [
+    "INDEX_ARRAYS",
+    "LIST_ENTRIES",
+    "Answer",
+    "Citation",
+    "Citations",
+    "Query",
+    "RelatedError",
+    "RelatedIndex",
+    "Result",
+    "SharedTerm",
+    "SignatureIndex",
+    "all_neighbours",
+    "check_index",
+    "cut_text",
+    "jaccard",
+    "links_to",
+    "make_index",
+    "make_maker",
+    "near_duplicates",
+    "shared_terms",
+    "tidy_text",
+]

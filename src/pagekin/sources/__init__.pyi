@@ -1,0 +1,44 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .demo import demo_directory, demo_pages
+from .items import DAMAGE, Item, Page, Redirect, Revisit, Skipped, SourceError
+from .limits import LIMITS, Limits, parse_limits
+from .plan import Unit, plan_units, read_unit
+from .robot import (
+    SCOPES,
+    CrawlError,
+    CrawlLimits,
+    CrawlPlan,
+    CrawlReport,
+    clean_url,
+    crawl,
+    has_credentials,
+    parse_crawl_limits,
+)
+
+__all__ = [
+    "DAMAGE",
+    "LIMITS",
+    "SCOPES",
+    "CrawlError",
+    "CrawlLimits",
+    "CrawlPlan",
+    "CrawlReport",
+    "Item",
+    "Limits",
+    "Page",
+    "Redirect",
+    "Revisit",
+    "Skipped",
+    "SourceError",
+    "Unit",
+    "clean_url",
+    "crawl",
+    "demo_directory",
+    "demo_pages",
+    "has_credentials",
+    "parse_crawl_limits",
+    "parse_limits",
+    "plan_units",
+    "read_unit",
+]

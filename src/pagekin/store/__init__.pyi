@@ -1,0 +1,34 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .arrays import ArrayFile, rank, smallest_uint
+from .batches import batch_ranges, map_in_order
+from .check import Finding, check_files, check_sizes
+from .columns import Columns
+from .folder import FORMAT, MANIFEST, Kin, KinError, open_kin, read_manifest
+from .kernel_cache import use_kernel_cache
+from .ragged import RaggedBytes, pack_strings
+from .shapes import check_shapes
+from .writer import KinWriter
+
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "ArrayFile",
+    "Columns",
+    "Finding",
+    "Kin",
+    "KinError",
+    "KinWriter",
+    "RaggedBytes",
+    "batch_ranges",
+    "check_files",
+    "check_shapes",
+    "check_sizes",
+    "map_in_order",
+    "open_kin",
+    "pack_strings",
+    "rank",
+    "read_manifest",
+    "smallest_uint",
+    "use_kernel_cache",
+]

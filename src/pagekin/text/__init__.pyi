@@ -1,0 +1,71 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .analysis import ANALYSER, analyse, form_of, form_table, tokens
+from .check import check_text
+from .filters import keep_pages, language_code, site_name
+from .index import ARRAYS as ARRAYS  # old name
+from .index import FOLDER, TEXT_ARRAYS, Hits, Stats, TextIndex, asked_forms, form_key, unfit_reason
+from .largest import largest_score
+from .make import add_text_index, make_text
+from .make import text_collection as text_collection  # old name
+from .originals import Originals
+from .query import (
+    ATTRIBUTES,
+    MAX_QUERY_LENGTH,
+    MAX_QUERY_WORDS,
+    And,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    QueryError,
+    Word,
+    check_query,
+    parse_query,
+    query_from_json,
+    query_to_json,
+    wanted_words,
+)
+from .query import parse as parse  # old name
+from .snippet import make_snippet
+from .snippet import snippet as snippet  # old name
+
+__all__ = [
+    "ANALYSER",
+    "ATTRIBUTES",
+    "FOLDER",
+    "MAX_QUERY_LENGTH",
+    "MAX_QUERY_WORDS",
+    "TEXT_ARRAYS",
+    "And",
+    "Hits",
+    "Not",
+    "Or",
+    "Originals",
+    "Phrase",
+    "Query",
+    "QueryError",
+    "Stats",
+    "TextIndex",
+    "Word",
+    "add_text_index",
+    "analyse",
+    "asked_forms",
+    "check_query",
+    "check_text",
+    "form_key",
+    "form_of",
+    "form_table",
+    "keep_pages",
+    "language_code",
+    "largest_score",
+    "make_snippet",
+    "make_text",
+    "parse_query",
+    "query_from_json",
+    "query_to_json",
+    "site_name",
+    "tokens",
+    "unfit_reason",
+    "wanted_words",
+]
