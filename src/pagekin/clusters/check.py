@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pagekin.hypertext import Corpus
+from pagekin.hypertext import page_count
 from pagekin.store import Finding, Kin
 
 
@@ -24,7 +24,7 @@ def check_trees(kin: Kin) -> Iterator[Finding]:
         bounds = np.asarray(kin[f"tree.{offsets}"], dtype=np.int64)
         if int(bounds[0]) != 0 or int(bounds[-1]) != len(kin[f"tree.{of}"]) or bool(np.any(np.diff(bounds) < 0)):
             yield Finding(f"tree.{offsets}", f"does not divide tree.{of}")
-    pages = len(Corpus(kin))
+    pages = page_count(kin)
     for name in ("pages", "central"):
         if len(kin[f"tree.{name}"]) and int(kin[f"tree.{name}"].max()) >= pages:
             yield Finding(f"tree.{name}", f"refers to a page beyond the last, {pages - 1:,}")

@@ -2,7 +2,7 @@
 
 from .charset import decode_page, to_utf8
 from .check import check_corpus
-from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns
+from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
 from .corpus import Corpus, Stream
 from .language import declared_language
 from .lexer import Lexer
@@ -56,6 +56,7 @@ __all__ = [
     "fold_case",
     "host_of",
     "nearest_urls",
+    "page_count",
     "read_sources",
     "read_sources_into",
     "read_strictly",

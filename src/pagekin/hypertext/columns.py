@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Columns
+from pagekin.store import Columns, Kin
 
 Array = npt.NDArray[Any]
 
@@ -128,3 +128,8 @@ class MarkColumns(Columns):
     gap: npt.NDArray[np.uint8]
     """Words since the mark before."""
     kind: npt.NDArray[np.uint8]
+
+
+def page_count(kin: Kin) -> int:
+    """Return how many pages a collection holds."""
+    return len(kin["page.url"])

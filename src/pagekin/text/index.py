@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus
+from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, page_count
 from pagekin.store import Kin, KinError, RaggedBytes
 from pagekin.text.analysis import ANALYSER, form_of
 from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word, wanted_words
@@ -381,7 +381,7 @@ def unfit_reason(kin: Kin) -> str:
     if facts.get("analyser") != ANALYSER:
         return f"has a full-text index of the analyser '{facts.get('analyser')}', and this Pagekin asks by '{ANALYSER}'"
     files = kin.manifest["files"]
-    if facts.get("pages") != len(Corpus(kin)) or any(
+    if facts.get("pages") != page_count(kin) or any(
         facts.get("corpus", {}).get(name) != files[name]["checksum"] for name in WORD_ARRAYS if name in files
     ):
         return "has a full-text index that was made of other pages"
