@@ -71,7 +71,7 @@ def test_any_number_of_pages_above_any_similarity_may_be_asked_for(
     monkeypatch.setattr(one_by_one, "DEPTH", 60)
     monkeypatch.setattr(neighbours, "DEPTH", 60)
     monkeypatch.setattr(one_by_one, "LIST_ENTRIES", 300)
-    monkeypatch.setattr(neighbours, "ENTRIES", 300)
+    monkeypatch.setattr(neighbours, "LIST_ENTRIES", 300)
     some = np.arange(5, len(demo), 41)
     found = together(demo, all_neighbours(demo, some, k, fold, alpha))
     assert any(len(related) == k for _, related, *_ in found) == (k < 500)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Vocabulary, word_hash
-from pagekin.clusters import (  # fmt: skip
+from pagekin.clusters import (
     TERM_ATTRIBUTES,
     TermCounts,
     TermVectors,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pagekin.labels.membership import TermFilter
-from pagekin.labels.model import (  # fmt: skip
+from pagekin.labels.model import (
     LABEL_VERSION,
     AddedTerm,
     ContentLabel,

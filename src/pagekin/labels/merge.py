@@ -16,7 +16,7 @@ from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, weigh_ter
 from pagekin.labels.build import merge_documents
 from pagekin.labels.fitting import ROUTER_CLUSTERS, SHOWN, Draft, Group, LabelBudget, label_within
 from pagekin.labels.membership import TermFilter
-from pagekin.labels.model import (  # fmt: skip
+from pagekin.labels.model import (
     LARGEST_COUNT,
     AddedTerm,
     ContentLabel,

@@ -13,7 +13,7 @@ import numpy as np
 import zstandard
 
 from pagekin.labels.membership import TermFilter, TermKeys
-from pagekin.labels.model import (  # fmt: skip
+from pagekin.labels.model import (
     ContentLabel,
     LabelError,
     LabelLimits,

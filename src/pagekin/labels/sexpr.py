@@ -8,7 +8,7 @@ from typing import Any
 
 from pagekin.clusters import TERM_ATTRIBUTES
 from pagekin.labels.membership import TermFilter
-from pagekin.labels.model import (  # fmt: skip
+from pagekin.labels.model import (
     LABEL_VERSION,
     LARGEST_COUNT,
     AddedTerm,
