@@ -44,14 +44,22 @@ name = "www.a.edu"
 url = "http://127.0.0.1:8740/"
 collection = "leaves/a.kin"
 parents = ["edu", "topics"]
-max_clusters = 7
-added = ["literature", "title:poems"]
+allow = ["private"]
+runs = "here"
 
 [[site]]
 name = "theirs"
 url = "https://search.example.org/kin/"
 parents = ["root"]
+runs = "elsewhere"
+
+[[router]]
+name = "poems"
+url = "https://search.example.org/poems/"
+runs = "elsewhere"
 timeout = 0.5
+max_clusters = 7
+added = ["literature", "title:poems"]
 """
 
 
@@ -69,16 +77,16 @@ def refused(folder: Path, text: str | bytes) -> list[str]:
 
 def test_a_file_becomes_nodes_levels_and_hierarchies(tmp_path: Path) -> None:
     net = load(tmp_path, GOOD)
-    assert [node.name for node in net.nodes] == ["root", "topics", "edu", "theirs", "www.a.edu"]
+    assert [node.name for node in net.nodes] == ["root", "poems", "topics", "edu", "theirs", "www.a.edu"]
     assert {node.name: net.level_of(node.name) for node in net.nodes} == {
-        "root": 2, "topics": 1, "edu": 1, "theirs": 0, "www.a.edu": 0,
+        "poems": 1, "root": 2, "topics": 1, "edu": 1, "theirs": 0, "www.a.edu": 0,
     }  # fmt: skip
-    assert [node.name for node in net.roots()] == ["root", "topics"]
+    assert [node.name for node in net.roots()] == ["root", "poems", "topics"]
     assert [node.name for node in net.children_of("root")] == ["edu", "theirs"]
     assert net.children_of("theirs") == ()
     assert [node.name for node in net.leaves_below("root")] == ["theirs", "www.a.edu"]
     assert [node.name for node in net.leaves_below("topics")] == ["www.a.edu"]
-    assert net.hierarchies() == ("dns", "topics")
+    assert net.hierarchies() == ("dns", "main", "topics")
     assert net.by_name["edu"].hierarchy == "dns", "that of the parent"
     assert net.by_name["edu"].url == "http://127.0.0.1:8701/", "a slash at the end"
     assert net.warnings == ()
@@ -86,16 +94,15 @@ def test_a_file_becomes_nodes_levels_and_hierarchies(tmp_path: Path) -> None:
 
 def test_what_holds_for_a_node_is_its_own_or_the_networks(tmp_path: Path) -> None:
     net = load(tmp_path, GOOD)
-    site, theirs, edu, topics = (net.by_name[name] for name in ("www.a.edu", "theirs", "edu", "topics"))
+    site, theirs, edu, topics, poems = (net.by_name[name] for name in ("www.a.edu", "theirs", "edu", "topics", "poems"))
     assert (site.here, theirs.here, edu.here, topics.here) == (True, False, True, False)
     assert net.collection_of(site) == tmp_path / "leaves" / "a.kin"
     assert net.collection_of(theirs) is None
-    assert net.budget_of(site) == Budget(clusters=7)
-    assert net.budget_of(theirs) == Budget(clusters=30)
+    assert net.budget_of(poems) == Budget(clusters=7)
     assert net.budget_of(edu) == Budget(clusters=50)
-    assert (net.timeout_of(edu), net.timeout_of(theirs)) == (4.0, 0.5)
-    assert net.allow_of(edu) == ("loopback",)
-    assert net.added_of(site) == (Added("text", "literature", "operator"), Added("title", "poems", "operator"))
+    assert (net.timeout_of(edu), net.timeout_of(poems)) == (4.0, 0.5)
+    assert (net.allow_of(edu), net.allow_of(site)) == (("loopback",), ("private",))
+    assert net.added_of(poems) == (Added("text", "literature", "operator"), Added("title", "poems", "operator"))
 
 
 def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> None:
@@ -125,11 +132,11 @@ def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> No
         ('url = "http://127.0.0.1:8740/"', 'url = "http://h/?q"', 24, "neither a '?'"),
         ('url = "http://127.0.0.1:8740/"', 'url = "https://h.example/"', 24, 'such as listen = "http://127.0.0.1:8700/"'),
         ('url = "http://127.0.0.1:8700/"', 'url = "https://h.example/"', 8, "runs here, and Pagekin itself speaks no TLS"),
-        ("max_clusters = 7", 'listen = "https://127.0.0.1:8000/"', 27, "TLS is the proxy's"),
-        ("max_clusters = 7", 'listen = "127.0.0.1:8000"', 27, "this is no address"),
-        ("max_clusters = 7", "listen = 8000", 27, "needs an http address of this machine as listen, not 8000"),
-        ("max_clusters = 7", 'listen = "http://127.0.0.1:8701/"', 27, "listens where router 'edu' does"),
-        ("timeout = 0.5", 'listen = "http://127.0.0.1:8000/"', 34, "runs elsewhere, so it does not listen here"),
+        ('allow = ["private"]', 'listen = "https://127.0.0.1:8000/"', 27, "TLS is the proxy's"),
+        ('allow = ["private"]', 'listen = "127.0.0.1:8000"', 27, "this is no address"),
+        ('allow = ["private"]', "listen = 8000", 27, "needs an http address of this machine as listen, not 8000"),
+        ('allow = ["private"]', 'listen = "http://127.0.0.1:8701/"', 27, "listens where router 'edu' does"),
+        ('runs = "elsewhere"', 'runs = "elsewhere"\nlisten = "http://127.0.0.1:8000/"', 21, "so it does not listen here"),
         ('url = "http://127.0.0.1:8740/"', "url = 8740", 24, "needs an address as url, not 8740"),
         ('url = "http://127.0.0.1:8740/"', "", 22, "site 'www.a.edu' has no url"),
         ('name = "www.a.edu"', "", 22, "this site has no name"),
@@ -139,18 +146,24 @@ def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> No
         ('name = "www.a.edu"', 'name = "a\\u202eb"', 23, "a control character"),
         ('name = "www.a.edu"', 'name = ".."', 23, "a step in a path"),
         ('name = "www.a.edu"', f'name = "{"a" * 201}"', 23, "more than 200 characters"),
-        ("max_clusters = 7", "max_clusters = 0", 27, "needs a number from 1 to"),
-        ("max_clusters = 7", "max_clusters = true", 27, "needs a whole number as max_clusters, not True"),
-        ("max_clusters = 7", "max_cluster = 7", 27, "[site] has no key 'max_cluster'; did you mean 'max_clusters'?"),
-        ("max_clusters = 7", 'hierarchy = "dns"', 27, "[site] has no key 'hierarchy'"),
-        ("max_clusters = 7", 'runs = "there"', 27, "it is one of here, elsewhere"),
-        ('collection = "leaves/a.kin"', 'runs = "here"', 25, "cannot run here without a collection"),
+        ("max_clusters = 7", "max_clusters = 0", 41, "needs a number from 1 to"),
+        ("max_clusters = 7", "max_clusters = true", 41, "needs a whole number as max_clusters, not True"),
+        ("max_clusters = 7", "max_cluster = 7", 41, "[router] has no key 'max_cluster'; did you mean 'max_clusters'?"),
+        ('allow = ["private"]', 'hierarchy = "dns"', 27, "[site] has no key 'hierarchy'"),
+        ('allow = ["private"]', 'added = ["literature"]', 27, "a site has none: it is a router's. Its label is made with its "
+         "collection: pagekin label SITE.kin --add WORD --save"),
+        ('allow = ["private"]', "max_clusters = 7", 27, "pagekin cluster SITE.kin --max-clusters N"),
+        ('allow = ["private"]', "max_terms = 7", 27, "[site] has no key 'max_terms'; a site has none"),
+        ('allow = ["private"]', "max_bytes = 7", 27, "[site] has no key 'max_bytes'; a site has none"),
+        ('allow = ["private"]', "timeout = 7", 27, "[site] has no key 'timeout'; a site has none"),
+        ('runs = "here"', 'runs = "there"', 28, "it is one of here, elsewhere"),
+        ('collection = "leaves/a.kin"', "", 28, "cannot run here without a collection"),
         ('collection = "leaves/a.kin"', 'collection = ""', 25, "an empty path"),
-        ('added = ["literature", "title:poems"]', 'added = ["two words"]', 28, "adds a term that is none"),
-        ('added = ["literature", "title:poems"]', 'added = "literature"', 28, "needs a list of texts as added"),
-        ('added = ["literature", "title:poems"]', "added = [1]", 28, "needs a list of texts as added"),
-        ("timeout = 0.5", "timeout = 0", 34, "more than 0"),
-        ("timeout = 0.5", "timeout = nan", 34, "more than 0"),
+        ('added = ["literature", "title:poems"]', 'added = ["two words"]', 42, "adds a term that is none"),
+        ('added = ["literature", "title:poems"]', 'added = "literature"', 42, "needs a list of texts as added"),
+        ('added = ["literature", "title:poems"]', "added = [1]", 42, "needs a list of texts as added"),
+        ("timeout = 0.5", "timeout = 0", 40, "more than 0"),
+        ("timeout = 0.5", "timeout = nan", 40, "more than 0"),
         ("timeout = 4", "timeout = -1", 3, "network needs more than 0"),
         ('allow = ["loopback"]', 'allow = ["10.0.0.1/8"]', 4, "bits are set beyond"),
         ('allow = ["loopback"]', 'allow = ["169.254.169.254"]', 4, "never allowed"),
@@ -183,8 +196,8 @@ def test_what_is_odd_is_a_warning_with_its_line(tmp_path: Path) -> None:
         "network.toml:11: router 'edu' has no children: no node names it as a parent",
         "network.toml:22: site 'www.a.edu' has no parents: no router asks it",
         "network.toml:25: site 'www.a.edu': the collection leaves/none.kin does not exist, so the site will be left out",
-        "network.toml:39: site 'twin' has the same collection as site 'www.a.edu': its pages count twice above both",
-        "network.toml:39: site 'twin': the collection leaves/none.kin does not exist, so the site will be left out",
+        "network.toml:47: site 'twin' has the same collection as site 'www.a.edu': its pages count twice above both",
+        "network.toml:47: site 'twin': the collection leaves/none.kin does not exist, so the site will be left out",
     )
 
 
@@ -305,6 +318,8 @@ names = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"], exclude_characters="/"), min_size=1,
     max_size=12,
 ).filter(lambda text: text == text.strip() and text not in (".", ".."))  # fmt: skip
+added_terms = st.lists(st.sampled_from(["literature", "title:poems"]), max_size=2, unique=True)
+allowed = st.none() | st.just(()) | st.just(("loopback", "10.0.0.0/8"))
 some_settings = st.builds(
     Settings,
     max_terms=st.none() | st.integers(0, 10**6),
@@ -312,7 +327,7 @@ some_settings = st.builds(
     max_bytes=st.none() | st.integers(1, 2**40),
     child_bytes=st.none() | st.integers(1, 2**40),
     timeout=st.none() | st.floats(0.001, 3600),
-    allow=st.none() | st.just(()) | st.just(("loopback", "10.0.0.0/8")),
+    allow=allowed,
 )
 
 
@@ -331,8 +346,8 @@ def networks(draw: Any) -> Network:
                 name, f"http://h.example:{8000 + place}/", leaf, collection, parents,
                 "" if leaf else draw(st.sampled_from(["dns", "ä b"])),
                 collection is not None if leaf else draw(st.booleans()),
-                tuple(draw(st.lists(st.sampled_from(["literature", "title:poems"]), max_size=2, unique=True))),
-                draw(some_settings),
+                () if leaf else tuple(draw(added_terms)),
+                Settings(allow=draw(allowed)) if leaf else draw(some_settings),
             )
         )  # fmt: skip
         if nodes[-1].here and draw(st.booleans()):

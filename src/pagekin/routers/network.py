@@ -26,7 +26,7 @@ TIMEOUT = 10.0
 _HEAD = """\
 # The network: routers, and the sites (leaves) below them. Read by `pagekin network`; edit it as you like.
 #
-# [network]   name; defaults for all nodes: timeout, allow, max_terms, max_clusters, max_bytes, child_bytes
+# [network]   name; defaults for all routers: timeout, allow, max_terms, max_clusters, max_bytes, child_bytes
 # [[router]]  name, url, parents, hierarchy; a router without parents is the root of its hierarchy
 # [[site]]    name, url, parents, collection (a .kin folder, relative to this file)
 #             both: listen, an http address of this machine, if a proxy answers at the url

@@ -20,12 +20,17 @@ from pagekin.routers.network import LONGEST_NAME, MAIN, SETTINGS, Network, Netwo
 _LARGEST_FILE = 32 << 20
 _MOST_MESSAGES = 20
 _SYNTAX_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)", re.DOTALL)
-_NODE_KEYS = ("name", "url", "listen", "parents", "runs", "added", *SETTINGS)
+_NODE_KEYS = ("name", "url", "listen", "parents", "runs")
 KEYS = {
     "network": ("name", *SETTINGS),
-    "router": ("hierarchy", *_NODE_KEYS),
-    "site": ("collection", *_NODE_KEYS),
+    "router": (*_NODE_KEYS, "hierarchy", "added", *SETTINGS),
+    "site": (*_NODE_KEYS, "collection", "allow"),
 }
+_OF_ITS_COLLECTION = {
+    "added": "pagekin label SITE.kin --add WORD --save",
+    "max_clusters": "pagekin cluster SITE.kin --max-clusters N",
+}
+"""Keys of routers that sites have not: a site's label is made with its collection, by these commands."""
 _RUNS = ("here", "elsewhere")
 
 
@@ -131,7 +136,10 @@ class _Reader:
         for key in found:
             if key not in known:
                 what = f"[{place[0]}] has no key" if place else "there is no table or key"
-                self.error((*place, key), f"{what} '{key[:60]}'{self.suggestion(key, known)}")
+                hint = self.suggestion(key, known)
+                if place[:1] == ("site",) and key in KEYS["router"]:
+                    hint = f"; a site has none: it is a router's. {_of_its_collection(key)}".rstrip()
+                self.error((*place, key), f"{what} '{key[:60]}'{hint}")
 
     def suggestion(self, name: str, known: Iterable[str]) -> str:
         """The name that was meant, perhaps. Looking for it takes time, so only the first messages have one."""
@@ -304,6 +312,12 @@ class _Reader:
                 self.warn(
                     place, f"{who} has the same collection as site '{other.name}': its pages count twice above both"
                 )
+
+
+def _of_its_collection(key: str) -> str:
+    """Say how to set for a site's collection what a key sets for a router, if it can be set there."""
+    command = _OF_ITS_COLLECTION.get(key)
+    return f"Its label is made with its collection: {command}" if command else ""
 
 
 def _with_hierarchies(nodes: list[Node]) -> list[Node]:
