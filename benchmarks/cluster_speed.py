@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.clusters import ClusterPlan, cluster_pages, complete_link
+from pagekin.clusters import ClusterSettings, cluster_pages, complete_link
 from pagekin.clusters.make import MOST_PAGES, page_similarity
 from pagekin.hypertext import Corpus
 
@@ -26,7 +26,7 @@ def by_paper(path: Path, clusters: int, threads: int) -> dict[str, float]:
     """Seconds for similarities and for complete link."""
     corpus = Corpus.open(path)
     started = time.perf_counter()
-    similarity, _pages = page_similarity(corpus, ClusterPlan("hypursuit1996", threads=threads))
+    similarity, _pages = page_similarity(corpus, ClusterSettings("hypursuit1996"), threads=threads)
     made = time.perf_counter()
     complete_link(similarity, clusters, overwrite=True)
     return {"similarities": made - started, "complete link": time.perf_counter() - made}
@@ -36,7 +36,7 @@ def by_scikit_learn(path: Path, clusters: int, threads: int) -> dict[str, float]
     """Seconds for the same complete link."""
     from sklearn.cluster import AgglomerativeClustering
 
-    similarity, _pages = page_similarity(Corpus.open(path), ClusterPlan("hypursuit1996", threads=threads))
+    similarity, _pages = page_similarity(Corpus.open(path), ClusterSettings("hypursuit1996"), threads=threads)
     distance = 1 - similarity.astype(np.float64)
     np.fill_diagonal(distance, 0)
     started = time.perf_counter()

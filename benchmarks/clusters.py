@@ -76,7 +76,7 @@ class Question:
             paths = folders([corpus.url(url) for url in urls.tolist()])
         else:
             directory = load_directory(corpus, self.source, self.last)
-            path_of = dict(zip(directory.urls.tolist(), directory.primary().tolist(), strict=True))
+            path_of = dict(zip(directory.urls.tolist(), directory.primary_classes().tolist(), strict=True))
             paths = [list(directory.classes[path_of[url]]) if url in path_of else [] for url in urls.tolist()]
         names = ["/".join(path[self.first - 1 : self.last]) for path in paths]
         sizes = Counter(names)

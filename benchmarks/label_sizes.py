@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from pagekin.clusters import ClusterPlan, read_trees
+from pagekin.clusters import ClusterSettings, read_trees
 from pagekin.engines import cluster_collection
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.labels import MAX_LABEL_BYTES, LabelBudget, label_to_json, label_to_sexpr, label_to_wire, leaf_label
@@ -57,7 +57,7 @@ def main() -> None:
                 part, out = Path(scratch) / "part.warc.gz", Path(scratch) / "site.kin"
                 first_pages(Path(archive), host, most, part)
                 read_sources(ReadPlan([str(part)], out))
-                cluster_collection(out, ClusterPlan(threads=2))
+                cluster_collection(out, ClusterSettings(), threads=2)
                 corpus = Corpus.open(out)
                 if len(corpus) == before:
                     break

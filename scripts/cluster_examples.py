@@ -28,7 +28,7 @@ def main() -> None:
         short = ShortTitles(corpus)
         lines = [f"## {name}", "", "| pages | name | central pages |", "|---:|---|---|"]
         for node in sorted(tree.facts["shown"], key=lambda node: (-len(tree.pages_of(node)), node)):
-            about = tree.described[node]
+            about = tree.descriptions[node]
             titles = "; ".join(short.text(page).replace("|", "\\|") for page in about.central[:3])
             lines.append(f"| {len(tree.pages_of(node)):,} | {about.name} | {titles} |")
         parts.append("\n".join(lines) + "\n")

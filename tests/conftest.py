@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from pagekin.bags import Strategy
-from pagekin.clusters import ClusterPlan
+from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 
@@ -32,7 +32,7 @@ def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     All tests share it: one that changes a collection copies it first.
     """
     path = tmp_path_factory.mktemp("demo") / "demo.kin"
-    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterPlan(), text=True)
+    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterSettings(), text=True)
     return path
 
 

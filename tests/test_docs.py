@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, settings_table
-from pagekin.clusters import ClusterPlan
+from pagekin.clusters import ClusterSettings, cluster_settings_table
 from pagekin.engines import build_collection, cluster_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import DAMAGE, LIMITS, Limits
@@ -82,6 +82,13 @@ def test_every_setting_of_a_strategy_is_documented_as_it_is(setting: tuple[str, 
     assert row[1:] == list(setting[1:])
 
 
+@pytest.mark.parametrize("setting", cluster_settings_table(), ids=lambda setting: setting[0])
+def test_every_setting_of_clusters_is_documented_as_it_is(setting: tuple[str, str, str]) -> None:
+    row = table_rows(document("docs/clusters.md")).get(setting[0])
+    assert row, f"docs/clusters.md has no row for the setting {setting[0]}"
+    assert row[1:] == list(setting[1:])
+
+
 def test_every_reason_of_skipping_is_documented() -> None:
     rows = table_rows(document("docs/reading.md"))
     reasons = set(DAMAGE)
@@ -114,7 +121,7 @@ def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
     (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
     build_collection(plan, Strategy(), text=True)
-    cluster_collection(plan.out, ClusterPlan())
+    cluster_collection(plan.out, ClusterSettings())
     rows = table_rows(document("docs/format.md"))
     kin = open_kin(plan.out)
     facts = kin.facts

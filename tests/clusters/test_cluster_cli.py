@@ -142,7 +142,11 @@ def test_indexing_again_keeps_the_clusters(kin: Path, tmp_path: Path) -> None:
         (["cluster", "KIN", "--similarity", "moods"], "similarity is one of hybrid, terms, links", USAGE),
         (["cluster", "KIN", "--combine", "sum"], "combine is one of max", USAGE),
         (["cluster", "KIN", "--preset", "best"], "method is one of default, hypursuit1996", USAGE),
-        (["cluster", "KIN", "--preset", "default", "--combine", "max"], "belong to --preset hypursuit1996", USAGE),
+        (
+            ["cluster", "KIN", "--preset", "default", "--combine", "max"],
+            "combine belongs to the preset hypursuit1996",
+            USAGE,
+        ),
         (["cluster", "KIN", "--evaluate"], "--evaluate needs --directory", USAGE),
         (["cluster", "no.kin"], "does not exist", BAD_INPUT),
         (["clusters", "KIN", "999"], "there is no cluster 999", USAGE),

@@ -10,13 +10,13 @@ from pagekin.bags import BagMatrix, Strategy
 from pagekin.clusters import adjusted_rand_index, cluster_pages
 from pagekin.clusters.communities import (
     Clusters,
-    ClusterSettings,
-    agreed,
-    by_first,
-    by_size,
+    CommunitySettings,
     cluster_graph,
+    join_dust,
     leiden,
-    without_dust,
+    number_by_first,
+    number_by_size,
+    weaken_disputed,
 )
 from pagekin.clusters.neighbour_graph import GraphSettings, WeightedGraph, links_between, nearest_pages
 from tests.bags.webs import read_web
@@ -31,7 +31,7 @@ def graphs(draw: st.DrawFn) -> WeightedGraph:
     ends = st.integers(0, nodes - 1)
     edges = draw(st.lists(st.tuples(ends, ends, st.integers(1, 9)), max_size=120))
     made = np.array(edges, np.int64).reshape(-1, 3)
-    return WeightedGraph.both_ways(nodes, made[:, 0], made[:, 1], made[:, 2].astype(np.float64))
+    return WeightedGraph.from_one_direction(nodes, made[:, 0], made[:, 1], made[:, 2].astype(np.float64))
 
 
 def planted(groups: int, size: int, inside: int = 8, outside: int = 2, seed: int = 1) -> tuple[WeightedGraph, Labels]:
@@ -43,7 +43,9 @@ def planted(groups: int, size: int, inside: int = 8, outside: int = 2, seed: int
         others = np.concatenate([rng.choice(np.flatnonzero(group == mine), inside), rng.choice(len(group), outside)])
         sources += [node] * len(others)
         targets += others.tolist()
-    return WeightedGraph.both_ways(len(group), np.array(sources), np.array(targets), np.ones(len(sources))), group
+    return WeightedGraph.from_one_direction(
+        len(group), np.array(sources), np.array(targets), np.ones(len(sources))
+    ), group
 
 
 def modularity(graph: WeightedGraph, labels: Labels, resolution: float) -> float:
@@ -78,9 +80,9 @@ def check(made: Clusters, pages: int, most: int) -> None:
 @generated
 @given(graphs(), st.integers(0, 5))
 def test_merging_and_parting_graphs_keeps_every_weight(graph: WeightedGraph, seed: int) -> None:
-    labels = by_first(np.random.default_rng(seed).integers(0, 4, len(graph)))
+    labels = number_by_first(np.random.default_rng(seed).integers(0, 4, len(graph)))
     member = np.eye(int(labels.max()) + 1)[labels]
-    assert np.allclose(dense(graph.merged(labels, member.shape[1])), member.T @ dense(graph) @ member)
+    assert np.allclose(dense(graph.merge_groups(labels, member.shape[1])), member.T @ dense(graph) @ member)
     for group, part in enumerate(graph.parts(labels)):
         nodes = np.flatnonzero(labels == group)
         assert np.array_equal(dense(part), dense(graph)[np.ix_(nodes, nodes)])
@@ -171,7 +173,7 @@ def test_more_groups_than_asked_for_are_put_together() -> None:
 
 def test_runs_that_disagree_weaken_an_edge() -> None:
     graph, group = planted(6, 40, inside=6, outside=3)
-    steady = agreed(graph, 1.0, 1, 6)
+    steady = weaken_disputed(graph, 1.0, 1, 6)
     share = steady.weights / graph.weights
     within = group[graph.sources] == group[graph.others]
     assert share.max() <= 1
@@ -184,7 +186,7 @@ def test_runs_that_disagree_weaken_an_edge() -> None:
 @generated
 @given(graphs(), st.integers(1, 8), st.integers(0, 3))
 def test_every_node_has_a_home_and_levels_are_nested(graph: WeightedGraph, most: int, seed: int) -> None:
-    made = cluster_graph(graph, most, seed, ClusterSettings(runs=3, leaf=5))
+    made = cluster_graph(graph, most, seed, CommunitySettings(runs=3, leaf=5))
     check(made, len(graph), most)
     assert np.bincount(made.labels).min() >= min(3, len(graph))
 
@@ -192,7 +194,7 @@ def test_every_node_has_a_home_and_levels_are_nested(graph: WeightedGraph, most:
 @generated
 @given(graphs(), st.integers(0, 3))
 def test_the_same_seed_gives_the_same_clusters_with_any_threads(graph: WeightedGraph, seed: int) -> None:
-    few = ClusterSettings(runs=3, leaf=5)
+    few = CommunitySettings(runs=3, leaf=5)
     one, two = (cluster_graph(graph, 6, seed, few, threads) for threads in (1, 2))
     assert one.chosen == two.chosen
     assert all(np.array_equal(a, b) for a, b in zip(one.levels, two.levels, strict=True))
@@ -201,7 +203,7 @@ def test_the_same_seed_gives_the_same_clusters_with_any_threads(graph: WeightedG
 @generated
 @given(graphs(), st.integers(2, 9))
 def test_no_dust_is_left(graph: WeightedGraph, least: int) -> None:
-    labels = without_dust(graph, np.arange(len(graph)), least)
+    labels = join_dust(graph, np.arange(len(graph)), least)
     assert np.bincount(labels).min() >= min(least, len(graph))
 
 
@@ -209,8 +211,8 @@ def test_small_groups_join_the_one_they_are_connected_with() -> None:
     a, b = np.arange(10), np.arange(10, 20)
     edges = [(x, y) for group in (a, b) for x in group.tolist() for y in group.tolist() if x < y] + [(3, 20), (15, 21)]
     ends = np.array(edges)
-    graph = WeightedGraph.both_ways(22, ends[:, 0], ends[:, 1], np.ones(len(ends)))
-    labels = without_dust(graph, np.array([0] * 10 + [1] * 10 + [2, 3]), 3)
+    graph = WeightedGraph.from_one_direction(22, ends[:, 0], ends[:, 1], np.ones(len(ends)))
+    labels = join_dust(graph, np.array([0] * 10 + [1] * 10 + [2, 3]), 3)
     assert labels.tolist() == [0] * 10 + [1] * 10 + [0, 1]
 
 
@@ -224,16 +226,18 @@ def test_a_giant_is_split_if_something_parts_it() -> None:
         np.concatenate([one.others, two.others + shift]),
         np.concatenate([one.weights, two.weights]),
     )
-    low = ClusterSettings(resolution=0.02)
+    low = CommunitySettings(resolution=0.02)
     made = cluster_graph(graph, 30, settings=low)
     check(made, len(graph), 30)
     assert np.bincount(made.labels).max() <= low.giant * len(graph)
-    assert np.bincount(cluster_graph(graph, 30, settings=ClusterSettings(resolution=0.02, giant=1)).labels).max() >= 300
+    assert (
+        np.bincount(cluster_graph(graph, 30, settings=CommunitySettings(resolution=0.02, giant=1)).labels).max() >= 300
+    )
 
 
 def test_a_giant_that_nothing_parts_stays_whole() -> None:
     ends = np.array([(a, b) for a in range(30) for b in range(a)])
-    graph = WeightedGraph.both_ways(30, ends[:, 0], ends[:, 1], np.ones(len(ends)))
+    graph = WeightedGraph.from_one_direction(30, ends[:, 0], ends[:, 1], np.ones(len(ends)))
     assert cluster_graph(graph, 30).labels.tolist() == [0] * 30
 
 
@@ -245,7 +249,7 @@ def test_nodes_without_edges_are_put_together_by_their_order() -> None:
 
 
 def test_clusters_are_numbered_by_size() -> None:
-    assert by_size(np.array([5, 3, 3, 9, 9, 3])).tolist() == [2, 0, 0, 1, 1, 0]
+    assert number_by_size(np.array([5, 3, 3, 9, 9, 3])).tolist() == [2, 0, 0, 1, 1, 0]
 
 
 def test_none_and_too_few_clusters_are_refused() -> None:
@@ -255,9 +259,9 @@ def test_none_and_too_few_clusters_are_refused() -> None:
     with pytest.raises(ValueError, match="nearest = 0"):
         GraphSettings(nearest=0)
     with pytest.raises(ValueError, match="have to rise"):
-        ClusterSettings(dust=0.5)
+        CommunitySettings(dust=0.5)
     with pytest.raises(ValueError, match="runs = 0"):
-        ClusterSettings(runs=0)
+        CommunitySettings(runs=0)
 
 
 # -- pages --------------------------------------------------------------------------------------------------------------

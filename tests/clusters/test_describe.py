@@ -35,10 +35,10 @@ def described(labels: list[int], pages: list[dict[str, float]] = PAGES, links: n
 
 def test_names_hold_what_siblings_do_not() -> None:
     tree = described([0, 0, 0, 1, 1])
-    stones, birds = (tree.described[node] for node in tree.children[0])
+    stones, birds = (tree.descriptions[node] for node in tree.children[0])
     assert stones.terms == ("granite", "slate")  # not "site", which all pages hold, nor granites beside granite
     assert birds.name == "owl, feather"
-    assert tree.described[0].name.startswith("site")
+    assert tree.descriptions[0].name.startswith("site")
 
 
 def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> None:
@@ -51,7 +51,7 @@ def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> 
 
     def named(titles: Titles | None) -> list[str]:
         made = describe(tree, rows_of(PAGES), WORDS.__getitem__, stem_of_word, LINKS, titles, large)
-        return [made.described[node].name for node in made.children[0]]
+        return [made.descriptions[node].name for node in made.children[0]]
 
     assert named(None) == ["GRANITE, SLATE", "OWL, FEATHER"]
     titled = Titles(
@@ -64,18 +64,18 @@ def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> 
 
 def test_the_middle_is_what_is_most_alike_and_linked_from_inside() -> None:
     tree = described([0, 0, 0, 1, 1])
-    stones, birds = (tree.described[node] for node in tree.children[0])
+    stones, birds = (tree.descriptions[node] for node in tree.children[0])
     assert stones.central[0] == 1  # two links from inside, and all the words
     assert set(stones.central) == {0, 1, 2}
     assert birds.central[0] == 4
     unlinked = described([0, 0, 0, 1, 1], links=np.zeros((0, 2), np.int64))
-    assert unlinked.described[unlinked.children[0][0]].central[0] == 1
+    assert unlinked.descriptions[unlinked.children[0][0]].central[0] == 1
 
 
 def test_siblings_are_told_apart_by_name() -> None:
     alike = [{"granite": 1.0}, {"granite": 1.0}, {"granite": 1.0}, {}, {}]
     tree = described([0, 1, 2, 3, 4], alike)
-    names = [tree.described[node].name for node in tree.children[0]]
+    names = [tree.descriptions[node].name for node in tree.children[0]]
     assert len(set(names)) == 5
     assert all(names)
 
@@ -86,5 +86,5 @@ def test_pages_without_words_are_described_all_the_same(pages: int) -> None:
         Tree.of_levels("clusters", [np.zeros(pages, np.int64)], {}), rows_of([{}] * pages), WORDS.__getitem__, stem_of_word,
         np.zeros((0, 2), np.int64),
     )  # fmt: skip
-    assert tree.described[0].name == "other pages"
-    assert len(tree.described[0].central) == pages
+    assert tree.descriptions[0].name == "other pages"
+    assert len(tree.descriptions[0].central) == pages

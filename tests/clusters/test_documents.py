@@ -511,7 +511,7 @@ def test_the_tree_gives_each_page_its_document(tmp_path: Path, corpus: Corpus) -
     alone = np.flatnonzero(papers < 0)
     assert np.array_equal(numbers[alone], alone)
     assert document_of(None, 3).tolist() == [0, 1, 2]
-    uncovered = replace(made, described=[ClusterDescription("", (), ())] * len(made))
+    uncovered = replace(made, descriptions=[ClusterDescription("", (), ())] * len(made))
     assert adjusted_rand_index(numbers, document_of(uncovered, len(corpus))) == 1.0
 
 

@@ -53,7 +53,7 @@ def test_larger_clusters_come_first() -> None:
 
 def test_paths_share_pages() -> None:
     tree = Tree.of_paths("directory", [(0, ("a", "b")), (0, ("c",)), (2, ("a",)), (1, ("a", "b"))], {"depth": 2})
-    names = {one.name: node for node, one in enumerate(tree.described)}
+    names = {one.name: node for node, one in enumerate(tree.descriptions)}
     assert tree.pages_of(names["a"]).tolist() == [0, 1, 2]
     assert tree.pages_of(names["b"]).tolist() == [0, 1]
     assert tree.pages_of(names["c"]).tolist() == [0]
@@ -98,8 +98,8 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
         assert np.array_equal(one.parent, other.parent)
         assert np.array_equal(one.offsets, other.offsets)
         assert np.array_equal(one.pages, other.pages)
-    assert first.described[2] == ClusterDescription("name 2 line", ("one", "zwei", "三"), (2, 3))
-    assert [one.name for one in second.described] == ["", "host", "0", "1"]
+    assert first.descriptions[2] == ClusterDescription("name 2 line", ("one", "zwei", "三"), (2, 3))
+    assert [one.name for one in second.descriptions] == ["", "host", "0", "1"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from pagekin.clusters import LinkSettings, link_similarity, page_graph
 from pagekin.clusters import links as links_module
-from pagekin.clusters._kernels.links import FAR
+from pagekin.clusters._kernels.paths import FAR
 from pagekin.clusters.links import Graph
+from pagekin.clusters.settings import Normalise
 from pagekin.hypertext import Corpus
 from tests.bags.webs import moved, read_records, record
 from tests.clusters.link_oracle import common_ancestors, common_descendants, direct_paths, links_of
@@ -124,7 +125,7 @@ WAYS = pytest.mark.parametrize(("normalise", "by_rows"), [("union", ALWAYS), ("u
 
 @WAYS
 def test_threads_change_no_byte_and_pairs_have_no_order(
-    town: Graph, normalise: links_module.Normalise, by_rows: float, monkeypatch: pytest.MonkeyPatch
+    town: Graph, normalise: Normalise, by_rows: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links_module, "ROWS_BELOW", by_rows)
     chosen = LinkSettings(normalise=normalise)
@@ -137,7 +138,7 @@ def test_threads_change_no_byte_and_pairs_have_no_order(
 
 @WAYS
 def test_many_pages_and_long_chains_agree_with_the_oracle(
-    town: Graph, normalise: links_module.Normalise, by_rows: float, monkeypatch: pytest.MonkeyPatch
+    town: Graph, normalise: Normalise, by_rows: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links_module, "ROWS_BELOW", by_rows)
     chosen = LinkSettings(normalise=normalise, levels=None if normalise == "union" else 4)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.clusters import ClusterPlan, PageThesaurus, PageTopics, check_trees, read_trees
+from pagekin.clusters import ClusterSettings, PageThesaurus, PageTopics, check_trees, read_trees
 from pagekin.engines import build_collection, index_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus
 from pagekin.labels import check_stored_label, read_label
@@ -22,7 +22,7 @@ PAGES = {page.url: page.html for page in list(demo_pages())[::3]}
 def build(folder: Path, pages: dict[str, Any], workers: int = 1) -> Path:
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages.items()))
     plan = ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=workers)
-    build_collection(plan, Strategy(), clusters=ClusterPlan(max_clusters=8, threads=workers), text=True)
+    build_collection(plan, Strategy(), clusters=ClusterSettings(max_clusters=8), text=True)
     return plan.out
 
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.clusters import ClusterPlan
+from pagekin.clusters import ClusterSettings
 from pagekin.engines import cluster_collection
 from pagekin.hypertext import ReadPlan, read_sources
 from pagekin.labels import check_stored_label, label_etag, label_from_json, label_from_sexpr, read_label
@@ -75,7 +75,7 @@ def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) ->
     after = open_kin(kin).facts["label"]["etags"]
     assert [function for function in before if before[function] != after[function]] == ["routing"]
     assert not list(check_stored_label(open_kin(kin)))
-    cluster_collection(kin, ClusterPlan())
+    cluster_collection(kin, ClusterSettings())
     assert read_label(open_kin(kin)).added == kept.added, "clusters made anew keep the operator's terms"
     assert run(kin, "--save")[0] == 0
     assert not read_label(open_kin(kin)).added

@@ -208,14 +208,14 @@ def test_a_collection_that_cannot_be_served_says_what_to_do(tmp_path: Path) -> N
 
 
 def test_without_an_index_of_related_pages_the_rest_still_answers(tmp_path: Path) -> None:
-    from pagekin.clusters.make import ClusterPlan
+    from pagekin.clusters import ClusterSettings
     from pagekin.engines import cluster_collection
 
     archive, path = tmp_path / "some.warc", tmp_path / "some.kin"
     archive.write_bytes(b"".join(record(f"http://some.example/{n}", f"<p>pebble number{n} beach") for n in range(4)))
     read_sources(ReadPlan([str(archive)], path))
     text_collection(path)
-    cluster_collection(path, ClusterPlan(max_clusters=2))
+    cluster_collection(path, ClusterSettings(max_clusters=2))
     leaf = Leaf("some", path)
     assert now(leaf.search(SearchRequest(query="pebble"))).total == 4
     assert now(leaf.suggest(SuggestRequest(items=(Item("document", "http://some.example/1"),)))).leaf

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.clusters.thesaurus import About, PageThesaurus, Together
+from pagekin.clusters.thesaurus import PageThesaurus, PageTopics, Together
 from pagekin.hypertext import Corpus
 from pagekin.labels import from_json
 from pagekin.routers.messages import MOST_TOGETHER, Counts
@@ -61,7 +61,7 @@ class Counted:
 
 def words_of(corpus: Corpus) -> list[set[str]]:
     """What each page is about."""
-    about = About.read(corpus.kin)
+    about = PageTopics.read(corpus.kin)
     assert about is not None
     shown = [word.decode() for word in about.words]
     ends = about.offsets.tolist()
@@ -77,7 +77,7 @@ def counted(web: Web, collections: dict[str, Path], name: str, query: str) -> Co
         return whole
     corpus = Corpus.open(collections[name])
     pages, thesaurus = words_of(corpus), PageThesaurus.of(corpus)
-    shown = [word.decode() for word in About.of(corpus).words]
+    shown = [word.decode() for word in PageTopics.of(corpus).words]
     asked = [word for word in query.split() if word not in ("OR", "NOT")]
     own = {shown[number] for word in asked if (number := thesaurus.find(word)) >= 0}
     chosen = [page for page in pages if own <= page] if len(own) == len(asked) else []

@@ -14,9 +14,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from pagekin.bags import Strategy
-from pagekin.clusters import read_trees
+from pagekin.clusters import ClusterSettings, read_trees
 from pagekin.clusters.documents import document_of
-from pagekin.clusters.make import ClusterPlan
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.net import Guard, parse_allowed
@@ -46,7 +45,7 @@ def build_leaf(path: Path, records: Iterable[bytes], clusters: int = 5) -> Path:
     archive = path.with_suffix(".warc")
     archive.write_bytes(b"".join(records))
     plan = ReadPlan([str(archive)], path, workers=1)
-    build_collection(plan, Strategy(), clusters=ClusterPlan(max_clusters=clusters), text=True)
+    build_collection(plan, Strategy(), clusters=ClusterSettings(max_clusters=clusters), text=True)
     return path
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from pagekin.bags import Signature
 from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index
 from pagekin.similarity.figure11 import inverted_lists, matches_above, process_query
-from pagekin.similarity.lists import Eligible, Found
+from pagekin.similarity.lists import Eligible, MatchedDocuments
 from pagekin.similarity.related import DEPTH
 from pagekin.store import KinWriter
 
@@ -56,7 +56,7 @@ def all_but(*documents: int) -> Eligible:
     return lambda asked: ~np.isin(asked, documents)
 
 
-def pairs(found: Found) -> list[tuple[int, int]]:
+def pairs(found: MatchedDocuments) -> list[tuple[int, int]]:
     return list(zip(found.docs.tolist(), found.matches.tolist(), strict=True))
 
 

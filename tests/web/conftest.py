@@ -8,7 +8,7 @@ import pytest
 from litestar.testing import TestClient
 
 from pagekin.bags import Strategy
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.routers.leaf import Leaf
@@ -48,7 +48,7 @@ NETWORK = {"whole": ("nature", "culture"), "nature": ("elements", "mountains"), 
 def demo_collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo web as a collection; not to be changed."""
     path = tmp_path_factory.mktemp("web") / "demo.kin"
-    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterPlan(), text=True)
+    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterSettings(), text=True)
     return path
 
 

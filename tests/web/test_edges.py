@@ -11,7 +11,7 @@ import pytest
 from litestar.testing import TestClient
 
 from pagekin.bags import Strategy
-from pagekin.clusters.make import ClusterPlan
+from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection
 from pagekin.hypertext.read import ReadPlan
 from pagekin.routers.leaf import Leaf
@@ -52,7 +52,7 @@ WEBS = {"alone": ALONE, "unlinked": UNLINKED, "untitled": UNTITLED, "strangers":
 def built(path: Path, pages: dict[str, str], clusters: bool = True, text: bool = True) -> Path:
     archive = path.with_suffix(".warc")
     archive.write_bytes(b"".join(record(url, html) for url, html in pages.items()))
-    plan = ClusterPlan(max_clusters=3) if clusters else None
+    plan = ClusterSettings(max_clusters=3) if clusters else None
     build_collection(ReadPlan([str(archive)], path, workers=1), Strategy(), clusters=plan, text=text)
     return path
 

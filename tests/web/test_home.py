@@ -56,7 +56,7 @@ def test_the_map_holds_every_page_once_and_its_groups_are_clusters(demo: Leaf) -
     for one in view.map.clusters:
         assert one.pages == len(tree.pages_of(one.node))
         assert one.group in tree.path(one.node)[:2]
-        titles = {demo.now.titles.text(page) for page in tree.described[one.node].central}
+        titles = {demo.now.titles.text(page) for page in tree.descriptions[one.node].central}
         assert one.titles and set(one.titles) <= titles
 
 

@@ -12,8 +12,8 @@ import pytest
 from litestar.testing import TestClient
 
 from pagekin.clusters import Tree
-from pagekin.clusters.hierarchy import Described
-from pagekin.clusters.shown import Covers
+from pagekin.clusters.covers import Covers
+from pagekin.clusters.hierarchy import ClusterDescription
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.messages import RouterError
 from pagekin.routers.serve import Mounted, Place
@@ -82,7 +82,7 @@ def test_the_most_central_pages_of_a_cluster_come_first(collection: Collection) 
     tree = collection.trees["clusters"]
     leaf = next(node for node in range(len(tree)) if not tree.children[node] and len(tree.pages_of(node)) > 5)
     view = tree_view(collection, "clusters", leaf, 1)
-    central = [collection.corpus.page_url(page) for page in tree.described[leaf].central]
+    central = [collection.corpus.page_url(page) for page in tree.descriptions[leaf].central]
     assert [page.url for page in view.pages][: len(central)] == central
     assert view.central == ()
 
@@ -139,12 +139,16 @@ def test_a_parent_of_the_same_name_is_told_apart(demo_collection: Path) -> None:
 
 
 def test_a_document_of_several_pages_is_listed_once() -> None:
-    described = [Described("", (), ()), Described("A report", (), (7,)), Described("odd", (), ())]
+    described = [
+        ClusterDescription("", (), ()),
+        ClusterDescription("A report", (), (7,)),
+        ClusterDescription("odd", (), ()),
+    ]
     documents = Tree("documents", np.array([-1, 0, 0]), np.array([0, 0, 3, 3]), np.array([5, 7, 8]), {}, described)
     covers = Covers(documents)
-    assert covers.once([1, 5, 2, 8, 7]) == [1, 7, 2]
+    assert covers.fold([1, 5, 2, 8, 7]) == [1, 7, 2]
     assert [covers.pages(page) for page in (1, 5, 7)] == [1, 1, 3]
-    assert Covers(None).once([3, 1, 3]) == [3, 1]
+    assert Covers(None).fold([3, 1, 3]) == [3, 1]
 
 
 def test_pages_and_json_tell_the_same(client: TestClient[Any]) -> None:
@@ -242,8 +246,8 @@ def test_a_wide_hierarchy_of_long_names_stays_a_small_page(demo_collection: Path
     pages = len(leaf.now.corpus)
     paths = [(page % pages, (f"{page % 90} {letters}", f"{page % 17} {letters}")) for page in range(3 * pages)]
     tree = Tree.of_paths("directory", paths, {})
-    central = [Described(one.name, (letters,) * 12, (1, 2, 3, 4, 5)) for one in tree.described]
-    leaf.now.trees["directory"] = replace(tree, described=central)
+    central = [ClusterDescription(one.name, (letters,) * 12, (1, 2, 3, 4, 5)) for one in tree.descriptions]
+    leaf.now.trees["directory"] = replace(tree, descriptions=central)
     with client_of(leaf) as client:
         found = client.get("/tree/directory", headers=HTML)
         assert found.status_code == 200

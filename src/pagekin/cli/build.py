@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, human_bytes, print_json, progress_bar, say
+from pagekin.cli.cluster import ClusterSetting, ClustersPreset, clusters_of_options
 from pagekin.cli.read import (
     AllCaptures,
     BaseUrls,
@@ -51,6 +52,8 @@ def build(
     workers: Workers = 0,
     limit: Limit = None,
     clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
+    clusters_preset: ClustersPreset = "",
+    cluster_settings: ClusterSetting = None,
     text: Annotated[bool, typer.Option(help="Make the words searchable by `pagekin search`.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
@@ -60,19 +63,21 @@ def build(
     Related pages, clusters, search and the content label: all is made, in one commit.
     """
     from pagekin.bags import StrategyError
-    from pagekin.clusters.make import ClusterPlan
+    from pagekin.clusters import ClusterError
     from pagekin.engines import build_collection
-    from pagekin.hypertext.read import WorkerError, default_workers
+    from pagekin.hypertext.read import WorkerError
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
+    if not clusters and (clusters_preset or cluster_settings):
+        fail("--no-clusters leaves out what --clusters-preset and --cluster-set describe; give one of them", USAGE)
     chosen = choose_strategy(preset, strategy, settings)
+    wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
     try:
         with progress_bar(quiet or as_json) as tell:
-            made = ClusterPlan(threads=plan.workers or default_workers()) if clusters else None
-            report = build_collection(plan, chosen, tell, made, text)
-    except (SourceError, KinError) as error:
+            report = build_collection(plan, chosen, tell, wanted, text)
+    except (SourceError, KinError, ClusterError) as error:
         fail(str(error), BAD_INPUT)
     except StrategyError as error:
         fail(str(error), USAGE)
@@ -86,7 +91,7 @@ def build(
 
 
 def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
-    """The strategy of the command line, or an end that says what is wrong with it."""
+    """Return the strategy of the command line, or end with what is wrong with it."""
     from pagekin.bags import StrategyError, choose
 
     try:
@@ -96,12 +101,12 @@ def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
 
 
 def rounded(times: dict[str, float]) -> dict[str, float]:
-    """Times for people."""
+    """Round times for people."""
     return {name: round(value, 2) for name, value in times.items()}
 
 
 def print_index(report: Any, out: Path) -> None:
-    """What was indexed, for people."""
+    """Print what was indexed, for people."""
     from pagekin.similarity.check import ARRAYS
 
     facts = report.facts["index"]

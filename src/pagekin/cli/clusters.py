@@ -44,41 +44,41 @@ def clusters(
     node = find_node(corpus, chosen, cluster)
     from pagekin.hypertext.titles import ShortTitles
 
-    shown = Shown(corpus, trees.get(NAME))
+    view = PageView(corpus, trees.get(NAME))
     if as_json:
-        print_json(node_as_dict(shown, chosen, node, 99 if tree else 1))
+        print_json(node_as_dict(view, chosen, node, 99 if tree else 1))
         return
     titles = ShortTitles(corpus)
     if node or not tree:
-        print_node(shown, chosen, node, titles)
-    print_level(chosen, node, 99 if tree else 1, titles, shown)
+        print_node(view, chosen, node, titles)
+    print_level(chosen, node, 99 if tree else 1, titles, view)
 
 
-class Shown:
+class PageView:
     """How pages are shown: those of one document once, as the document."""
 
     def __init__(self, corpus: Any, documents: Any) -> None:
-        from pagekin.clusters.shown import Covers
+        from pagekin.clusters.covers import Covers
 
         self.corpus = corpus
         self._covers = Covers(documents)
 
-    def once(self, pages: Iterable[int]) -> list[int]:
-        """Pages that are alone and covers of documents, in the order of their first pages."""
-        return self._covers.once(pages)
+    def fold(self, pages: Iterable[int]) -> list[int]:
+        """Return pages that are alone and covers of documents, in the order of their first pages."""
+        return self._covers.fold(pages)
 
     def title(self, page: int, titles: Any) -> str:
-        """A title for people, with the number of pages if it is a document's."""
+        """Return a title for people, with the number of pages if it is a document's."""
         pages = self._covers.pages(page)
         return title_line(titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
 
     def as_dict(self, page: int) -> dict[str, Any]:
-        """A page or a document for programs."""
+        """Return a page or a document for programs."""
         return {**_page(self.corpus, page), "pages": self._covers.pages(page)}
 
 
 def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> None:
-    """All documents of several pages, the largest first; or all pages of one."""
+    """Print all documents of several pages, the largest first; or all pages of one."""
     from pagekin.hypertext.titles import ShortTitles
 
     if documents is None:
@@ -87,11 +87,11 @@ def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> No
         print_json([]) if as_json else say("No documents of several pages.")
         return
     if asked and (node := find_node(corpus, documents, asked)):
-        cover, pages = documents.described[node].central[0], documents.pages_of(node).tolist()
+        cover, pages = documents.descriptions[node].central[0], documents.pages_of(node).tolist()
         if as_json:
             print_json(_document(corpus, documents, node) | {"parts": [_page(corpus, page) for page in pages]})
             return
-        say(f"{node}  {documents.described[node].name}, {len(pages):,} pages\n")
+        say(f"{node}  {documents.descriptions[node].name}, {len(pages):,} pages\n")
         titles = ShortTitles(corpus)
         for page in [cover, *(page for page in pages if page != cover)]:
             say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
@@ -101,13 +101,13 @@ def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> No
         print_json([_document(corpus, documents, node) for node in nodes])
         return
     for node in nodes:
-        about = documents.described[node]
+        about = documents.descriptions[node]
         say(f"{node:>4}  {len(documents.pages_of(node)):>6,} pages  {title_line(about.name)}")
         say(f"{'':>4}  {'':>6}        {corpus.page_url(about.central[0])}")
 
 
 def _document(corpus: Any, documents: Any, node: int) -> dict[str, Any]:
-    about = documents.described[node]
+    about = documents.descriptions[node]
     return {
         "document": node, "title": about.name, "url": corpus.page_url(about.central[0]),
         "pages": len(documents.pages_of(node)),
@@ -115,7 +115,7 @@ def _document(corpus: Any, documents: Any, node: int) -> dict[str, Any]:
 
 
 def find_node(corpus: Any, tree: Any, text: str) -> int:
-    """The node that a number or a page's address names; an end with a clear message if there is none."""
+    """Return the node that a number or a page's address names; end with a clear message if there is none."""
     if not text:
         return 0
     if text.isdigit() and text.isascii():
@@ -135,14 +135,14 @@ def find_node(corpus: Any, tree: Any, text: str) -> int:
     return int(homes[0])
 
 
-def node_as_dict(shown: Shown, tree: Any, node: int, levels: int) -> dict[str, Any]:
-    """A cluster for programs, with its sub-clusters so many levels down."""
-    about = tree.described[node]
+def node_as_dict(view: PageView, tree: Any, node: int, levels: int) -> dict[str, Any]:
+    """Return a cluster for programs, with its sub-clusters so many levels down."""
+    about = tree.descriptions[node]
     return {
         "cluster": node, "name": about.name, "pages": len(tree.pages_of(node)), "terms": list(about.terms),
-        "central": [shown.as_dict(page) for page in shown.once(about.central)],
-        "path": [{"cluster": one, "name": tree.described[one].name} for one in tree.path(node)[:-1]],
-        "children": [node_as_dict(shown, tree, child, levels - 1) for child in tree.children[node]] if levels else [],
+        "central": [view.as_dict(page) for page in view.fold(about.central)],
+        "path": [{"cluster": one, "name": tree.descriptions[one].name} for one in tree.path(node)[:-1]],
+        "children": [node_as_dict(view, tree, child, levels - 1) for child in tree.children[node]] if levels else [],
     }  # fmt: skip
 
 
@@ -150,38 +150,38 @@ def _page(corpus: Any, page: int) -> dict[str, str]:
     return {"url": corpus.page_url(page), "title": corpus.titles.text(page)}
 
 
-def print_node(shown: Shown, tree: Any, node: int, titles: Any) -> None:
-    """One cluster for people."""
-    about = tree.described[node]
+def print_node(view: PageView, tree: Any, node: int, titles: Any) -> None:
+    """Print one cluster for people."""
+    about = tree.descriptions[node]
     if node:
-        say(" > ".join(f"{one}" + (f" {tree.described[one].name}" if one else "") for one in tree.path(node)))
+        say(" > ".join(f"{one}" + (f" {tree.descriptions[one].name}" if one else "") for one in tree.path(node)))
     say(f"{len(tree.pages_of(node)):,} pages" + (f"; {', '.join(about.terms)}" if about.terms else ""))
-    central = shown.once(about.central)
+    central = view.fold(about.central)
     for page in central:
-        say(f"  {shown.title(page, titles)}\n    {shown.corpus.page_url(page)}")
+        say(f"  {view.title(page, titles)}\n    {view.corpus.page_url(page)}")
     if not tree.children[node]:
-        others = [page for page in shown.once(tree.pages_of(node).tolist()) if page not in central]
+        others = [page for page in view.fold(tree.pages_of(node).tolist()) if page not in central]
         for page in others[:_PAGES]:
-            say(f"  {shown.title(page, titles)}\n    {shown.corpus.page_url(page)}")
+            say(f"  {view.title(page, titles)}\n    {view.corpus.page_url(page)}")
         if len(others) > _PAGES:
             say(f"  and {len(others) - _PAGES:,} more")
     say()
 
 
-def print_level(tree: Any, node: int, levels: int, titles: Any, shown: Shown, indent: int = 0) -> None:
-    """The sub-clusters of a cluster, so many levels down."""
+def print_level(tree: Any, node: int, levels: int, titles: Any, view: PageView, indent: int = 0) -> None:
+    """Print the sub-clusters of a cluster, so many levels down."""
     for child in tree.children[node]:
-        print_nodes(tree, [child], titles, indent, shown)
+        print_nodes(tree, [child], titles, indent, view)
         if levels > 1:
-            print_level(tree, child, levels - 1, titles, shown, indent + 1)
+            print_level(tree, child, levels - 1, titles, view, indent + 1)
 
 
-def print_nodes(tree: Any, nodes: list[int], titles: Any, indent: int = 0, shown: Shown | None = None) -> None:
-    """Clusters, a line and the most central pages each."""
-    as_shown = shown or Shown(None, None)
+def print_nodes(tree: Any, nodes: list[int], titles: Any, indent: int = 0, view: PageView | None = None) -> None:
+    """Print clusters, a line and the most central pages each."""
+    view = view or PageView(None, None)
     for node in nodes:
-        about = tree.described[node]
+        about = tree.descriptions[node]
         say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
         if about.central:
-            central = "; ".join(as_shown.title(page, titles) for page in as_shown.once(about.central)[:3])
+            central = "; ".join(view.title(page, titles) for page in view.fold(about.central)[:3])
             say(f"{'  ' * indent}{'':>4}  {'':>6}        {central}")

@@ -79,17 +79,16 @@ def _build(out: Path, told: bool) -> None:
     from pagekin.bags import Strategy
     from pagekin.cli.build import print_index
     from pagekin.cli.read import print_summary
-    from pagekin.clusters.make import ClusterPlan
+    from pagekin.clusters import ClusterSettings
     from pagekin.engines import build_collection
-    from pagekin.hypertext.read import ReadPlan, default_workers
+    from pagekin.hypertext.read import ReadPlan
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
     say("Building an index of the demo web (the very first time, compiling takes half a minute) ...", err=True)
     try:
         with progress_bar() as tell:
-            clusters = ClusterPlan(threads=default_workers())
-            report = build_collection(ReadPlan(["demo"], out), Strategy(), tell, clusters, text=True)
+            report = build_collection(ReadPlan(["demo"], out), Strategy(), tell, ClusterSettings(), text=True)
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
     if told and report.read is not None:

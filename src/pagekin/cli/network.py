@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
+from pagekin.cli.cluster import ClusterSetting, ClustersPreset, clusters_of_options
 from pagekin.cli.read import BaseUrls, Limit, parse_base_urls, report_worker
 
 network = typer.Typer(help="Sites below routers, searched as one.", no_args_is_help=True, add_completion=False)
@@ -43,7 +44,11 @@ def init(
     min_pages: Annotated[
         int, typer.Option(min=1, help="Pages of a host that make a site; smaller hosts share one.")
     ] = 3,
-    max_clusters: Annotated[int, typer.Option(min=1, help="Clusters of a site, at most; small sites have fewer.")] = 30,
+    max_clusters: Annotated[
+        int | None, typer.Option(min=1, help="Clusters of a site, at most; small sites have fewer. [default: 30]")
+    ] = None,
+    clusters_preset: ClustersPreset = "",
+    cluster_settings: ClusterSetting = None,
     host: Annotated[str, typer.Option(help="Where all nodes will answer.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The first port.")] = 8700,
     one_port: Annotated[
@@ -70,10 +75,9 @@ def init(
     from pagekin.store import KinError
 
     bases = parse_base_urls(base_url or [])
+    clusters = clusters_of_options(clusters_preset, cluster_settings, max_clusters=max_clusters)
     try:
-        plan = _plan(
-            by, directory, name, min_pages, max_clusters, host, port, one_port, processes, replace, bases, limit
-        )
+        plan = _plan(by, directory, name, min_pages, clusters, host, port, one_port, processes, replace, bases, limit)
         with progress_bar(quiet or as_json) as tell:
             report = init_network(sources, out, plan, tell)
     except (NetworkError, SourceError, DirectoryError, KinError) as error:
@@ -90,10 +94,10 @@ def init(
 
 
 def _plan(
-    by: list[str] | None, directory: Path | None, name: str, min_pages: int, max_clusters: int, host: str, port: int,
+    by: list[str] | None, directory: Path | None, name: str, min_pages: int, clusters: Any, host: str, port: int,
     one_port: bool, processes: int, replace: bool, bases: tuple[dict[str, str], str], limit: list[str] | None,
 ) -> Any:  # fmt: skip
-    """The plan that options describe; NetworkError says what is wrong with them."""
+    """Return the plan that options describe; NetworkError says what is wrong with them."""
     from pagekin.engines.network import NetworkPlan
     from pagekin.hypertext.read import default_workers
     from pagekin.routers.network import NetworkError
@@ -109,13 +113,13 @@ def _plan(
     except ValueError as error:
         raise NetworkError(f"--limit: {error}") from None
     return NetworkPlan(
-        tuple(by or ["dns"]), directory, name, min_pages, max_clusters, host, port, one_port,
+        tuple(by or ["dns"]), directory, name, min_pages, clusters, host, port, one_port,
         processes or default_workers(), replace, *bases, limits,
     )  # fmt: skip
 
 
 def _summary(report: Any) -> dict[str, Any]:
-    """What was made, for programs."""
+    """Return what was made, for programs."""
     made = report.network
     return {
         "network": str(made.file),
@@ -136,7 +140,7 @@ def _summary(report: Any) -> dict[str, Any]:
 
 
 def print_summary(report: Any, out: Path) -> None:
-    """What was made, for people."""
+    """Print what was made, for people."""
     made = report.network
     pages = sum(report.pages.values())
     kept = f" ({report.kept:,} were whole already and are kept)" if report.kept else ""
@@ -197,7 +201,7 @@ def show(
 
 
 def load_network(path: Path) -> Any:
-    """The network at `path`, or an end with a clear message."""
+    """Load the network at `path`, or end with a clear message."""
     from pagekin.routers.network import Network, NetworkError
 
     try:
@@ -207,7 +211,7 @@ def load_network(path: Path) -> Any:
 
 
 def pages_of(made: Any) -> dict[str, int | None]:
-    """The pages of each site; None where its collection is elsewhere or cannot be read."""
+    """Return the pages of each site; None where its collection is elsewhere or cannot be read."""
     from pagekin.store import KinError, open_kin
 
     found: dict[str, int | None] = {}
@@ -223,13 +227,13 @@ def pages_of(made: Any) -> dict[str, int | None]:
 
 
 def _pages_below(made: Any, node: Any, pages: dict[str, int | None]) -> int | None:
-    """Pages of all sites below a node that are known; None if none is."""
+    """Return the known number of pages of all sites below a node; None if none is known."""
     known = [count for leaf in made.leaves_below(node.name) if (count := pages[leaf.name]) is not None]
     return sum(known) if known else None
 
 
 def _print_tree(made: Any, root: Any, pages: dict[str, int | None], sites: bool) -> None:
-    """The tree below a root. A node with several parents stands below each."""
+    """Print the tree below a root. A node with several parents stands below each."""
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()

@@ -85,7 +85,7 @@ def related(
 
 
 def _ask_router(address: str, url: str, k: int, as_json: bool) -> None:
-    """Pages of a whole network that are like one of its pages."""
+    """Ask a router for pages of its network that are related to one of them."""
     from pagekin.cli.search import asked, print_answer
     from pagekin.routers.messages import Answer, RelatedRequest
 
@@ -93,7 +93,7 @@ def _ask_router(address: str, url: str, k: int, as_json: bool) -> None:
 
 
 def _read(name: str) -> bytes:
-    """The bytes of a file, or of standard input for '-': as much as is read of a page of a collection."""
+    """Read a file, or standard input for '-': as much as is read of a page of a collection."""
     from pagekin.sources import Limits
 
     most = Limits().page_bytes
@@ -107,7 +107,7 @@ def _read(name: str) -> bytes:
 
 
 def answer_as_dict(index: Any, query: Any, answer: Any, explain: bool) -> dict[str, Any]:
-    """An answer for programs."""
+    """Return an answer for programs."""
     results = []
     for result in answer.results:
         one: dict[str, Any] = {
@@ -149,7 +149,7 @@ def answer_as_dict(index: Any, query: Any, answer: Any, explain: bool) -> dict[s
 
 
 def print_answer(index: Any, query: Any, answer: Any) -> None:
-    """An answer for people."""
+    """Print an answer for people."""
     for document in query.documents:
         say(f"{title_line(index.title(document))}\n{index.urls[document]}")
     if not query.documents:
@@ -179,7 +179,7 @@ def print_answer(index: Any, query: Any, answer: Any) -> None:
 
 
 def _shared(index: Any, term: Any) -> str:
-    """A shared term for people: a word and where it is from, or a page that both link to or are linked from."""
+    """Return a shared term for people: a word and where it is from, or a page that both link to or are linked from."""
     if term.origins in (("outlinks",), ("links",)):
         kind = "a link to" if term.origins[0] == "outlinks" else "a link from"
         return f"{kind} {title_line(index.named(term.term))} {term.share:.0%}"

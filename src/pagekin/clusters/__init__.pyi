@@ -4,6 +4,7 @@ from .agreement import adjusted_rand_index
 from .check import check_trees
 from .communities import cluster_pages
 from .complete import complete_link
+from .covers import DocumentCovers
 from .directory import (
     DIRECTORY_CHOICES,
     DIRECTORY_MODES,
@@ -16,14 +17,20 @@ from .directory import (
 )
 from .documents import DOCUMENTS_TREE, document_of, find_documents
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
-from .links import LinkSettings, link_similarity, page_graph
-from .make import ClusterError, ClusterPlan, compare_methods, make_trees
-from .shown import DocumentCovers
+from .links import link_similarity, page_graph
+from .make import MOST_PAGES, compare_methods, make_trees
+from .settings import (
+    ClusterError,
+    ClusterSettings,
+    LinkSettings,
+    TermSettings,
+    choose_clusters,
+    cluster_settings_table,
+)
 from .terms import (
     TERM_ATTRIBUTES,
     TERM_PRESET,
     TermCounts,
-    TermSettings,
     TermVectors,
     count_terms,
     term_similarity,
@@ -37,6 +44,7 @@ __all__ = [
     "DIRECTORY_CHOICES",
     "DIRECTORY_MODES",
     "DOCUMENTS_TREE",
+    "MOST_PAGES",
     "OWN_DIRECTORIES",
     "TERM_ATTRIBUTES",
     "TERM_PRESET",
@@ -44,7 +52,7 @@ __all__ = [
     "TREE_ARRAYS",
     "ClusterDescription",
     "ClusterError",
-    "ClusterPlan",
+    "ClusterSettings",
     "ClusterThesaurus",
     "Cooccurrences",
     "Directory",
@@ -60,7 +68,9 @@ __all__ = [
     "Tree",
     "adjusted_rand_index",
     "check_trees",
+    "choose_clusters",
     "cluster_pages",
+    "cluster_settings_table",
     "compare_methods",
     "complete_link",
     "count_terms",

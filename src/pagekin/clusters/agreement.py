@@ -11,7 +11,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class ClusterAgreement:
-    """How well clusters agree with classes."""
+    """Measures of how well clusters agree with classes."""
 
     adjusted_rand: float
     """1 if they are the same, 0 as by chance."""
@@ -30,7 +30,7 @@ class ClusterAgreement:
 
 @dataclass(frozen=True)
 class _Counts:
-    """Pages in each pair of a class and a cluster that has any, in each class and in each cluster."""
+    """Numbers of pages: in each class, in each cluster, and in each class and cluster that share any."""
 
     both: npt.NDArray[np.int64]
     of_class: npt.NDArray[np.int64]
@@ -49,7 +49,7 @@ def _count(classes: Array, clusters: Array) -> _Counts:
 
 
 def _pairs(sizes: Array) -> int:
-    """How many pairs of pages groups of these sizes hold."""
+    """Count the pairs of pages in groups of these sizes."""
     return int(np.sum(sizes * (sizes - 1) // 2))
 
 
@@ -71,12 +71,12 @@ def _adjusted_rand(counts: _Counts) -> float:
 
 
 def adjusted_rand_index(classes: Array, clusters: Array) -> float:
-    """The share of pairs of pages that both put together or both part, corrected for chance (Hubert and Arabie 1985)."""
+    """Return the share of pairs of pages that both join or both separate, corrected for chance (Hubert and Arabie 1985)."""
     return _adjusted_rand(_count(classes, clusters))
 
 
 def v_measure(classes: Array, clusters: Array) -> tuple[float, float, float]:
-    """(V, homogeneity, completeness) of clusters by classes (Rosenberg and Hirschberg 2007)."""
+    """Return (V, homogeneity, completeness) of clusters by classes (Rosenberg and Hirschberg 2007)."""
     return _v_measure(_count(classes, clusters))
 
 
@@ -92,7 +92,7 @@ def _v_measure(counts: _Counts) -> tuple[float, float, float]:
 
 
 def purity(classes: Array, clusters: Array) -> float:
-    """The share of pages in the most common class of their cluster; it grows with the number of clusters."""
+    """Return the share of pages in the most common class of their cluster; it grows with the number of clusters."""
     return _purity(_count(classes, clusters))
 
 
@@ -105,12 +105,12 @@ def _purity(counts: _Counts) -> float:
 
 
 def largest_cluster(clusters: Array) -> int:
-    """How many pages the largest cluster holds."""
+    """Return the number of pages in the largest cluster."""
     return int(np.unique(clusters, return_counts=True)[1].max(initial=0))
 
 
 def agreement(classes: Array, clusters: Array) -> ClusterAgreement:
-    """All measures at once, of labels (pages) of any kind."""
+    """Compute all measures, of labels (pages) of any kind."""
     counts = _count(classes, clusters)
     return ClusterAgreement(
         _adjusted_rand(counts), *_v_measure(counts), _purity(counts), int(counts.of_cluster.max(initial=0)),

@@ -9,7 +9,7 @@ from pagekin.store import Finding, Kin
 
 
 def check_trees(kin: Kin) -> Iterator[Finding]:
-    """What is wrong with the hierarchies."""
+    """Yield what is wrong with the hierarchies."""
     facts = kin.facts.get("trees")
     if not facts:
         return

@@ -30,8 +30,8 @@ _DEEPEST = 4
 
 
 @dataclass(frozen=True)
-class ClusterSettings:
-    """How pages are put into clusters."""
+class CommunitySettings:
+    """Settings of the default method."""
 
     graph: GraphSettings = field(default_factory=GraphSettings)
     resolution: float = 1.5
@@ -70,11 +70,11 @@ class Clusters:
 
     @property
     def labels(self) -> Labels:
-        """(pages): the clusters that were asked for."""
+        """Return the cluster of each page on the level that was asked for."""
         return self.levels[self.chosen]
 
     def parts(self, level: int, cluster: int) -> list[int]:
-        """The clusters on the next level that make up a cluster; none if there is no such level."""
+        """Return the clusters on the next level that make up a cluster; none if there is no such level."""
         if level + 1 >= len(self.levels):
             return []
         found: list[int] = np.unique(self.levels[level + 1][self.levels[level] == cluster]).tolist()
@@ -87,36 +87,36 @@ def cluster_pages(
     seed: int = 1,
     threads: int = 1,
     progress: Progress = lambda _stage, _share: None,
-    settings: ClusterSettings | None = None,
+    settings: CommunitySettings | None = None,
 ) -> Clusters:
-    """Clusters of all pages, of several captures with the newest of their URL; the same whatever the number of threads."""
-    settings = settings or ClusterSettings()
+    """Put all pages into clusters, older captures with the newest of their URL; the number of threads changes nothing."""
+    settings = settings or CommunitySettings()
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     urls, place = np.unique(page_url, return_inverse=True)
     graph = neighbour_graph(corpus, urls, settings.graph, threads, progress)
     made = cluster_graph(graph, max_clusters, seed, settings, threads, progress)
-    return Clusters(tuple(by_size(level[place]) for level in made.levels), made.chosen)
+    return Clusters(tuple(number_by_size(level[place]) for level in made.levels), made.chosen)
 
 
 def cluster_graph(
     graph: WeightedGraph,
     max_clusters: int = 30,
     seed: int = 1,
-    settings: ClusterSettings | None = None,
+    settings: CommunitySettings | None = None,
     threads: int = 1,
     progress: Progress = lambda _stage, _share: None,
 ) -> Clusters:
-    """Clusters of the nodes of a graph; nodes that nothing connects join those before or after them."""
-    settings = settings or ClusterSettings()
+    """Put the nodes of a graph into clusters; nodes without edges join those before or after them."""
+    settings = settings or CommunitySettings()
     if max_clusters < 1:
         raise ValueError(f"pages cannot be put into {max_clusters} clusters: 1 is the least")
     progress("clusters", 0.0)
-    middle = _grouped(graph, max_clusters, seed, settings, threads)
+    middle = _group_nodes(graph, max_clusters, seed, settings, threads)
     levels = [middle]
-    above = _above(graph, middle, seed)
+    above = _group_level(graph, middle, seed)
     progress("clusters", 0.6)
     for _depth in range(_DEEPEST):
-        below = _below(graph, levels[-1], seed, settings, threads)
+        below = _split_level(graph, levels[-1], seed, settings, threads)
         if below.max(initial=0) == levels[-1].max(initial=0):
             break
         levels.append(below)
@@ -128,7 +128,7 @@ def cluster_graph(
 
 
 def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labels:
-    """Communities of high modularity, each connected; the same for the same seed."""
+    """Find communities of high modularity, each connected; the same for the same seed."""
     from pagekin.clusters._kernels import communities as kernels
 
     move: Any = kernels.move_nodes
@@ -143,26 +143,26 @@ def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labe
     for _pass in range(_PASSES):
         edges = (graph.offsets, graph.others, graph.weights, strength, total, resolution)
         move(*edges, rng.permutation(len(graph)), labels)
-        labels = by_first(labels)
+        labels = number_by_first(labels)
         if labels.max() == len(graph) - 1:
             break
         parts = np.empty(len(graph), np.int64)
         refine(*edges, rng.permutation(len(graph)), labels, parts)
-        parts = by_first(parts)
+        parts = number_by_first(parts)
         count = int(parts.max()) + 1
         if count == len(graph):  # nothing is well enough connected: what is connected at all is merged
-            parts = _connected(graph, labels)
+            parts = _split_connected(graph, labels)
             count = int(parts.max()) + 1
         strength = np.bincount(parts, strength, count)
-        graph = graph.merged(parts, count)
+        graph = graph.merge_groups(parts, count)
         moved = np.empty(count, np.int64)
         moved[parts] = labels
         labels, place = moved, parts[place]
-    return by_first(labels[place])
+    return number_by_first(labels[place])
 
 
-def _connected(graph: WeightedGraph, labels: Labels) -> Labels:
-    """The connected parts of communities: each node takes the smallest number around it until none changes."""
+def _split_connected(graph: WeightedGraph, labels: Labels) -> Labels:
+    """Split communities into connected parts: each node takes the smallest number around it until none changes."""
     sources, others = graph.sources, graph.others
     inside = labels[sources] == labels[others]
     sources, others = sources[inside], others[inside]
@@ -171,17 +171,17 @@ def _connected(graph: WeightedGraph, labels: Labels) -> Labels:
         near = found.copy()
         np.minimum.at(near, sources, found[others])
         if np.array_equal(near, found):
-            return by_first(found)
+            return number_by_first(found)
         found = near
 
 
-def by_first(labels: Labels) -> Labels:
-    """Labels numbered from 0 in the order in which they come."""
+def number_by_first(labels: Labels) -> Labels:
+    """Number labels from 0 in the order in which they first occur."""
     return _numbered(labels, lambda first, _sizes: np.argsort(first))
 
 
-def by_size(labels: Labels) -> Labels:
-    """Labels numbered from 0, those of most pages first, of equals the one that comes first."""
+def number_by_size(labels: Labels) -> Labels:
+    """Number labels from 0, those of most pages first, of equals the one that occurs first."""
     return _numbered(labels, lambda first, sizes: np.lexsort((first, -sizes)))
 
 
@@ -193,8 +193,8 @@ def _numbered(labels: Labels, order: Callable[[Array, Array], Array]) -> Labels:
     return found
 
 
-def agreed(graph: WeightedGraph, resolution: float, seed: int, runs: int, threads: int = 1) -> WeightedGraph:
-    """The graph with edges weakened by the square of the share of runs that put both ends into one community."""
+def weaken_disputed(graph: WeightedGraph, resolution: float, seed: int, runs: int, threads: int = 1) -> WeightedGraph:
+    """Weaken each edge by the square of the share of runs that put both its ends into one community."""
     if runs == 1:
         return graph
     together = np.zeros(len(graph.weights), np.int64)
@@ -205,8 +205,8 @@ def agreed(graph: WeightedGraph, resolution: float, seed: int, runs: int, thread
     return WeightedGraph(graph.offsets, graph.others, graph.weights * (together / runs) ** 2)
 
 
-def _fitting(graph: WeightedGraph, resolution: float, most: int, least: int, seed: int) -> tuple[float, Labels]:
-    """(resolution, communities): at most so many of `least` nodes or more, by this resolution or the largest that will do."""
+def _fit_resolution(graph: WeightedGraph, resolution: float, most: int, least: int, seed: int) -> tuple[float, Labels]:
+    """Return (resolution, communities) at this or the largest lower resolution with few enough of `least` nodes or more."""
 
     def enough(labels: Labels) -> bool:
         return int(np.count_nonzero(np.bincount(labels) >= least)) <= most
@@ -229,35 +229,35 @@ def _fitting(graph: WeightedGraph, resolution: float, most: int, least: int, see
 # -- from communities to clusters ---------------------------------------------------------------------------------------
 
 
-def _grouped(graph: WeightedGraph, most: int, seed: int, settings: ClusterSettings, threads: int) -> Labels:
-    """At most so many clusters, by size, with neither dust nor giants if that can be."""
+def _group_nodes(graph: WeightedGraph, most: int, seed: int, settings: CommunitySettings, threads: int) -> Labels:
+    """Return at most so many clusters, by size, with neither dust nor giants if possible."""
     nodes = len(graph)
     if nodes == 0:
         return np.zeros(0, np.int64)
     least = max(settings.fewest, round(settings.dust * nodes))
-    resolution, labels = _fitting(graph, settings.resolution, most, least, seed)
+    resolution, labels = _fit_resolution(graph, settings.resolution, most, least, seed)
     if settings.runs > 1:
-        steady = agreed(graph, resolution, seed, settings.runs, threads)
-        _resolution, labels = _fitting(steady, resolution, most, least, seed)
-    labels = without_dust(graph, labels, least)
+        steady = weaken_disputed(graph, resolution, seed, settings.runs, threads)
+        _resolution, labels = _fit_resolution(steady, resolution, most, least, seed)
+    labels = join_dust(graph, labels, least)
     giant = max(settings.giant, 2 / most) * nodes
-    labels = _fewer(graph, labels, most, giant)
-    return by_size(_without_giants(graph, labels, most, least, giant, seed))
+    labels = _reduce_clusters(graph, labels, most, giant)
+    return number_by_size(_split_giants(graph, labels, most, least, giant, seed))
 
 
-def without_dust(graph: WeightedGraph, labels: Labels, least: int) -> Labels:
-    """Clusters of which those with fewer than `least` nodes have joined the one that they are most connected with.
+def join_dust(graph: WeightedGraph, labels: Labels, least: int) -> Labels:
+    """Join clusters of fewer than `least` nodes to the cluster that they are most connected with.
 
     Connections are counted in proportion to the root of the other's size, so that large ones do not take all. Small ones
     with none join the cluster of the node before them, or after: pages are in the order of their addresses. A small one
     takes one other at a time, or a row of them would all become one.
     """
     while True:
-        labels = by_first(labels)
+        labels = number_by_first(labels)
         sizes = np.bincount(labels)
         if len(sizes) == 1 or sizes.min() >= least:
             return labels
-        best = _best_connected(graph, labels)
+        best = _choose_partners(graph, labels)
         home = np.arange(len(sizes))
         may_take = np.where(sizes < least, 1, len(sizes))
 
@@ -275,10 +275,10 @@ def without_dust(graph: WeightedGraph, labels: Labels, least: int) -> Labels:
         labels = np.array([root(cluster) for cluster in range(len(home))], np.int64)[labels]
 
 
-def _best_connected(graph: WeightedGraph, labels: Labels) -> Labels:
-    """Of each of two or more clusters, numbered in the order they come, the one to join."""
+def _choose_partners(graph: WeightedGraph, labels: Labels) -> Labels:
+    """Return for each of two or more clusters the cluster to join."""
     count = int(labels.max()) + 1
-    merged = graph.merged(labels, count)
+    merged = graph.merge_groups(labels, count)
     sources, others = merged.sources, merged.others
     strength = np.bincount(sources, merged.weights, count)
     between = sources != others
@@ -294,26 +294,26 @@ def _best_connected(graph: WeightedGraph, labels: Labels) -> Labels:
     return found
 
 
-def _fewer(graph: WeightedGraph, labels: Labels, most: int, largest: float) -> Labels:
-    """At most so many clusters: again and again the smallest joins another, if it can one that then stays small enough."""
-    labels = by_first(labels)
+def _reduce_clusters(graph: WeightedGraph, labels: Labels, most: int, largest: float) -> Labels:
+    """Join the smallest cluster to another, if possible one that stays small enough, until so many are left."""
+    labels = number_by_first(labels)
     while labels.max() + 1 > most:
         sizes = np.bincount(labels)
         smallest = int(np.argmin(sizes))
-        other = int(_best_connected(graph, labels)[smallest])
+        other = int(_choose_partners(graph, labels)[smallest])
         if sizes[smallest] + sizes[other] > largest:
             second = int(np.argsort(sizes, kind="stable")[1])
             other = second if sizes[smallest] + sizes[second] <= largest else other
-        labels = by_first(np.where(labels == smallest, other, labels))
+        labels = number_by_first(np.where(labels == smallest, other, labels))
     return labels
 
 
-def _without_giants(graph: WeightedGraph, labels: Labels, most: int, least: int, giant: float, seed: int) -> Labels:
-    """Clusters of which those with more than `giant` nodes are split, while that helps and something parts them."""
+def _split_giants(graph: WeightedGraph, labels: Labels, most: int, least: int, giant: float, seed: int) -> Labels:
+    """Split clusters of more than `giant` nodes, while that helps and the graph divides them."""
     whole: set[int] = set()
     """First nodes of clusters that nothing parts."""
     for _split in range(most):
-        labels = by_first(labels)
+        labels = number_by_first(labels)
         sizes = np.bincount(labels)
         first = np.unique(labels, return_index=True)[1]
         giants = [c for c in np.flatnonzero(sizes > giant).tolist() if int(first[c]) not in whole]
@@ -322,36 +322,36 @@ def _without_giants(graph: WeightedGraph, labels: Labels, most: int, least: int,
         cluster = max(giants, key=lambda c: int(sizes[c]))
         nodes = np.flatnonzero(labels == cluster)
         part = graph.part(nodes)
-        split = without_dust(part, leiden(part, 1.0, seed), least)
+        split = join_dust(part, leiden(part, 1.0, seed), least)
         if split.max() == 0:
             whole.add(int(nodes[0]))
             continue
         tried = labels.copy()
         tried[nodes] = labels.max() + 1 + split
-        tried = _fewer(graph, tried, most, giant)
+        tried = _reduce_clusters(graph, tried, most, giant)
         if np.bincount(tried).max() >= sizes.max() and np.sum(np.bincount(tried) > giant) >= np.sum(sizes > giant):
             whole.add(int(nodes[0]))
             continue
         labels = tried
-    return by_first(labels)
+    return number_by_first(labels)
 
 
 # -- levels -------------------------------------------------------------------------------------------------------------
 
 
-def _above(graph: WeightedGraph, labels: Labels, seed: int) -> tuple[Labels, ...]:
-    """A level of a few groups of clusters, if there are many clusters and something groups them."""
+def _group_level(graph: WeightedGraph, labels: Labels, seed: int) -> tuple[Labels, ...]:
+    """Return a level of a few groups of clusters, if there are many clusters and the graph groups them."""
     count = int(labels.max(initial=0)) + 1
     if count <= _TOP:
         return ()
-    merged = graph.merged(labels, count)
-    _resolution, groups = _fitting(merged, 2.0, _TOP, 1, seed)
-    groups = _fewer(merged, groups, _TOP, count)
-    return () if groups.max() == 0 else (by_size(groups[labels]),)
+    merged = graph.merge_groups(labels, count)
+    _resolution, groups = _fit_resolution(merged, 2.0, _TOP, 1, seed)
+    groups = _reduce_clusters(merged, groups, _TOP, count)
+    return () if groups.max() == 0 else (number_by_size(groups[labels]),)
 
 
-def _below(graph: WeightedGraph, labels: Labels, seed: int, settings: ClusterSettings, threads: int) -> Labels:
-    """Clusters split into parts; those that are small, or that nothing parts, stay as they are."""
+def _split_level(graph: WeightedGraph, labels: Labels, seed: int, settings: CommunitySettings, threads: int) -> Labels:
+    """Split clusters into parts; those that are small, or that nothing divides, stay as they are."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=1))
     found = np.zeros(len(labels), np.int64)
@@ -363,11 +363,11 @@ def _below(graph: WeightedGraph, labels: Labels, seed: int, settings: ClusterSet
         if len(part) <= settings.leaf:
             return np.zeros(len(part), np.int64)
         least = max(settings.fewest, round(_PART * len(part)))
-        _resolution, groups = _fitting(part, 1.0, _PARTS, least, seed)
-        return _fewer(part, without_dust(part, groups, least), _PARTS, len(part))
+        _resolution, groups = _fit_resolution(part, 1.0, _PARTS, least, seed)
+        return _reduce_clusters(part, join_dust(part, groups, least), _PARTS, len(part))
 
     for (cluster,), groups in map_in_order(threads, split, [(c,) for c in range(len(parts))]):
         nodes = order[ends[cluster] - len(groups) : ends[cluster]]
         found[nodes] = count + groups
         count += int(groups.max(initial=0)) + 1
-    return by_size(found)
+    return number_by_size(found)

@@ -38,7 +38,7 @@ COMBINE: dict[str, Callable[[Sequence[Similarity], Similarity], None]] = {
 
 
 def hybrid(matrices: Sequence[Similarity], combine: str = "max") -> Similarity:
-    """S^hybrid: the first of the matrices (pages, pages), overwritten with F of all of them."""
+    """Return S^hybrid: the first of the matrices (pages, pages), overwritten with F of all of them."""
     if combine not in COMBINE:
         raise ValueError(f"similarities cannot be combined by {combine!r}: choose one of {', '.join(COMBINE)}")
     if not matrices:
@@ -65,12 +65,12 @@ class Dendrogram:
 
     @property
     def merges_at_zero(self) -> int:
-        """How many merges joined clusters with nothing in common: the last ones."""
+        """Count the merges of clusters with nothing in common: the last ones."""
         return int(np.count_nonzero(self.similarity <= 0))
 
     @cached_property
     def children(self) -> npt.NDArray[np.int64]:
-        """(merges, 2): the nodes that were merged; nodes are the pages, then, from number `pages` on, the merges."""
+        """Return the nodes that were merged, (merges, 2); nodes are the pages, then, from number `pages` on, the merges."""
         node = np.arange(self.pages)
         found = np.empty((len(self), 2), np.int64)
         for merge, (a, b) in enumerate(self.pairs.tolist()):
@@ -79,7 +79,7 @@ class Dendrogram:
         return found
 
     def labels(self, merges: int | None = None) -> npt.NDArray[np.int64]:
-        """(pages): the cluster of each page after so many merges, or all; clusters are numbered by their smallest pages."""
+        """Return the cluster of each page after so many merges, or all; clusters are numbered by their smallest pages."""
         if merges is None:
             merges = len(self)
         if not 0 <= merges <= len(self):
@@ -97,7 +97,7 @@ class Dendrogram:
 
 
 def complete_link(similarity: Similarity, max_clusters: int = 30, overwrite: bool = False) -> Dendrogram:
-    """The merges by the complete link method that leave `max_clusters` clusters, or all pages if they are fewer.
+    """Merge pages by the complete link method until `max_clusters` clusters are left; return the merges.
 
     In each step the two most similar clusters merge, where clusters are as similar as their least similar pages, also if
     that is 0. Of equally similar pairs the first merges, as clusters are ordered by their smallest pages.

@@ -46,14 +46,14 @@ class Rows:
         return np.repeat(self.offsets[pages] - starts[:-1], sizes) + np.arange(starts[-1])
 
     def sums(self, pages: Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """(summed weights, number of pages that hold it) of each word over some pages."""
+        """Return (summed weights, number of pages that hold it) of each word over some pages."""
         places = self._places(pages)
         terms = self.terms[places]
         sums = np.bincount(terms, self.weights[places], self.words)
         return sums.astype(np.float64), np.bincount(terms, minlength=self.words).astype(np.int64)
 
-    def likeness(self, pages: Array, centre: Array) -> npt.NDArray[np.float64]:
-        """The cosine of each of some pages with a vector of all words."""
+    def cosines(self, pages: Array, centre: Array) -> npt.NDArray[np.float64]:
+        """Return the cosine of each of some pages with a vector of all words."""
         places = self._places(pages)
         number = np.repeat(np.arange(len(pages)), self.offsets[pages + 1] - self.offsets[pages])
         dot = np.bincount(number, self.weights[places] * centre[self.terms[places]], len(pages))
@@ -63,13 +63,13 @@ class Rows:
 
 
 class Titles:
-    """Which words stand in the titles of pages: pairs of page and word, each once."""
+    """The words in the titles of pages: pairs of page and word, each once."""
 
     def __init__(self, page: Array, word: Array, words: int) -> None:
         self._page, self._word, self._words = page, word, words
 
     def share(self, pages: Array) -> npt.NDArray[np.float64]:
-        """The share of some pages' titles that hold each word."""
+        """Return the share of some pages' titles that hold each word."""
         inside = np.zeros(max(int(self._page.max(initial=-1)), int(pages.max(initial=-1))) + 1, np.bool_)
         inside[pages] = True
         held = np.bincount(self._word[inside[self._page]], minlength=self._words)
@@ -80,7 +80,7 @@ def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
     titles: Titles | None = None, written: Callable[[Sequence[str], Array], Sequence[str]] = lambda words, _pages: words,
 ) -> Tree:  # fmt: skip
-    """The tree with a name, telling terms and central pages for each node.
+    """Return the tree with a name, telling terms and central pages for each node.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
@@ -107,14 +107,16 @@ def describe(
         if titles is not None:
             telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
         telling[holding < _COMMON * len(pages)] = 0
-        central = _central(pages, own, rows, links)
-        terms = written(_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64))
+        central = _choose_central(pages, own, rows, links)
+        terms = written(
+            _choose_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64)
+        )
         found.append(ClusterDescription("", tuple(terms), central))
-    return replace(tree, described=_named(tree, found))
+    return replace(tree, descriptions=_choose_names(tree, found))
 
 
-def _distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
-    """The words that tell most, none of them like an earlier one."""
+def _choose_distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
+    """Return the most telling words, none of them similar to an earlier one."""
     terms: list[str] = []
     seen: set[str] = set()
     for term in np.argsort(-telling, kind="stable")[: 4 * TERMS].tolist():
@@ -125,8 +127,8 @@ def _distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], 
     return terms
 
 
-def _central(pages: Array, centre: Array, rows: Rows, links: Array) -> tuple[int, ...]:
-    """The pages most like all of the cluster's together, and most linked to from inside it."""
+def _choose_central(pages: Array, centre: Array, rows: Rows, links: Array) -> tuple[int, ...]:
+    """Return the pages that are nearest to the cluster's mean and most linked to from inside it."""
     if not len(pages):
         return ()
     inside = np.zeros(len(rows.offsets) - 1, np.bool_)
@@ -134,12 +136,12 @@ def _central(pages: Array, centre: Array, rows: Rows, links: Array) -> tuple[int
     both = inside[links[:, 0]] & inside[links[:, 1]]
     cited = np.log1p(np.bincount(links[both, 1], minlength=len(inside))[pages])
     linked = cited / max(float(cited.max()), 1e-30)
-    score = (1 - _LINKS) * rows.likeness(pages, centre) + _LINKS * linked
+    score = (1 - _LINKS) * rows.cosines(pages, centre) + _LINKS * linked
     return tuple(int(page) for page in pages[np.lexsort((pages, -score))[:CENTRAL]])
 
 
-def _named(tree: Tree, found: Sequence[ClusterDescription]) -> list[ClusterDescription]:
-    """Names of a few terms; siblings with the same name get more of them, and at last a number."""
+def _choose_names(tree: Tree, found: Sequence[ClusterDescription]) -> list[ClusterDescription]:
+    """Name nodes by a few terms; siblings with the same name get more of them, and at last a number."""
     named = list(found)
     for children in [[0], *tree.children]:
         taken: Counter[str] = Counter()

@@ -45,19 +45,19 @@ class Directory:
     facts: dict[str, Any] = field(default_factory=dict)
     """What was listed, left out and not found, and why."""
 
-    def apart(self) -> npt.NDArray[np.int64]:
-        """The familial distance between each two classes (definition 1)."""
+    def class_distances(self) -> npt.NDArray[np.int64]:
+        """Return the familial distance between each two classes (definition 1)."""
         return np.array(
             [[familial_distance(a, b) for b in self.classes] for a in self.classes], dtype=np.int64
         ).reshape(len(self.classes), len(self.classes))
 
-    def primary(self) -> npt.NDArray[np.int64]:
-        """The first class of each page."""
+    def primary_classes(self) -> npt.NDArray[np.int64]:
+        """Return the first class of each page."""
         return self.members[self.offsets[:-1]]
 
 
 def familial_distance(a: tuple[str, ...], b: tuple[str, ...]) -> int:
-    """The distance from class a to the most specific class that dominates both (definition 1)."""
+    """Return the distance from class a to the most specific class that dominates both (definition 1)."""
     common = 0
     for x, y in zip(a, b, strict=True):
         if x != y:
@@ -67,7 +67,7 @@ def familial_distance(a: tuple[str, ...], b: tuple[str, ...]) -> int:
 
 
 def collapse(path: tuple[str, ...], depth: int, mode: str) -> tuple[str, ...] | None:
-    """A class's path cut or padded to `depth`; None if it is listed too high to count."""
+    """Cut or pad a class's path to `depth`; None if it is listed too high to count."""
     if len(path) >= depth:
         return path[:depth]
     if mode == "strict" or len(path) < min(2, depth):
@@ -78,7 +78,7 @@ def collapse(path: tuple[str, ...], depth: int, mode: str) -> tuple[str, ...] | 
 def load_directory(
     corpus: Corpus, source: str, depth: int = 3, mode: str = "lenient", choice: str = "primary", loose: bool = False
 ) -> Directory:
-    """The directory in a file (TSV or CSV: address, path), or the collection's own by 'url-path' or 'breadcrumbs'.
+    """Load the directory in a file (TSV or CSV: address, path), or the collection's own by 'url-path' or 'breadcrumbs'.
 
     With `loose`, addresses match in other spellings too: http and https, trailing slash, capitals.
     """
@@ -94,7 +94,7 @@ def load_directory(
 def make_directory(
     corpus: Corpus, listings: Iterable[Listing], name: str, depth: int, mode: str, choice: str, loose: bool
 ) -> Directory:
-    """The directory of those listings whose pages are in the collection."""
+    """Make the directory of those listings whose pages are in the collection."""
     match = _matcher(corpus, loose)
     places: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
     said = Counter[str]()
@@ -155,7 +155,7 @@ def _nothing_matched(corpus: Corpus, name: str, facts: dict[str, Any]) -> str:
 
 
 def read_listings(file: Path) -> list[Listing]:
-    """The listings of a TSV (address TAB path) or CSV file; paths are written with slashes.
+    """Read the listings of a TSV (address TAB path) or CSV file; paths are written with slashes.
 
     More columns than two, empty lines, lines that begin with #, and a heading are ignored.
     """
@@ -193,7 +193,7 @@ def read_listings(file: Path) -> list[Listing]:
 
 
 def _is_heading(address: str, path: str) -> bool:
-    """Whether the first row names the columns: a page's address has a slash or a dot, or its path has levels."""
+    """Tell whether the first row names the columns: a page's address has a slash or a dot, or its path has levels."""
     return "/" not in address and "." not in address and "/" not in path
 
 
@@ -201,14 +201,14 @@ def _is_heading(address: str, path: str) -> bool:
 
 
 def _base(corpus: Corpus) -> str | None:
-    """What addresses without a host are relative to: the top of the collection's host, if there is just one."""
+    """Return what addresses without a host are relative to: the top of the collection's host, if there is just one."""
     if len(corpus.hosts) != 1 or not len(corpus):
         return None
     return "/".join([*corpus.page_url(0).split("/")[:3], ""])
 
 
 def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
-    """A function from an address as listed to its URL number; -1 if it was not captured or linked to.
+    """Return a function from an address as listed to its URL number; -1 if it was not captured or linked to.
 
     An address without a host is taken to be of the collection's host, if there is just one.
     """
@@ -216,10 +216,10 @@ def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
     folded: dict[str, int] = {}
     if loose:
         for number in range(len(corpus.urls)):
-            folded.setdefault(_loosely(corpus.url(number)), number)
+            folded.setdefault(_loose_form(corpus.url(number)), number)
         # An address with a page goes before others that are only linked to.
         for number in np.unique(np.asarray(corpus.pages.url))[::-1].tolist():
-            folded[_loosely(corpus.url(number))] = number
+            folded[_loose_form(corpus.url(number))] = number
 
     def match(address: str) -> int:
         url = canonical_url(address, base) if base else canonical_url(address)
@@ -229,20 +229,20 @@ def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
             return -1
         number = corpus.url_number(url)
         if number < 0 and loose:
-            other = folded.get(_loosely(url), -1)
+            other = folded.get(_loose_form(url), -1)
             return corpus.home(other) if other >= 0 else -1
         return number
 
     return match
 
 
-def _loosely(url: str) -> str:
-    """An address without what people write differently: scheme, www, capitals, trailing slash, escapes."""
+def _loose_form(url: str) -> str:
+    """Return an address without what people write differently: scheme, www, capitals, trailing slash, escapes."""
     return unquote(url).partition("://")[2].removeprefix("www.").rstrip("/").lower()
 
 
 def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
-    """How many of the addresses would match if written otherwise, by the difference."""
+    """Count the addresses that would match if written otherwise, by the difference."""
     base = _base(corpus)
     found = Counter[str]()
     for address in addresses:
@@ -267,7 +267,7 @@ def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
 
 
 def _url_paths(corpus: Corpus) -> list[Listing]:
-    """Each page under the folders of its address; sites come first where there are several, hosts where a site has several."""
+    """List each page under the folders of its address, below its site and host where there are several."""
     pages = np.unique(np.asarray(corpus.pages.url))
     sites, names = sites_of_urls(corpus.urls)
     several_sites = len(np.unique(sites[pages])) > 1
@@ -288,7 +288,7 @@ def _url_paths(corpus: Corpus) -> list[Listing]:
 
 
 def _common_prefix(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """What all paths begin with."""
+    """Return what all paths begin with."""
     low, high = min(paths, default=()), max(paths, default=())
     for place, (a, b) in enumerate(zip(low, high, strict=False)):
         if a != b:
@@ -297,7 +297,7 @@ def _common_prefix(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _breadcrumbs(corpus: Corpus) -> list[Listing]:
-    """Each page, by its newest capture, under the links of its breadcrumbs, but for one to itself."""
+    """List each page, by its newest capture, under the links of its breadcrumbs, but for one to itself."""
     found: list[Listing] = []
     for page in np.unique(np.asarray(corpus.pages.url), return_index=True)[1].tolist():
         stream = corpus.stream(page)

@@ -56,7 +56,7 @@ class Document:
 
 
 def find_documents(corpus: Corpus) -> list[Document]:
-    """The composite documents of a corpus, by their covers' addresses; no page is in two of them.
+    """Find the composite documents of a corpus, by their covers' addresses; no page is in two of them.
 
     Of documents that share pages the larger one stays, then the one whose cover is linked with more of it, or has the
     shorter address. Cost: a few steps for each link, and for each page that may be a cover those of at most 64 pages.
@@ -69,12 +69,12 @@ def find_documents(corpus: Corpus) -> list[Document]:
     for group, cover in found:
         if taken.isdisjoint(group):
             taken |= group
-            kept.append(search.made(cover, group))
+            kept.append(search.make(cover, group))
     return sorted(kept, key=lambda one: one.cover)
 
 
 def document_tree(corpus: Corpus) -> Tree:
-    """The composite documents as a tree: a node each below the root, named by its title, its cover the central page.
+    """Return the composite documents as a tree: a node each below the root, named by its title, its cover the central page.
 
     Pages that are documents of their own are not in it.
     """
@@ -91,7 +91,7 @@ def document_tree(corpus: Corpus) -> Tree:
 
 
 def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
-    """(pages): of each page of a collection the cover of its document; a page alone is its own.
+    """Return the cover of each page's document, (pages); a page alone is its own cover.
 
     Without a tree all pages are alone.
     """
@@ -99,12 +99,12 @@ def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
     if tree is not None:
         for node in tree.children[0]:
             inside = tree.pages_of(node)
-            found[inside] = (*tree.described[node].central, *inside)[0]
+            found[inside] = (*tree.descriptions[node].central, *inside)[0]
     return found
 
 
 class _Search:
-    """The pages of a corpus as nodes of their graph, and what is asked of them."""
+    """The search for documents among the pages of a corpus, as nodes of their graph."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
@@ -113,13 +113,13 @@ class _Search:
         self.folders = [url.partition("?")[0].rpartition("/")[0] for url in self.urls]
         self.hosts = [host_of(url) for url in self.urls]
         self.titles = ShortTitles(corpus)
-        self.mutual = self._mutual()
-        self.first_into = self._first_into()
+        self.mutual = self._find_mutual()
+        self.first_into = self._find_first_links()
         self.known: list[int] = np.diff(self.graph.in_offsets).tolist()
         self._names: dict[str, dict[str, set[int]]] | None = None
 
-    def _mutual(self) -> dict[int, set[int]]:
-        """Of each node those near by, in its folder, below it or beside it, that are linked with it both ways."""
+    def _find_mutual(self) -> dict[int, set[int]]:
+        """Return the nodes near each node, in its folder, below it or beside it, that are linked with it both ways."""
         count = len(self.graph)
         sources = np.repeat(np.arange(count), np.diff(self.graph.out_offsets))
         targets = self.graph.out_targets.astype(np.int64)
@@ -131,8 +131,8 @@ class _Search:
                 found.setdefault(node, set()).add(other)
         return found
 
-    def _first_into(self) -> list[int]:
-        """Of each node the first that links to it, or -1: most pages that others know can be told by it alone."""
+    def _find_first_links(self) -> list[int]:
+        """Return the first node that links to each node, or -1: it alone shows for most pages that others know them."""
         offsets = self.graph.in_offsets
         known = offsets[:-1] < offsets[1:]
         found = np.full(len(self.graph), -1, np.int64)
@@ -141,7 +141,7 @@ class _Search:
         return linked
 
     def _below(self, cover: int, node: int) -> bool:
-        """Whether a node lies in the cover's folder or below."""
+        """Tell whether a node lies in the cover's folder or below."""
         folder, above = self.folders[node], self.folders[cover]
         return folder.startswith(above) and (len(folder) == len(above) or folder[len(above)] == "/")
 
@@ -158,50 +158,52 @@ class _Search:
         return linked
 
     def _is_linked(self, node: int, other: int) -> bool:
-        """Whether there is a link between two nodes, either way."""
+        """Tell whether there is a link between two nodes, either way."""
         return other in self.mutual.get(node, ()) or other in self._out(node) or node in self._out(other)
 
     def covers(self) -> list[int]:
-        """The nodes that may be covers."""
+        """Return the nodes that may be covers."""
         return sorted(node for node, others in self.mutual.items() if len(others) >= FEWEST_PAGES - 1)
 
     def document(self, cover: int) -> set[int]:
-        """The nodes of the document with this cover; none if there is no such document."""
-        core = [node for run in self._runs(self._listed(cover)) for node in run]
+        """Return the nodes of the document with this cover; none if there is no such document."""
+        core = [node for run in self._runs(self._listed_nodes(cover)) for node in run]
         if core:
-            group = self._grown(cover, core)
+            group = self._grow(cover, core)
             if self._is_sound(cover, group) and self._is_little_known(cover, group):
                 return group
         if not self._may_have_a_name(cover):
             return set()
-        group = self._grown(cover, [])
+        group = self._grow(cover, [])
         return group if self._is_sound(cover, group) and self._has_a_name(cover, group) else set()
 
     def _is_sound(self, cover: int, group: set[int]) -> bool:
-        """Whether a document may have so many pages, this cover, and such titles."""
+        """Tell whether a document may have so many pages, this cover, and these titles."""
         if not FEWEST_PAGES <= len(group) <= MOST_PAGES:
             return False
         return not self._has_another_cover(cover, group) and not self._is_reference(cover, group)
 
     def width(self, node: int, group: set[int]) -> int:
-        """With how many pages of a document a node is linked both ways."""
+        """Count the pages of a document with which a node is linked both ways."""
         return len(self.mutual.get(node, set()) & group)
 
-    def _outside(self, node: int, group: set[int]) -> int:
-        """How many pages that are not of a document link to a node."""
+    def _count_outside(self, node: int, group: set[int]) -> int:
+        """Count the pages outside a document that link to a node."""
         return sum(other not in group for other in self._into(node))
 
     def _has_another_cover(self, cover: int, group: set[int]) -> bool:
-        """Whether an inner page is linked with more of the document, and with all of it or known as well outside.
+        """Tell whether an inner page is linked with more of the document, and with all of it or known as well outside.
 
         A section links to the one before, to the contents and to the next, which makes it look like a cover of these.
         """
-        width, outside = self.width(cover, group), self._outside(cover, group)
+        width, outside = self.width(cover, group), self._count_outside(cover, group)
         wider = [node for node in group - {cover} if self.width(node, group) > width]
-        return any(self.width(node, group) == len(group) - 1 or self._outside(node, group) >= outside for node in wider)
+        return any(
+            self.width(node, group) == len(group) - 1 or self._count_outside(node, group) >= outside for node in wider
+        )
 
-    def _listed(self, cover: int) -> list[int]:
-        """The nodes that are linked with a cover both ways, in the order of its links."""
+    def _listed_nodes(self, cover: int) -> list[int]:
+        """Return the nodes that are linked with a cover both ways, in the order of its links."""
         offsets = self.corpus.pages.anchors
         page = int(self.graph.pages[cover])
         targets = np.asarray(self.corpus.anchors.target[int(offsets[page]) : int(offsets[page + 1])], np.int64)
@@ -210,7 +212,7 @@ class _Search:
         return [node for node in dict.fromkeys(nodes) if node in self.mutual[cover] and self._below(cover, node)]
 
     def _runs(self, listed: Sequence[int]) -> Iterator[list[int]]:
-        """The parts of a list in which each node is linked with the next both ways, and seldom with the next but one."""
+        """Yield the parts of a list in which each node is linked with the next both ways, and seldom with the next but one."""
         run: list[int] = []
         for node in [*listed, -1]:
             if run and node not in self.mutual.get(run[-1], ()):
@@ -220,7 +222,7 @@ class _Search:
             run.append(node)
 
     def _is_order(self, run: Sequence[int]) -> bool:
-        """Whether nodes follow each other, rather than that all are linked with all."""
+        """Tell whether nodes follow each other, rather than all being linked with all."""
         allowed = (len(run) - 3) // 2  # fewer than half of them
         for node, other in zip(run, run[2:], strict=False):
             allowed -= self._is_linked(node, other)
@@ -228,12 +230,12 @@ class _Search:
                 return False
         return True
 
-    def _grown(self, cover: int, core: Sequence[int]) -> set[int]:
-        """A cover and the core of its document, with all to which only they link and which link back.
+    def _grow(self, cover: int, core: Sequence[int]) -> set[int]:
+        """Add to a cover and the core of its document all nodes to which only they link and which link back.
 
         It stops growing when it is larger than a document may be.
         """
-        group = self._started(cover, core)
+        group = self._start(cover, core)
         todo = sorted(group)
         while todo and len(group) <= MOST_PAGES:
             for node in self._out(todo.pop()):
@@ -249,11 +251,11 @@ class _Search:
         return group
 
     def _may_be_inner(self, cover: int, node: int) -> bool:
-        """Whether a node could be known to the document alone."""
+        """Tell whether a node could be known to the document alone."""
         return self.known[node] <= MOST_PAGES and self._below(cover, node)
 
-    def _started(self, cover: int, core: Sequence[int]) -> set[int]:
-        """A cover and its core, with pages near by to which no others link but they all."""
+    def _start(self, cover: int, core: Sequence[int]) -> set[int]:
+        """Add to a cover and its core the pages near by to which nobody else links."""
         fixed = {cover, *core}
         group = edge = fixed
         # Section and figure link to each other, so neither can be judged without the other.
@@ -268,13 +270,13 @@ class _Search:
         return group
 
     def _is_little_known(self, cover: int, group: set[int]) -> bool:
-        """Whether few from outside link to the inner pages."""
+        """Tell whether few links from outside lead to the inner pages."""
         inner = group - {cover}
-        outside = sum(self._outside(node, group) for node in inner)
+        outside = sum(self._count_outside(node, group) for node in inner)
         return outside <= _KNOWN_OUTSIDE * (sum(self.known[node] for node in inner) - outside)
 
     def _is_reference(self, cover: int, group: set[int]) -> bool:
-        """Whether the inner pages are entries about parts of programs, each to be looked up on its own."""
+        """Tell whether the inner pages are entries about parts of programs, each to be looked up on its own."""
         inner = group - {cover}
         return 2 * sum(bool(_CODE.search(self._title(node))) for node in inner) > len(inner)
 
@@ -285,21 +287,21 @@ class _Search:
         return set(_WORD.findall(self._title(node).casefold())) - _GENERAL
 
     def _may_have_a_name(self, cover: int) -> bool:
-        """Whether two pages that are linked with a cover hold a word of its title. A site's front page covers the site."""
+        """Tell whether two pages linked with a cover hold a word of its title. A site's front page covers the site."""
         if self.folders[cover].count("/") < 3:
             return False
         of_host = self._holders[self.hosts[cover]]
         return any(len(of_host[word] & self.mutual[cover]) > 1 for word in self._words(cover))
 
     def _has_a_name(self, cover: int, group: set[int]) -> bool:
-        """Whether words of the cover's title stand in those of most inner pages, and not elsewhere on a larger site.
+        """Tell whether words of the cover's title stand in those of most inner pages, and not elsewhere on a larger site.
 
         Pages that are linked with each other in all ways are a site, not a document.
         """
         inner = group - {cover}
         widths = [self.width(node, group) for node in inner]
         # The cover stands out by its links, or at least by being known where some inner pages have fewer.
-        rival = max(widths) if not self._outside(cover, group) else min(widths)
+        rival = max(widths) if not self._count_outside(cover, group) else min(widths)
         if rival >= self.width(cover, group):
             return False
         if sum(len(inner.intersection(self._out(node))) for node in inner) > _CROSS_LINKS * len(inner):
@@ -316,7 +318,7 @@ class _Search:
 
     @property
     def _holders(self) -> dict[str, dict[str, set[int]]]:
-        """Of each host and word of a title the nodes that hold it; all nodes of the host hold the word ''."""
+        """Return the nodes that hold each word of a title, by host; all nodes of the host hold the word ''."""
         if self._names is None:
             self._names = {}
             for node, host in enumerate(self.hosts):
@@ -325,8 +327,8 @@ class _Search:
                     held.setdefault(word, set()).add(node)
         return self._names
 
-    def made(self, cover: int, group: set[int]) -> Document:
-        """The document of these nodes; a node stands for all captures of its address."""
+    def make(self, cover: int, group: set[int]) -> Document:
+        """Make the document of these nodes; a node stands for all captures of its address."""
         pages = (page for node in group for page in self.corpus.pages_of(int(self.graph.urls[node])))
         return Document(int(self.graph.pages[cover]), tuple(sorted(pages)), self._title(cover) or self.urls[cover])
 

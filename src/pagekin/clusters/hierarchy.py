@@ -37,14 +37,14 @@ class Tree:
     pages: npt.NDArray[np.int64]
     """Node n itself holds pages[offsets[n]:offsets[n + 1]]; with several parents a page stands in several nodes."""
     facts: Mapping[str, Any]
-    described: Sequence[ClusterDescription] = ()
+    descriptions: Sequence[ClusterDescription] = ()
 
     def __len__(self) -> int:
         return len(self.parent)
 
     @cached_property
     def children(self) -> list[list[int]]:
-        """The children of each node, rising."""
+        """Return the children of each node, rising."""
         found: list[list[int]] = [[] for _ in range(len(self))]
         for node, parent in enumerate(self.parent.tolist()):
             if parent >= 0:
@@ -53,7 +53,7 @@ class Tree:
 
     @cached_property
     def _below(self) -> list[Array]:
-        """All pages of each node, with those of its descendants, rising."""
+        """Return all pages of each node, with those of its descendants, rising."""
         found: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
         made: list[Array] = [np.zeros(0, np.int64)] * len(self)
         for node in range(len(self) - 1, -1, -1):
@@ -63,30 +63,30 @@ class Tree:
         return made
 
     def pages_of(self, node: int) -> npt.NDArray[np.int64]:
-        """All pages of a node, rising."""
+        """Return all pages of a node, rising."""
         return self._below[node]
 
     def path(self, node: int) -> list[int]:
-        """The nodes from the root to a node."""
+        """Return the nodes from the root to a node."""
         found = [node]
         while self.parent[found[0]] >= 0:
             found.insert(0, int(self.parent[found[0]]))
         return found
 
     def homes(self, page: int) -> list[int]:
-        """The nodes that hold a page themselves."""
+        """Return the nodes that hold a page themselves."""
         places = np.flatnonzero(self.pages == page)
         return [int(node) for node in np.searchsorted(self.offsets, places, side="right") - 1]
 
-    def called(self, names: Sequence[str]) -> "Tree":
-        """The tree with these names of its nodes."""
+    def with_names(self, names: Sequence[str]) -> "Tree":
+        """Return the tree with these names of its nodes."""
         return replace(
-            self, described=[replace(one, name=name) for one, name in zip(self.described, names, strict=True)]
+            self, descriptions=[replace(one, name=name) for one, name in zip(self.descriptions, names, strict=True)]
         )
 
     @classmethod
     def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any], chosen: int = 0) -> "Tree":
-        """The tree of labels of all pages, the coarsest level first; each level divides the one before.
+        """Make a tree of labels of all pages, the coarsest level first; each level divides the one before.
 
         Children stand in the order of their size, the largest first, then of their first page. A node that is not
         divided at a level has no child there. The fact `shown` names the nodes of the chosen level, which hold every page
@@ -114,16 +114,16 @@ class Tree:
 
     @classmethod
     def of_paths(cls, name: str, paths: Sequence[tuple[int, tuple[str, ...]]], facts: Mapping[str, Any]) -> "Tree":
-        """The tree of (page, path) pairs: every beginning of a path is a node, called by its last part."""
+        """Make a tree of (page, path) pairs: every beginning of a path is a node, named by its last part."""
         beginnings = sorted({path[:length] for _page, path in paths for length in range(len(path) + 1)})
         number = {path: place for place, path in enumerate(sorted(beginnings, key=lambda path: (len(path), path)))}
         parent = [-1 if not path else number[path[:-1]] for path in number]
         held = sorted({(number[path], page) for page, path in paths})
         offsets = np.searchsorted([node for node, _page in held], np.arange(len(number) + 1))
-        described = [ClusterDescription(path[-1] if path else "", (), ()) for path in number]
+        descriptions = [ClusterDescription(path[-1] if path else "", (), ()) for path in number]
         return cls(
             name, np.array(parent, np.int32), offsets.astype(np.int64), np.array([page for _n, page in held], np.int64),
-            dict(facts), described,
+            dict(facts), descriptions,
         )  # fmt: skip
 
 
@@ -135,17 +135,19 @@ def put_trees(writer: KinWriter, trees: Sequence[Tree]) -> dict[str, Any]:
     nodes = np.cumsum([0, *(len(tree) for tree in trees)])
     sizes = np.concatenate([np.diff(tree.offsets) for tree in trees]) if trees else np.zeros(0, np.int64)
     pages = np.concatenate([tree.pages for tree in trees]) if trees else np.zeros(0, np.int64)
-    described = [one for tree in trees for one in (tree.described or [ClusterDescription("", (), ())] * len(tree))]
+    descriptions = [
+        one for tree in trees for one in (tree.descriptions or [ClusterDescription("", (), ())] * len(tree))
+    ]
     writer.put("tree.parent", np.concatenate([tree.parent for tree in trees] or [np.zeros(0, np.int32)]))
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     writer.put("tree.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("tree.pages", pages.astype(smallest_uint(int(pages.max(initial=0)))))
     # A name and its terms, one line each: neither holds a line end.
-    data, bounds = pack_strings(["\n".join([_line(one.name), *map(_line, one.terms)]).encode() for one in described])
+    data, bounds = pack_strings(["\n".join([_line(one.name), *map(_line, one.terms)]).encode() for one in descriptions])
     writer.put("tree.words", data)
     writer.put("tree.words_offsets", bounds.astype(smallest_uint(int(bounds[-1]))))
-    central = np.concatenate([np.array(one.central, np.int64) for one in described] or [np.zeros(0, np.int64)])
-    counts = np.cumsum([0, *(len(one.central) for one in described)])
+    central = np.concatenate([np.array(one.central, np.int64) for one in descriptions] or [np.zeros(0, np.int64)])
+    counts = np.cumsum([0, *(len(one.central) for one in descriptions)])
     writer.put("tree.central", central.astype(smallest_uint(int(central.max(initial=0)))))
     writer.put("tree.central_offsets", counts.astype(smallest_uint(int(counts[-1]))))
     return {
@@ -161,7 +163,7 @@ def _line(text: str) -> str:
 
 
 def read_trees(kin: Kin) -> list[Tree]:
-    """The hierarchies of a collection."""
+    """Read the hierarchies of a collection."""
     found = []
     for fact in kin.facts.get("trees", []):
         first, last = int(fact["first"]), int(fact["first"]) + int(fact["nodes"])
@@ -169,14 +171,14 @@ def read_trees(kin: Kin) -> list[Tree]:
         pages = np.asarray(kin["tree.pages"][offsets[0] : offsets[-1]], dtype=np.int64)
         bounds = np.asarray(kin["tree.words_offsets"][first : last + 1], dtype=np.int64)
         counts = np.asarray(kin["tree.central_offsets"][first : last + 1], dtype=np.int64)
-        described = []
+        descriptions = []
         for node in range(last - first):
             name, *terms = kin["tree.words"][bounds[node] : bounds[node + 1]].tobytes().decode().split("\n")
             central = kin["tree.central"][counts[node] : counts[node + 1]]
-            described.append(ClusterDescription(name, tuple(terms), tuple(int(page) for page in central)))
+            descriptions.append(ClusterDescription(name, tuple(terms), tuple(int(page) for page in central)))
         facts = {name: value for name, value in fact.items() if name not in ("name", "first", "nodes")}
         parent = np.asarray(kin["tree.parent"][first:last])
-        found.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, described))
+        found.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, descriptions))
     return found
 
 

@@ -1,21 +1,21 @@
-"""How similar pages are by their links: paths between them, common ancestors, common descendants (hypursuit-1996, eq. 2-5)."""
+"""The similarity of pages by their links: paths, common ancestors, common descendants (hypursuit-1996, eq. 2-5)."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
 from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
-Normalise = Literal["union", "common"]
 TILE = 8
 """Pages whose pairs are counted together: the bits of the other page are fetched once for all of them."""
 ROWS = 64
@@ -48,7 +48,7 @@ class Graph:
 
     @classmethod
     def of(cls, sources: Array, targets: Array, urls: Array, pages: Array) -> "Graph":
-        """The graph of links from nodes `sources` to nodes `targets`, however often each is given."""
+        """Make the graph of links from nodes `sources` to nodes `targets`, however often each is given."""
         count = len(urls)
         other = sources != targets
         links = np.unique(sources[other].astype(np.int64) * count + targets[other])
@@ -66,8 +66,8 @@ class Graph:
     def __len__(self) -> int:
         return len(self.urls)
 
-    def among(self, nodes: Array) -> "Graph":
-        """The graph of some nodes, given in rising order, and the links between them."""
+    def subgraph(self, nodes: Array) -> "Graph":
+        """Return the graph of some nodes, given in rising order, and the links between them."""
         place = np.full(len(self), -1, dtype=np.int64)
         place[nodes] = np.arange(len(nodes))
         sources = place[np.repeat(np.arange(len(self)), np.diff(self.out_offsets))]
@@ -76,40 +76,8 @@ class Graph:
         return Graph.of(sources[held], targets[held], self.urls[nodes], self.pages[nodes])
 
 
-@dataclass(frozen=True)
-class LinkSettings:
-    """What counts in the similarity by links, and how much.
-
-    Common ancestors and descendants stay below 1/3 and direct paths reach 1, so with equal weights paths dominate.
-    """
-
-    ancestors: float = 1 / 3
-    """W_a, the weight of common ancestors."""
-    descendants: float = 1 / 3
-    """W_d, the weight of common descendants."""
-    paths: float = 1 / 3
-    """W_s, the weight of direct paths."""
-    levels: int | None = 4
-    """Common ancestors (descendants) more than so many links from both pages are left out; None: none are.
-
-    With L levels, S^anc and S^dsc are too small by at most 4^-L / 3: 0.0013 for 4.
-    """
-    normalise: Normalise = "union"
-    """An ancestor counts by one over the number on its level: of ancestors of either page, or of common ones only."""
-
-    def __post_init__(self) -> None:
-        weights = {"ancestors": self.ancestors, "descendants": self.descendants, "paths": self.paths}
-        for name, weight in weights.items():
-            if not 0 <= weight < float("inf"):
-                raise ValueError(f"the weight of {name} is {weight}; it has to be 0 or more")
-        if self.levels is not None and self.levels < 1:
-            raise ValueError(f"levels = {self.levels}; it has to be 1 or more, or None for no limit")
-        if self.normalise not in ("union", "common"):
-            raise ValueError(f"normalise = {self.normalise!r}; it has to be 'union' or 'common'")
-
-
 def page_graph(corpus: Corpus) -> Graph:
-    """The links between the captured pages of a corpus, each URL by its newest capture."""
+    """Return the links between the captured pages of a corpus, each URL by its newest capture."""
     urls, pages = np.unique(np.asarray(corpus.pages.url), return_index=True)  # the newest capture comes first
     offsets = np.asarray(corpus.pages.anchors).astype(np.int64)
     sizes = np.diff(offsets)[pages]
@@ -129,7 +97,7 @@ def link_similarity(
     threads: int = 1,
     progress: Progress = lambda _stage, _share: None,
 ) -> npt.NDArray[np.float32]:
-    """S^links (eq. 5) of all pairs of nodes: a symmetric matrix with zeros on its diagonal.
+    """Compute S^links (eq. 5) of all pairs of nodes: a symmetric matrix with zeros on its diagonal.
 
     A document is a common ancestor if it has a path to each page that avoids the other one, and those are the paths that
     count. Exact but for rounding to single precision, for what is beyond `settings.levels`, and for paths of more than
@@ -146,19 +114,19 @@ def link_similarity(
         return out
     ends = np.cumsum([0, *(len(nodes) ** 2 for nodes in parts)], dtype=np.float64)
     for nodes, (first, last) in zip(parts, pairwise((ends / ends[-1]).tolist()), strict=True):
-        told = _between(first, last, partial(progress, "links"))
-        out[np.ix_(nodes, nodes)] = _similarity(graph.among(nodes), settings, threads, told)
+        told = _part_progress(first, last, partial(progress, "links"))
+        out[np.ix_(nodes, nodes)] = _similarity(graph.subgraph(nodes), settings, threads, told)
     return out
 
 
-def _between(first: float, last: float, progress: Callable[[float], None]) -> Callable[[float], None]:
-    """What tells the progress of a part of the work, which is that from `first` to `last` of the whole."""
+def _part_progress(first: float, last: float, progress: Callable[[float], None]) -> Callable[[float], None]:
+    """Return a function that reports the progress of the part of the work from `first` to `last` of the whole."""
     return lambda share: progress(first * (1 - share) + last * share)
 
 
 def _parts(graph: Graph) -> list[Array]:
-    """The nodes of the graph in parts without links between them; parts of a few pages are taken together."""
-    from pagekin.clusters._kernels.links import label_parts
+    """Divide the nodes into parts without links between them; parts of a few pages are taken together."""
+    from pagekin.clusters._kernels.paths import label_parts
 
     labels = label_parts(graph.in_offsets, graph.in_sources, graph.out_offsets, graph.out_targets)
     sizes = np.bincount(labels)
@@ -177,7 +145,9 @@ def _similarity(graph: Graph, settings: LinkSettings, threads: int, progress: Ca
     both = [(backward, forward, settings.ancestors), (forward, backward, settings.descendants)]
     sides = [side for side in both if side[-1] > 0] or both[:1]
     for number, (back, ahead, weight) in enumerate(sides):
-        side = _Side(len(graph), settings, threads, _between(number / len(sides), (number + 1) / len(sides), progress))
+        side = _Side(
+            len(graph), settings, threads, _part_progress(number / len(sides), (number + 1) / len(sides), progress)
+        )
         side.search(back, ahead, weight > 0)
         if number == 0 and settings.paths > 0:
             side.add_paths(settings.paths, out)  # in both directions
@@ -203,11 +173,12 @@ class _Side:
     lost: Array
 
     def __init__(self, count: int, settings: LinkSettings, threads: int, progress: Callable[[float], None]) -> None:
-        from pagekin.clusters._kernels import links as kernels
+        from pagekin.clusters._kernels import links, paths
 
-        self.count, self.threads, self.progress, self.kernels = count, threads, progress, kernels
+        self.count, self.threads, self.progress = count, threads, progress
+        self.kernels, self.paths = links, paths
         self.by_union = settings.normalise == "union"
-        self.far = min(kernels.FAR, max(count - 1, 1))
+        self.far = min(paths.FAR, max(count - 1, 1))
         self.levels = min(settings.levels or self.far, self.far)
 
     def search(self, back: tuple[Array, Array], ahead: tuple[Array, Array], with_changes: bool) -> None:
@@ -218,7 +189,7 @@ class _Side:
         self.steps = np.empty((self.count, self.count), dtype=np.uint8)
 
         def survey(a: int, b: int) -> tuple[Array, ...]:
-            self.steps[a:b], *rest = self.kernels.survey(a, b, *back, *ahead, levels, reach, self.far)
+            self.steps[a:b], *rest = self.paths.survey(a, b, *back, *ahead, levels, reach, self.far)
             return tuple(rest)
 
         parts = []
@@ -252,7 +223,7 @@ class _Side:
         near = np.zeros(self.count, dtype=np.int64)
         for a, b in _ranges(self.count, ROWS):
             part = self.steps[a:b]
-            there = (part > 0) & (part < self.kernels.NONE)
+            there = (part > 0) & (part < self.paths.NONE)
             tops[a:b] = np.where(there, part, 0).max(axis=1)
             reached += there.sum(axis=0)
             near += (there & (part <= self.levels)).sum(axis=0)
@@ -313,7 +284,7 @@ def _ranges(count: int, step: int) -> list[tuple[int, int]]:
 
 
 def _aligned_words(*shape: int) -> Array:
-    """An array of zeros that begins where a cache line does: a third off the time to count bits."""
+    """Return an array of zeros that begins at a cache line: a third off the time to count bits."""
     count = math.prod(shape)
     words = np.zeros(count + 8, dtype=np.uint64)
     first = -words.ctypes.data // 8 % 8

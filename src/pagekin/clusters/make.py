@@ -1,8 +1,8 @@
-"""Clusters of a whole collection: made by the default or by the paper's method, and described."""
+"""Put a collection's pages into clusters, by the default or by the paper's method, and describe the clusters."""
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,73 +12,47 @@ import numpy.typing as npt
 from pagekin.bags import BagWorkshop, Strategy, bag_matrix
 from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_pages
-from pagekin.clusters.complete import COMBINE, complete_link, hybrid
+from pagekin.clusters.complete import complete_link, hybrid
 from pagekin.clusters.describe import Rows, Titles, describe
 from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.neighbour_graph import links_between
+from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
-SIMILARITIES = ("hybrid", "terms", "links")
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """What names are taken from: common words tell more than rare ones what a group of pages is about."""
 MOST_PAGES = 12_000
 """Pages that the paper's method takes, at most: its matrices grow with the square."""
 
 
-class ClusterError(Exception):
-    """Clusters that cannot be made; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class ClusterPlan:
-    """How clusters are to be made."""
-
-    method: str = "default"
-    """default, or hypursuit1996: complete link over the similarity of terms and links."""
-    max_clusters: int = 30
-    similarity: str = "hybrid"
-    combine: str = "max"
-    seed: int = 1
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        for name, allowed in (
-            ("method", METHODS), ("similarity", SIMILARITIES), ("combine", tuple(COMBINE)),
-        ):  # fmt: skip
-            if getattr(self, name) not in allowed:
-                raise ClusterError(f"{name} is one of {', '.join(allowed)}; not '{getattr(self, name)}'")
-
-
-METHODS = ("default", "hypursuit1996")
-
-
 def cluster_levels(
-    corpus: Corpus, plan: ClusterPlan, progress: Progress = lambda _s, _p: None
+    corpus: Corpus, settings: ClusterSettings, progress: Progress = lambda _s, _p: None, threads: int = 1
 ) -> tuple[list[Array], int]:
-    """(clusters of all pages by level, from few to many; the level that was asked for)."""
-    if plan.method == "default":
-        made = cluster_pages(corpus, plan.max_clusters, plan.seed, plan.threads, progress)
+    """Return (the cluster of each page by level, from few clusters to many; the level that was asked for)."""
+    if settings.method == "default":
+        made = cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
         return list(made.levels), made.chosen
-    similarity, pages = page_similarity(corpus, plan, progress)
+    similarity, pages = page_similarity(corpus, settings, progress, threads)
     progress("clusters", 0.0)
     tree = complete_link(similarity, 1, overwrite=True)
-    sizes = sorted({min(8, plan.max_clusters), plan.max_clusters, 10 * plan.max_clusters})
+    wanted = settings.max_clusters
+    sizes = sorted({min(8, wanted), wanted, 10 * wanted})
     cuts = [max(len(pages) - size, 0) for size in sizes]
     place = np.searchsorted(np.asarray(corpus.pages.url)[pages], np.asarray(corpus.pages.url))
     progress("clusters", 1.0)
-    return [tree.labels(cut)[place] for cut in cuts], sizes.index(plan.max_clusters)
+    return [tree.labels(cut)[place] for cut in cuts], sizes.index(wanted)
 
 
 def page_similarity(
-    corpus: Corpus, plan: ClusterPlan, progress: Progress = lambda _s, _p: None
+    corpus: Corpus, settings: ClusterSettings, progress: Progress = lambda _s, _p: None, threads: int = 1
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-    """(the paper's similarity of captured pages, the pages): of several captures the newest stands for all."""
+    """Return (the paper's similarity of captured pages, the pages): the newest of several captures stands for all."""
     graph = page_graph(corpus)
     if len(graph) > MOST_PAGES:
         raise ClusterError(
@@ -86,18 +60,17 @@ def page_similarity(
             "The default method takes them."
         )
     matrices = []
-    if plan.similarity != "links":
-        found = term_similarity(
-            term_vectors(corpus, threads=plan.threads), plan.threads, lambda share: progress("terms", share)
-        )
-        matrices.append(found if len(graph) == len(found) else found[np.ix_(graph.pages, graph.pages)])
-    if plan.similarity != "terms":
-        matrices.append(link_similarity(graph, threads=plan.threads, progress=progress))
-    return hybrid(matrices, plan.combine), graph.pages
+    if settings.similarity != "links":
+        vectors = term_vectors(corpus, settings.terms, threads)
+        by_terms = term_similarity(vectors, threads, lambda share: progress("terms", share))
+        matrices.append(by_terms if len(graph) == len(by_terms) else by_terms[np.ix_(graph.pages, graph.pages)])
+    if settings.similarity != "terms":
+        matrices.append(link_similarity(graph, settings.links, threads, progress))
+    return hybrid(matrices, settings.combine), graph.pages
 
 
 def address_tree(corpus: Corpus) -> Tree:
-    """Hosts, and below them the folders of the addresses."""
+    """Return the tree of hosts, and below them of the folders in the addresses."""
     paths = []
     for page in range(len(corpus)):
         url = corpus.page_url(page)
@@ -107,7 +80,7 @@ def address_tree(corpus: Corpus) -> Tree:
 
 
 def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
-    """The tree of a directory's classes, with the pages that it lists; one page may stand in several classes."""
+    """Return the tree of a directory's classes with the pages that it lists; a page may stand in several classes."""
     paths = []
     for place, url in enumerate(directory.urls.tolist()):
         members = directory.members[directory.offsets[place] : directory.offsets[place + 1]]
@@ -116,8 +89,8 @@ def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
     return Tree.of_paths("directory", paths, {"directory": Path(directory.name).name})
 
 
-def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
-    """The trees with telling terms and central pages, and names where they have none."""
+def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
+    """Add telling terms and central pages to the trees, and names where they have none."""
     from pagekin.bags import stem_of_word
 
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
@@ -133,38 +106,33 @@ def described(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
         titles = Titles(page[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
         made = []
         for tree in trees:
-            names = [one.name for one in tree.described]
+            names = [one.name for one in tree.descriptions]
             new = describe(
                 tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links, titles,
                 lambda words, pages: common_spellings(corpus, words, pages.tolist()),
             )  # fmt: skip
-            made.append(new.called(names) if names else new)
+            made.append(new.with_names(names) if names else new)
     return made
 
 
 def make_trees(
-    corpus: Corpus, plan: ClusterPlan, directory: Directory | None = None, progress: Progress = lambda _s, _p: None
-) -> list[Tree]:
-    """The clusters of a collection, and beside them its other trees.
+    corpus: Corpus, settings: ClusterSettings, directory: Directory | None = None,
+    progress: Progress = lambda _s, _p: None, threads: int = 1,
+) -> list[Tree]:  # fmt: skip
+    """Make the clusters of a collection, and its other trees beside them.
 
     These are the addresses, a directory if one is given or the collection has one, and composite documents if there are any.
     """
     if not len(corpus):
         raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to put into clusters")
-    levels, chosen = cluster_levels(corpus, plan, progress)
-    facts: dict[str, Any] = {"method": plan.method, "max_clusters": plan.max_clusters}
-    facts["clusters"] = len(np.unique(levels[chosen]))
+    levels, chosen = cluster_levels(corpus, settings, progress, threads)
     documents = document_tree(corpus)
-    facts["documents"] = len(documents) - 1
-    if plan.method == "default":
-        facts["seed"] = plan.seed
-    else:
-        facts |= {"similarity": plan.similarity, "combine": plan.combine}
+    facts = settings.as_facts() | {"clusters": len(np.unique(levels[chosen])), "documents": len(documents) - 1}
     trees = [Tree.of_levels("clusters", levels, facts, chosen), address_tree(corpus)]
     if directory is not None:
         trees.append(directory_tree(directory, corpus))
     progress("names", 0.0)
-    trees = described(corpus, trees, plan.threads)
+    trees = describe_trees(corpus, trees, threads)
     if directory is None:
         trees += [tree for tree in read_trees(corpus.kin) if tree.name == "directory"]
     trees += [documents] if len(documents) > 1 else []
@@ -173,23 +141,24 @@ def make_trees(
 
 
 def compare_methods(
-    corpus: Corpus, directory: Directory, plan: ClusterPlan, progress: Progress = lambda _s, _p: None
-) -> list[dict[str, Any]]:
-    """Agreement of the default and of the paper's similarities with each level of a directory (Table 1, as numbers).
+    corpus: Corpus, directory: Directory, settings: ClusterSettings, progress: Progress = lambda _s, _p: None,
+    threads: int = 1,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Compare the default and the paper's similarities with each level of a directory (Table 1, as numbers).
 
     Collections that are too large for the paper's method get the default alone.
     """
     listed = [(corpus.pages_of(url)[:1], place) for place, url in enumerate(directory.urls.tolist())]
     pages = np.array([page for found, _place in listed for page in found], np.int64)
     paths = [directory.classes[int(directory.members[directory.offsets[place]])] for found, place in listed if found]
-    plans = {"default": replace(plan, method="default")}
+    methods = {"default": replace(settings, method="default")}
     if len(corpus) <= MOST_PAGES:
         for similarity in ("terms", "links", "hybrid"):
-            name = f"{similarity} ({plan.combine})" if similarity == "hybrid" else similarity
-            plans[name] = replace(plan, method="hypursuit1996", similarity=similarity)
+            name = f"{similarity} ({settings.combine})" if similarity == "hybrid" else similarity
+            methods[name] = replace(settings, method="hypursuit1996", similarity=similarity)
     rows = []
-    for name, one in plans.items():
-        levels, chosen = cluster_levels(corpus, one, progress)
+    for name, method in methods.items():
+        levels, chosen = cluster_levels(corpus, method, progress, threads)
         for level in range(1, directory.depth + 1):
             numbers = {path: number for number, path in enumerate(sorted({path[:level] for path in paths}))}
             found = agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])

@@ -22,7 +22,7 @@ _ROWS = 256
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What makes two pages neighbours."""
+    """Settings of the graph: what makes two pages neighbours."""
 
     nearest: int = 25
     """Pages that each page has as neighbours by its bag."""
@@ -59,12 +59,12 @@ class WeightedGraph:
 
     @property
     def sources(self) -> npt.NDArray[np.int64]:
-        """(edges): the node that each edge begins at."""
+        """Return the node that each edge begins at, (edges)."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
 
     @classmethod
     def of(cls, nodes: int, sources: Array, targets: Array, weights: Array) -> "WeightedGraph":
-        """The graph of edges given in both directions; edges given several times are added up."""
+        """Make the graph of edges given in both directions; the weights of repeated edges are added up."""
         keys = sources.astype(np.int64) * nodes + targets
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
@@ -77,18 +77,18 @@ class WeightedGraph:
         return cls(offsets.astype(np.int64), keys % max(nodes, 1), found)
 
     @classmethod
-    def both_ways(cls, nodes: int, sources: Array, targets: Array, weights: Array) -> "WeightedGraph":
-        """The graph of edges given in one direction; none from a node to itself."""
+    def from_one_direction(cls, nodes: int, sources: Array, targets: Array, weights: Array) -> "WeightedGraph":
+        """Make the graph of edges given in one direction; none from a node to itself."""
         other = sources != targets
         a, b, w = sources[other], targets[other], weights[other]
         return cls.of(nodes, np.concatenate([a, b]), np.concatenate([b, a]), np.concatenate([w, w]))
 
-    def merged(self, labels: Array, count: int) -> "WeightedGraph":
-        """The graph whose nodes are groups of nodes, with the weights between them and, from a group to itself, inside."""
+    def merge_groups(self, labels: Array, count: int) -> "WeightedGraph":
+        """Merge groups of nodes into one node each, with the weights between them and, from a group to itself, inside."""
         return WeightedGraph.of(count, labels[self.sources], labels[self.others], self.weights)
 
     def part(self, nodes: Array) -> "WeightedGraph":
-        """The graph of some nodes, given in rising order, and the edges between them."""
+        """Return the graph of some nodes, given in rising order, and the edges between them."""
         number = np.full(len(self), -1, np.int64)
         number[nodes] = np.arange(len(nodes))
         sources, targets = number[self.sources], number[self.others]
@@ -96,7 +96,7 @@ class WeightedGraph:
         return WeightedGraph.of(len(nodes), sources[kept], targets[kept], self.weights[kept])
 
     def parts(self, labels: Array) -> list["WeightedGraph"]:
-        """The graph of each group of nodes, as `part` gives it; groups are numbered from 0."""
+        """Return the graph of each group of nodes, as `part` does; groups are numbered from 0."""
         order = np.argsort(labels, kind="stable")
         bounds = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=1))])
         number = np.empty(len(self), np.int64)
@@ -123,7 +123,7 @@ def neighbour_graph(
     threads: int = 1,
     progress: Progress = lambda _stage, _share: None,
 ) -> WeightedGraph:
-    """The graph of captured pages, given by their URL numbers in rising order; links of other pages do not count."""
+    """Make the graph of captured pages, given by their URL numbers in rising order; links of other pages do not count."""
     settings = settings or GraphSettings()
     if len(urls) < 2:
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -136,13 +136,13 @@ def neighbour_graph(
         del bags
     near, similarity = nearest_pages(matrix, settings, threads, lambda share: progress("neighbours", share))
     pages, links = links_between(corpus, urls) if settings.links else (np.zeros((0, 2), np.int64), np.zeros(0))
-    return joined(near, similarity, pages, links * settings.links)
+    return join_graphs(near, similarity, pages, links * settings.links)
 
 
 def nearest_pages(
     matrix: BagMatrix, settings: GraphSettings, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """(rows, nearest) other rows by weighted Jaccard, most similar first, -1 where there are no more; and how similar."""
+    """Return the nearest other rows by weighted Jaccard, (rows, nearest), -1 where there are no more; and how similar."""
     from pagekin.clusters._kernels import communities as kernels
 
     rows = len(matrix.offsets) - 1
@@ -174,7 +174,7 @@ def nearest_pages(
 
 
 def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """(links, 2) places of captured pages in `urls`, from and to, each pair once; and the weight of each link.
+    """Return places of captured pages in `urls`, from and to, (links, 2), each pair once; and the weight of each link.
 
     A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture does not count.
     """
@@ -194,13 +194,13 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
     return pages, 1 / np.sqrt(out[pages[:, 0]] * into[pages[:, 1]])
 
 
-def joined(near: Array, similarity: Array, pages: Array, links: Array) -> WeightedGraph:
-    """The graph of neighbours by bags, whose weights add up to 1 on the average page, and by links."""
+def join_graphs(near: Array, similarity: Array, pages: Array, links: Array) -> WeightedGraph:
+    """Join neighbours by bags, whose weights add up to 1 on the average page, and by links into one graph."""
     nodes = len(near)
     held = near >= 0
     sources = np.repeat(np.arange(nodes, dtype=np.int64), near.shape[1])[held.ravel()]
     scaled = similarity / max(float(similarity.sum(dtype=np.float64)) / max(nodes, 1), 1e-9)
-    return WeightedGraph.both_ways(
+    return WeightedGraph.from_one_direction(
         nodes,
         np.concatenate([sources, pages[:, 0]]),
         np.concatenate([near[held], pages[:, 1]]),

@@ -1,6 +1,5 @@
 """Term vectors of pages and their similarity (hypursuit-1996, equations 6 to 9)."""
 
-import math
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Vocabulary, make_vocabulary, preset_strategy
+from pagekin.clusters.settings import TermSettings
 from pagekin.hypertext import Attribute, Corpus
 from pagekin.store import batch_ranges, map_in_order
 
@@ -23,27 +23,8 @@ _BATCH_PAIRS = 1 << 26
 
 
 @dataclass(frozen=True)
-class TermSettings:
-    """w^at: how much a word weighs under each attribute, in the order of ATTRIBUTES; 0 leaves the attribute out."""
-
-    title: float = 10.0
-    header: float = 5.0
-    keyword: float = 5.0
-    address: float = 5.0
-    alt: float = 1.0
-    text: float = 1.0
-
-    def __post_init__(self) -> None:
-        for name, factor in zip(TERM_ATTRIBUTES, astuple(self), strict=True):
-            if not (math.isfinite(factor) and factor >= 0):
-                raise ValueError(f"the factor of {name} words is {factor}: it must be 0 or more")
-        if not any(astuple(self)):
-            raise ValueError("the factors of all attributes are 0: at least one must be more")
-
-
-@dataclass(frozen=True)
 class TermCounts:
-    """How often each (attribute, word) pair stands on each page: rows of a sparse matrix, in which terms rise."""
+    """Counts of (attribute, word) pairs on each page: rows of a sparse matrix, in which terms rise."""
 
     offsets: npt.NDArray[np.int64]
     terms: npt.NDArray[np.int64]
@@ -67,19 +48,19 @@ class TermVectors:
 
 
 def term_words(corpus: Corpus) -> Vocabulary:
-    """The words of terms."""
+    """Return the words of terms."""
     return make_vocabulary(corpus, preset_strategy(TERM_PRESET))
 
 
 def term_name(corpus: Corpus, words: Vocabulary, term: int) -> str:
-    """A term for people, as in Figure 5: `computer`, or `header:computer`; a stem is shown as its most common word."""
+    """Return a term for people, as in Figure 5: `computer`, or `header:computer`; a stem is shown as its most common word."""
     word, attribute = divmod(term, len(TERM_ATTRIBUTES))
     shown = corpus.word(int(words.shown[word]))
     return shown if TERM_ATTRIBUTES[attribute] == "text" else f"{TERM_ATTRIBUTES[attribute]}:{shown}"
 
 
 def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCounts:
-    """How often terms stand on the pages: tf.
+    """Count how often terms stand on the pages: tf.
 
     Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
     """
@@ -119,7 +100,7 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
 
 
 def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> TermVectors:
-    """w_ki of equation 8; terms of attributes that are left out are gone."""
+    """Weigh terms by equation 8 (w_ki); terms of attributes with weight 0 are left out."""
     from pagekin.clusters._kernels import terms as kernels
 
     factors = np.array(astuple(settings or TermSettings()), np.float64)
@@ -133,14 +114,14 @@ def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> Te
 
 
 def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> TermVectors:
-    """The vectors of all pages, in their order (equations 6 to 8)."""
+    """Return the vectors of all pages, in their order (equations 6 to 8)."""
     return weigh_terms(count_terms(corpus, term_words(corpus), threads), settings)
 
 
 def term_similarity(
     vectors: TermVectors, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
 ) -> npt.NDArray[np.float32]:
-    """S^terms of all pairs of pages (equation 9), (pages, pages), symmetric; equal pages have 1, pages without words 0."""
+    """Compute S^terms of all pairs of pages (equation 9), symmetric; equal pages have 1, pages without words 0."""
     from pagekin.clusters._kernels import terms as kernels
 
     pages = len(vectors)

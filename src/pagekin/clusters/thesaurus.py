@@ -31,7 +31,7 @@ _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
 
 @dataclass(frozen=True)
 class Suggestions:
-    """What may be asked instead, or besides, the most fitting first."""
+    """Terms to refine a question with, the most fitting first."""
 
     pages: int
     """Pages, or sub-clusters, that hold all that was asked."""
@@ -53,7 +53,7 @@ class PageTopics:
 
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "PageTopics":
-        """What the pages of a corpus are about."""
+        """Find what the pages of a corpus are about."""
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
             workshop = BagWorkshop(corpus, Path(folder), threads)
@@ -71,7 +71,7 @@ class PageTopics:
 
     @classmethod
     def read(cls, kin: Kin) -> "PageTopics | None":
-        """What a collection keeps of it, if it does."""
+        """Read what a collection keeps of it; None if it keeps nothing."""
         if f"{THESAURUS_ARRAYS}terms" not in kin:
             return None
         return cls(
@@ -107,12 +107,12 @@ class PageThesaurus:
 
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "PageThesaurus":
-        """The thesaurus of a collection, from what it keeps if it does."""
+        """Make the thesaurus of a collection, from what it keeps if it does."""
         return cls(PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads))
 
     @cached_property
     def _of_stem(self) -> dict[str, int]:
-        """The commonest word with each stem."""
+        """Return the commonest word with each stem."""
         found: dict[str, int] = {}
         for word, term in self._number.items():
             stem = stem_of_word(word)
@@ -121,21 +121,21 @@ class PageThesaurus:
         return found
 
     def find(self, word: str) -> int:
-        """The number of a word, or of the commonest word with its stem; -1 if no page is about it."""
+        """Return the number of a word, or of the commonest word with its stem; -1 if no page is about it."""
         (form,) = bag_forms([fold_case(word)], _STRATEGY)
         if form in self._number:
             return self._number[form]
         return self._of_stem.get(stem_of_word(form), -1) if form else -1
 
     def pages(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
-        """The pages that are about all of some terms."""
+        """Return the pages that are about all of some terms."""
         held = np.zeros(len(self._starts) - 1, np.int64)
         for term in set(terms):
             held[self._page[self._term == term]] += 1
         return np.flatnonzero(held == len(set(terms)))
 
     def together(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Cooccurrences":
-        """The words that some pages are about, besides the terms of the question; those of most pages first."""
+        """Count the words that some pages are about, besides the terms of the question; those of most pages first."""
         asked = np.zeros(len(self._starts) - 1, np.bool_)
         asked[pages] = True
         both = np.bincount(self._term[asked[self._page]], minlength=self._words)
@@ -147,13 +147,13 @@ class PageThesaurus:
         return Cooccurrences(len(pages), len(self._starts) - 1, words, both[order], self._df[order])
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
-        """Suggestions for a question of some terms."""
+        """Suggest terms for a question of some terms."""
         return self.together(self.pages(terms), terms).suggest(count)
 
 
 @dataclass(frozen=True)
 class Cooccurrences:
-    """How often words go together with a question: counts of one collection, or summed over several."""
+    """Counts of words that occur together with a question, of one collection or summed over several."""
 
     pages: int
     """Pages of the question."""
@@ -167,7 +167,7 @@ class Cooccurrences:
 
     @classmethod
     def summed(cls, several: Sequence["Cooccurrences"]) -> "Cooccurrences":
-        """The counts of several collections that share no page; those without a page of the question do not count."""
+        """Sum the counts of several collections that share no page; those without a page of the question do not count."""
         several = [one for one in several if one.pages]
         numbers: dict[str, int] = {}
         for one in several:
@@ -182,14 +182,14 @@ class Cooccurrences:
         return cls(pages, documents, tuple(numbers), both, df)
 
     def first(self, most: int) -> "Cooccurrences":
-        """The words of most pages of the question, and of these the rarer ones."""
+        """Return the counts of the words on most pages of the question; of equals the rarer ones."""
         places = sorted(range(len(self.words)), key=lambda one: (-self.both[one], self.df[one], self.words[one]))
         order = np.array(places[:most], np.int64)
         words = tuple(self.words[place] for place in places[:most])
         return Cooccurrences(self.pages, self.documents, words, self.both[order], self.df[order])
 
     def suggest(self, count: int = 8) -> Suggestions:
-        """The words that fit best."""
+        """Return the words that fit best."""
         if not self.pages:
             return Suggestions(0, (), (), ())
         in_question, of_term = self.both / self.pages, self.both / np.maximum(self.df, 1)
@@ -241,7 +241,7 @@ class ClusterThesaurus:
         self._parents()
 
     def _parents(self) -> None:
-        """The parent of each low term, -1 for others."""
+        """Return the parent of each low term, -1 for others."""
         spread = np.count_nonzero(self.df, axis=0)
         kept = np.flatnonzero((spread > 1) & (spread <= len(self.sizes) / 2))
         order = kept[np.argsort(-spread[kept], kind="stable")]
@@ -256,13 +256,13 @@ class ClusterThesaurus:
             self.parent[some] = self.high[np.argmax((self.tf[:, some] / lengths[some]).T @ towards, axis=1)]
 
     def find(self, word: str) -> int:
-        """The number of a word's stem, -1 if no page holds it."""
+        """Return the number of a word's stem, -1 if no page holds it."""
         stem = self._vocabulary.stem_of
         number = self._corpus.term_number(fold_case(word))
         return int(stem[number]) if number >= 0 else -1
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
-        """Suggestions for a question of some terms."""
+        """Suggest terms for a question of some terms."""
         holding = np.all(self.df[:, list(terms)] > 0, axis=1)
         if not holding.any():
             return Suggestions(0, (), (), ())

@@ -1,4 +1,4 @@
-"""Sources divided by host: counted first, then written as one archive for each leaf."""
+"""Divide sources by host: count the pages first, then write one archive for each leaf."""
 
 import gzip
 import shutil
@@ -20,7 +20,7 @@ BUFFER = 64 << 20
 
 @dataclass
 class Census:
-    """What the sources hold, counted before it is divided."""
+    """Counts of what the sources hold, made before they are divided."""
 
     hosts: dict[str, int] = field(default_factory=dict)
     """Pages of each host. A page that was captured again counts once while its host is a small one."""
@@ -30,7 +30,7 @@ class Census:
 
 
 def whole_files(units: Iterable[Unit]) -> list[Unit]:
-    """The units with each WARC file in one piece: only then is a record's start certain."""
+    """Join the units of each WARC file into one: only then is a record's start certain."""
     found: dict[tuple[str, str, int], Unit] = {}
     for unit in units:
         key = (unit.path, unit.member, unit.start if unit.kind == "folder" else 0)
@@ -38,7 +38,7 @@ def whole_files(units: Iterable[Unit]) -> list[Unit]:
     return list(found.values())
 
 
-def _items(
+def _read_items(
     units: Sequence[Unit], limits: Limits, stage: str, tell: Progress
 ) -> Iterator[Page | Redirect | Revisit | Skipped]:
     total, done = sum(unit.weight for unit in units) or 1, 0
@@ -54,14 +54,14 @@ def _items(
 def count_pages(
     units: Sequence[Unit], min_pages: int, directory: Path | None, limits: Limits, tell: Progress
 ) -> Census:
-    """Pages by host, and listed pages by host and class."""
+    """Count pages by host, and listed pages by host and class."""
     listings: dict[str, tuple[str, ...]] = {}
     if directory is not None:
         for address, path in read_listings(directory):
             listings.setdefault(canonical_url(address) or "", path)
     found = Census(classes=defaultdict(Counter))
     seen: defaultdict[str, set[int]] = defaultdict(set)
-    for item in _items(units, limits, "counting", tell):
+    for item in _read_items(units, limits, "counting", tell):
         if isinstance(item, Skipped):
             found.skipped[item.reason] += 1
         if not isinstance(item, Page):
@@ -98,7 +98,7 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
                 stream.writelines(records)
         waiting.clear()
 
-    for item in _items(units, limits, "dividing", tell):
+    for item in _read_items(units, limits, "dividing", tell):
         if isinstance(item, Skipped):
             continue
         archive, record = _record_for(item, home)
@@ -113,7 +113,7 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
 
 
 def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
-    """(the archive that an item belongs to, or None; its record). What leads to a page belongs where the page is."""
+    """Return (the archive that an item belongs to, or None; its record). Redirects and revisits belong where their page is."""
     url = canonical_url(item.url)
     if url is None:
         return None, b""
@@ -137,7 +137,7 @@ def _page_record(url: str, page: Page) -> bytes:
 
 
 def _record(kind: str, url: str, date: int, block: bytes, more: str = "") -> bytes:
-    """A WARC record."""
+    """Return a WARC record."""
     when = time.strftime("WARC-Date: %Y-%m-%dT%H:%M:%SZ\r\n", time.gmtime(date)) if date else ""
     head = (
         f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n{when}{more}"

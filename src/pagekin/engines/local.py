@@ -1,4 +1,4 @@
-"""The build on this machine: compiled kernels on as many threads as there are cores."""
+"""Builds on this machine: compiled kernels on as many threads as there are cores."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from pagekin.bags import Strategy, StrategyError, make_bags
 from pagekin.clusters import (
     THESAURUS_ARRAYS,
     TREE_ARRAYS,
-    ClusterPlan,
+    ClusterSettings,
     Directory,
     PageTopics,
     Tree,
@@ -30,7 +30,7 @@ from pagekin.text import TEXT_ARRAYS, make_text, unfit_reason
 
 @dataclass
 class BuildReport:
-    """How a build went."""
+    """Facts, times and sizes of a finished build."""
 
     facts: dict[str, Any]
     read: ReadReport | None = None
@@ -45,7 +45,7 @@ def build_collection(
     plan: ReadPlan,
     strategy: Strategy,
     progress: Progress = lambda _s, _p: None,
-    clusters: ClusterPlan | None = None,
+    clusters: ClusterSettings | None = None,
     text: bool = False,
 ) -> BuildReport:
     """Read all sources and index them: one commit, so that readers see the old collection or the new one.
@@ -54,7 +54,7 @@ def build_collection(
     """
     _check(strategy)
     with KinWriter(plan.out, "pagekin build") as writer:
-        before = _former(plan.out)
+        before = _open_previous(plan.out)
         read = read_sources_into(writer, plan, progress)
         corpus = Corpus(writer.view(read.facts))
         stages = Stages(progress)
@@ -62,16 +62,17 @@ def build_collection(
         if text:
             facts |= make_text(writer, corpus, stages.tell)
         if clusters:
-            trees = make_trees(corpus, clusters, None, stages.tell)
-            facts |= _tree_facts(writer, corpus, trees, before, None, clusters.threads, stages)
+            threads = _thread_count(plan.workers)
+            trees = make_trees(corpus, clusters, None, stages.tell, threads)
+            facts |= _tree_facts(writer, corpus, trees, before, None, threads, stages)
         stages.tell("saving", 0.0)
         writer.commit(facts)
         stages.tell("saving", 1.0)
     return BuildReport(facts, read, stages.seconds, open_kin(plan.out).bytes_on_disk)
 
 
-def _former(path: Path) -> Kin | None:
-    """The collection that is there before a build, if it can be read."""
+def _open_previous(path: Path) -> Kin | None:
+    """Open the collection that is there before a build, if it can be read."""
     try:
         return open_kin(path)
     except KinError:
@@ -93,7 +94,7 @@ def index_collection(
     _check(strategy)
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin index") as writer:
-        corpus = _sound(path)
+        corpus = _open_undamaged(path)
         kin = corpus.kin
         stages = Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
@@ -103,15 +104,20 @@ def index_collection(
             facts |= make_text(writer, corpus, stages.tell, threads)
             anew += TEXT_ARRAYS
         stages.tell("saving", 0.0)
-        writer.commit(facts, keep=_kept(kin, anew))
+        writer.commit(facts, keep=_entries_except(kin, anew))
         stages.tell("saving", 1.0)
     before = kin.facts.get("index", {})
     replaced = before["strategy"]["name"] if before and _settings(before) != _settings(facts["index"]) else None
     return BuildReport(facts, None, stages.seconds, open_kin(path).bytes_on_disk, replaced)
 
 
+def _thread_count(asked: int) -> int:
+    """Return the number of threads to run: one per core for 0, and never more, which would only cost memory."""
+    return min(asked or default_workers(), default_workers())
+
+
 def _settings(index: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What decides about an index besides its collection."""
+    """Return what an index depends on besides its collection."""
     return index.get("digest"), index.get("not_citing")
 
 
@@ -123,43 +129,47 @@ def _check(strategy: Strategy) -> None:
         )
 
 
-def _sound(path: Path) -> Corpus:
-    """The corpus of a collection that is whole: compiled code does not look where it reads."""
+def _open_undamaged(path: Path) -> Corpus:
+    """Open a corpus and refuse a damaged one: compiled code does not check where it reads."""
     corpus = Corpus.open(path)
     if damage := next(check_corpus(corpus.kin), None):
         raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
     return corpus
 
 
-def _kept(kin: Kin, made_anew: str | tuple[str, ...]) -> dict[str, Any]:
-    """The manifest entries of all but what is made anew."""
+def _entries_except(kin: Kin, made_anew: str | tuple[str, ...]) -> dict[str, Any]:
+    """Return the manifest entries of all arrays but those that are made again."""
     return {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(made_anew)}
 
 
 def cluster_collection(
-    path: Path, plan: ClusterPlan, directory: Directory | None = None, progress: Progress = lambda _s, _p: None
-) -> list[Tree]:
+    path: Path, settings: ClusterSettings, directory: Directory | None = None,
+    progress: Progress = lambda _s, _p: None, threads: int = 0,
+) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection and its label, in place of those it has, and keep them in it."""
     open_kin(path)
     with KinWriter(path, "pagekin cluster") as writer:
-        corpus = _sound(path)
+        corpus = _open_undamaged(path)
         stages = Stages(progress)
-        trees = make_trees(corpus, plan, directory, stages.tell)
-        facts = _tree_facts(writer, corpus, trees, corpus.kin, None, plan.threads, stages)
-        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS)))
+        threads = _thread_count(threads)
+        trees = make_trees(corpus, settings, directory, stages.tell, threads)
+        facts = _tree_facts(writer, corpus, trees, corpus.kin, None, threads, stages)
+        writer.commit(
+            {**corpus.facts, **facts}, keep=_entries_except(corpus.kin, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
+        )
     return trees
 
 
 def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -> None:
-    """Make the label of a collection anew, with these terms added."""
+    """Make the label of a collection again, with these terms added."""
     open_kin(path)
     with KinWriter(path, "pagekin label") as writer:
-        corpus = _sound(path)
+        corpus = _open_undamaged(path)
         trees = read_trees(corpus.kin)
         if not any(tree.name == "clusters" for tree in trees):
             raise LabelError(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
         facts = put_label(writer, corpus, trees, corpus.kin, added, threads)
-        writer.commit({**corpus.facts, **facts}, keep=_kept(corpus.kin, LABEL_ARRAYS))
+        writer.commit({**corpus.facts, **facts}, keep=_entries_except(corpus.kin, LABEL_ARRAYS))
 
 
 def _tree_facts(
@@ -185,7 +195,7 @@ def _index_facts(
             f"there is nothing to index: no page was found, and a page is HTML with status 200. "
             f"Skipped: {skipped or 'nothing'}. {corpus.kin.path} is left as it was."
         )
-    threads = min(threads or default_workers(), default_workers())  # more would only cost memory
+    threads = _thread_count(threads)
     facts = make_bags(corpus, strategy, writer, stages.tell, not_citing, threads)
     kin: Kin = writer.view(corpus.facts, corpus.kin)
     if not facts["bags"]:

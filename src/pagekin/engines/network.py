@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
 from pagekin.bags import Strategy
-from pagekin.clusters import ClusterPlan
+from pagekin.clusters import MOST_PAGES, ClusterSettings
 from pagekin.engines.division import Census, count_pages, divide, whole_files
 from pagekin.engines.local import build_collection
 from pagekin.engines.stages import Progress, Stages
@@ -54,7 +54,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """How a network is to be made."""
+    """What `init_network` is to make, and how."""
 
     by: tuple[str, ...] = ("dns",)
     """dns, directory, clusters: a hierarchy for each."""
@@ -62,7 +62,8 @@ class NetworkPlan:
     """A table of addresses and classes, for the hierarchy `directory`."""
     name: str = ""
     min_pages: int = 3
-    max_clusters: int = 30
+    clusters: ClusterSettings = field(default_factory=ClusterSettings)
+    """How the clusters of each site are made; small sites have fewer of them."""
     host: str = "127.0.0.1"
     port: int = 8700
     one_port: bool = False
@@ -81,13 +82,13 @@ class NetworkPlan:
             raise NetworkError("--by names each hierarchy once, and at least one")
         if ("directory" in self.by) != (self.directory is not None):
             raise NetworkError("--by directory and --directory FILE go together")
-        if self.min_pages < 1 or self.max_clusters < 1 or self.processes < 1 or not 0 < self.port < 65536:
-            raise NetworkError("pages, clusters and processes are at least 1, and a port is below 65,536")
+        if self.min_pages < 1 or self.processes < 1 or not 0 < self.port < 65536:
+            raise NetworkError("pages and processes are at least 1, and a port is below 65,536")
 
 
 @dataclass
 class NetworkReport:
-    """How the making of a network went."""
+    """Facts about a network that was made."""
 
     network: Network
     pages: dict[str, int]
@@ -119,7 +120,7 @@ def init_network(
             "written anew."
         )
     units = whole_files(plan_units(sources, dict(plan.base_urls), plan.base_url))
-    with _locked(out):
+    with _lock_folder(out):
         clock = Stages(progress)
         key = _fingerprint(units, plan.limits)
         state = _State(out, _state_key(key, plan))
@@ -127,12 +128,12 @@ def init_network(
             state.census = count_pages(units, plan.min_pages, plan.directory, plan.limits, clock.tell)
         report = NetworkReport(Network("", ()), {}, skipped=dict(state.census.skipped))
         report.listed = sum(sum(counts.values()) for counts in state.census.classes.values())
-        groups = _groups(state.census, plan)
+        groups = _group_leaves(state.census, plan)
         leaves = [_Leaf(group, out, key, plan) for group in groups]
-        pages = _pages(leaves, units, state, plan, report, clock)
+        pages = _build_missing(leaves, units, state, plan, report, clock)
         groups = [replace(group, pages=pages[group.file]) for group in groups if group.file in pages]
         clock.tell("routers", 0.0)
-        trees = _trees(groups, state.census, out, plan)
+        trees = _make_hierarchies(groups, state.census, out, plan)
         made = make_network(plan.name or out.resolve().name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
         _write(file, made.to_toml().encode("utf-8", "replace"))
         shutil.rmtree(state.work, ignore_errors=True)
@@ -145,24 +146,30 @@ def init_network(
     return report
 
 
-def _groups(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
-    """The leaves to be; NetworkError if no network can come of them."""
+def _group_leaves(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
+    """Group hosts into leaves; NetworkError if no network can be made of them."""
     groups = group_hosts(census.hosts, plan.min_pages)
     if not groups:
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in census.skipped.most_common())
         raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
+    largest = max(groups, key=lambda group: group.pages)
+    if plan.clusters.method != "default" and largest.pages > MOST_PAGES:
+        raise NetworkError(
+            f"{largest.name} has {largest.pages:,} pages; the method {plan.clusters.method} takes {MOST_PAGES:,} at most. "
+            "The default method takes them."
+        )
     check_ports(len(groups) + 1, plan.port, plan.one_port)
     if plan.directory is not None and not census.classes:
         raise NetworkError(f"{plan.directory} lists none of the pages: are its addresses spelled like theirs?")
     return groups
 
 
-def _pages(
+def _build_missing(
     leaves: Sequence["_Leaf"], units: Sequence[Unit], state: "_State", plan: NetworkPlan, report: NetworkReport,
     clock: "Stages",
 ) -> dict[str, int]:  # fmt: skip
-    """The pages of all leaves, after those that are not whole were built; the report says how it went."""
-    pages = {leaf.group.file: count for leaf in leaves if (count := leaf.whole()) is not None}
+    """Build the leaves that are not complete, note in the report how it went, and return the pages of each leaf."""
+    pages = {leaf.group.file: count for leaf in leaves if (count := leaf.pages_if_complete()) is not None}
     report.kept = len(pages)
     wanted = [leaf for leaf in leaves if leaf.group.file not in pages]
     if wanted and not (state.divided and all(leaf.archive.exists() for leaf in wanted)):
@@ -181,8 +188,8 @@ def _pages(
 
 
 @contextlib.contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    """The folder, which nobody else writes meanwhile and which holds nothing but a network."""
+def _lock_folder(out: Path) -> Iterator[None]:
+    """Lock the folder against other writers; refuse one that holds other files than a network's."""
     if out.exists() and not out.is_dir():
         raise NetworkError(f"{out} is a file; name a folder to write to.")
     foreign = [one.name for one in out.iterdir()] if out.is_dir() else []
@@ -224,20 +231,20 @@ def _write(file: Path, data: bytes) -> None:
 
 
 def _fingerprint(units: Sequence[Unit], limits: Limits) -> str:
-    """What the leaves depend on: sources, limits, version. Sizes and times stand for the content of files."""
+    """Return a digest of what the leaves depend on: sources (by size and time of each file), limits, version."""
     said: list[Any] = [_FORMAT, __version__, repr(limits)]
     for unit in units:
         said += [unit.kind, str(Path(unit.path).resolve()), unit.member, unit.base_url]
-        said += (_looks(Path(unit.path) / name) for name in unit.files or ("",))
+        said += (_file_identity(Path(unit.path) / name) for name in unit.files or ("",))
     return _digest(said)
 
 
 def _state_key(key: str, plan: NetworkPlan) -> str:
-    """What counting and dividing depend on."""
-    return _digest([key, plan.min_pages, plan.directory and _looks(plan.directory)])
+    """Return a digest of what counting and dividing depend on."""
+    return _digest([key, plan.min_pages, plan.directory and _file_identity(plan.directory)])
 
 
-def _looks(file: Path) -> list[Any]:
+def _file_identity(file: Path) -> list[Any]:
     try:
         found = file.stat()
     except OSError:
@@ -253,19 +260,20 @@ def _digest(said: Any) -> str:
 
 
 class _Leaf:
-    """A leaf that is to be built."""
+    """A leaf to build, and the files that belong to it."""
 
     def __init__(self, group: SiteGroup, out: Path, key: str, plan: NetworkPlan) -> None:
         self.group = group
         self.kin = out / LEAVES / f"{group.file}.kin"
         self.note = out / LEAVES / f"{group.file}.json"
         self.archive = out / WORK / f"{group.file}.warc.gz"
-        self.clusters = max(1, min(plan.max_clusters, group.pages // PAGES_PER_CLUSTER))
-        self.key = _digest([key, group.hosts, self.clusters])
+        most = max(1, min(plan.clusters.max_clusters, group.pages // PAGES_PER_CLUSTER))
+        self.clusters = replace(plan.clusters, max_clusters=most)
+        self.key = _digest([key, group.hosts, asdict(self.clusters)])
         self.limits = plan.limits
 
-    def whole(self) -> int | None:
-        """The pages of the leaf's collection, if it is built already and of the same pages."""
+    def pages_if_complete(self) -> int | None:
+        """Return the number of pages of the leaf's collection if it was built from the same pages, else None."""
         try:
             note = json.loads(self.note.read_bytes())
             kin = open_kin(self.kin)
@@ -277,7 +285,7 @@ class _Leaf:
 
 
 class _State:
-    """The work folder: archives of leaves that are still to be built, and what was counted."""
+    """The work folder: archives of leaves that are not built yet, and the counts of pages."""
 
     def __init__(self, out: Path, key: str) -> None:
         self.work = out / WORK
@@ -310,13 +318,15 @@ class _State:
 def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int, tell: Progress) -> Iterator[tuple[_Leaf, int | str]]:
     """Build leaves, the largest first: each with its number of pages, or the reason why there is none."""
     total, done = sum(leaf.group.pages for leaf in leaves) or 1, 0
-    for leaf, built in _built(sorted(leaves, key=lambda one: (-one.group.pages, one.group)), out, processes):
+    for leaf, built in _build_in_processes(
+        sorted(leaves, key=lambda one: (-one.group.pages, one.group)), out, processes
+    ):
         done += leaf.group.pages
         tell("building", done / total)
         yield leaf, built
 
 
-def _built(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
+def _build_in_processes(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
     if processes <= 1 or len(leaves) <= 1:
         for leaf in leaves:
             yield leaf, _build(leaf)
@@ -356,7 +366,7 @@ def _build(leaf: _Leaf) -> int | str:
     leaf.note.unlink(missing_ok=True)
     plan = ReadPlan([str(leaf.archive)], leaf.kin, workers=1, limits=leaf.limits)
     try:
-        report = build_collection(plan, Strategy(), clusters=ClusterPlan(max_clusters=leaf.clusters), text=True)
+        report = build_collection(plan, Strategy(), clusters=leaf.clusters, text=True)
     except DamagedInputError as error:
         return str(error)
     except KinError as error:
@@ -371,22 +381,22 @@ def _build(leaf: _Leaf) -> int | str:
 # -- routers ------------------------------------------------------------------------------------------------------------
 
 
-def _trees(groups: Sequence[SiteGroup], census: Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
+def _make_hierarchies(groups: Sequence[SiteGroup], census: Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
     makers: dict[str, Callable[[], Hierarchy]] = {
         "dns": lambda: dns_tree(groups),
-        "directory": lambda: directory_tree(_classes(groups, census)),
-        "clusters": lambda: cluster_tree(_labels(groups, out)),
+        "directory": lambda: directory_tree(_class_counts(groups, census)),
+        "clusters": lambda: cluster_tree(_read_labels(groups, out)),
     }
     return [makers[one]() for one in plan.by]
 
 
-def _classes(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
-    """Listed pages of each leaf by their class."""
+def _class_counts(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
+    """Count the listed pages of each leaf by their class."""
     return {
         group.file: sum((census.classes.get(host, Counter()) for host in group.hosts), Counter()) for group in groups
     }
 
 
-def _labels(groups: Sequence[SiteGroup], out: Path) -> dict[str, ContentLabel]:
+def _read_labels(groups: Sequence[SiteGroup], out: Path) -> dict[str, ContentLabel]:
     labels = {group.file: read_label(open_kin(out / LEAVES / f"{group.file}.kin")) for group in groups}
     return {file: label for file, label in labels.items() if label is not None}

@@ -7,7 +7,7 @@ Progress = Callable[[str, float], None]
 
 
 class Stages:
-    """A clock that notes how long each stage took, and passes progress on.
+    """A clock that measures how long each stage takes, and passes progress on.
 
     Stages report when a piece of work is done, so the time since the last report is theirs.
     """
@@ -18,7 +18,7 @@ class Stages:
         self._since = time.perf_counter()
 
     def tell(self, stage: str, share: float) -> None:
-        """A piece of a stage is done."""
+        """Note that a part of a stage is done."""
         now = time.perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now

@@ -106,7 +106,14 @@ def make_bench(
     primary = classes[class_offsets[:-1]] if len(chosen) else classes
     bootstrap = ClassBootstrap(primary[from_here], rounds, seed)
     return Bench(
-        directory, directory.urls[chosen], from_here, class_offsets, classes, directory.apart(), bootstrap, note
+        directory,
+        directory.urls[chosen],
+        from_here,
+        class_offsets,
+        classes,
+        directory.class_distances(),
+        bootstrap,
+        note,
     )
 
 

@@ -1,7 +1,7 @@
 """The content label of a collection, from its clusters and within budgets: the abstraction functions of a leaf."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from pagekin.bags import Vocabulary, word_hash
 from pagekin.clusters import (
     TERM_ATTRIBUTES,
     TermCounts,
+    TermSettings,
     TermVectors,
     Tree,
     complete_link,
@@ -54,7 +55,8 @@ class Leaf:
         self.words: Vocabulary = term_words(corpus)
         self.all = count_terms(corpus, self.words, threads)
         self.noted = noted_terms(corpus, self.words, self.all)
-        self.weights = weigh_terms(self.noted).weights
+        self.factors = TermSettings(**tree.facts.get("terms", {}))
+        self.weights = aligned_weights(self.noted, self.factors)
         self.search_words = search_words(corpus)
         self.searched = count_terms(corpus, self.search_words, threads)
         self.sizes = np.asarray(corpus.pages.html_bytes).astype(np.int64)
@@ -86,7 +88,7 @@ class Leaf:
         if merged:
             offsets = np.cumsum([0, *(len(one.terms) for one in found)])
             terms, counts = (np.concatenate([getattr(one, name) for one in found]) for name in ("terms", "tf"))
-            parts = merge_documents(offsets, terms, counts, self.noted.width, most)
+            parts = merge_documents(offsets, terms, counts, self.noted.width, most, self.factors)
             found = [self._of_nodes(tuple(nodes[place] for place in part)) for part in parts]
         return sorted(found, key=lambda one: (-len(one.pages), one.nodes)), merged
 
@@ -121,7 +123,7 @@ class Leaf:
     def group(self, found: _Pages, most: int) -> Group:
         """What a label may say of some pages, with so many terms at most."""
         by_size = sorted(found.nodes, key=lambda node: (-len(self.tree.pages_of(node)), node))
-        described = [self.tree.described[node] for node in by_size if self.tree.described]
+        described = [self.tree.descriptions[node] for node in by_size if self.tree.descriptions]
         # Of merged clusters the largest give the name and the central pages, in turn.
         name = "; ".join(dict.fromkeys(one.name for one in described[:3] if one.name))
         central = [one.central[turn] for turn in range(10) for one in described if turn < len(one.central)]
@@ -212,14 +214,26 @@ def _noted(first: Array, terms: Array, counts: Array) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def merge_documents(offsets: Array, terms: Array, tf: Array, width: int, most: int) -> list[list[int]]:
-    """Complete link on terms of documents, given as rows of terms with their tf: which of them go together.
+def aligned_weights(counted: TermCounts, factors: TermSettings | None) -> npt.NDArray[np.float32]:
+    """Return the weight of every counted term by equation 8: 0 under attributes that are left out."""
+    weighed = weigh_terms(counted, factors).weights
+    if len(weighed) == len(counted.terms):
+        return weighed
+    weights = np.zeros(len(counted.terms), np.float32)
+    weights[np.array(astuple(factors or TermSettings()))[counted.terms % len(TERM_ATTRIBUTES)] > 0] = weighed
+    return weights
+
+
+def merge_documents(
+    offsets: Array, terms: Array, tf: Array, width: int, most: int, factors: TermSettings | None = None
+) -> list[list[int]]:
+    """Group documents, given as rows of terms with their tf, by complete link on their terms.
 
     Terms weigh by equation 8 times the square of log N / df among these documents: each of them has hundreds of terms, and
     by those that all share, the large ones would merge into one.
     """
     counts = np.minimum(tf, 2**31 - 1).astype(np.int32)
-    weights = weigh_terms(TermCounts(offsets, terms, counts, width)).weights.astype(np.float64)
+    weights = aligned_weights(TermCounts(offsets, terms, counts, width), factors).astype(np.float64)
     documents = len(offsets) - 1
     df = np.bincount(terms, minlength=width)
     weights *= np.log((documents + 1) / df[terms]) ** 2

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from pagekin.bags.copies import PLACES
 from pagekin.routers.damage import damaged
 from pagekin.routers.messages import Bag, RouterError
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.related import ENTRIES, Query
+from pagekin.similarity import Query, RelatedIndex
+from pagekin.similarity.related import ENTRIES
 
 Mask = npt.NDArray[np.bool_]
 _ENTRIES = 16 * ENTRIES

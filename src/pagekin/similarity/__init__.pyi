@@ -1,5 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .answers import Answer, Query, RelatedError, Result
 from .check import INDEX_ARRAYS, check_index
 from .exact import jaccard
 from .explain import Citation, Citations, SharedTerm, cut_text, links_to, shared_terms, tidy_text
@@ -7,7 +8,7 @@ from .index import make_index
 from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
-from .related import LIST_ENTRIES, Answer, Query, RelatedError, RelatedIndex, Result
+from .related import LIST_ENTRIES, RelatedIndex
 
 __all__ = [
     "INDEX_ARRAYS",

@@ -23,7 +23,7 @@ _MADE_AGAIN = 32
 
 
 def check_index(kin: Kin) -> Iterator[Finding]:
-    """Every length, reference, sum or signature that does not fit; nothing if there is no index.
+    """Yield every length, reference, sum or signature that does not fit; nothing if there is no index.
 
     Expects a whole corpus. What is costly to make, signatures, sketches and hashes, is made again for some.
     """
@@ -65,7 +65,7 @@ def _check_list_shapes(kin: Kin, m: int) -> Iterator[Finding]:
 
 
 def _check_lists(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
-    """Every list of I holds, in order, the documents whose value in H is the list's key and that may be answers."""
+    """Check that every list of I holds, in order, the documents with the list's key in H that may be answers."""
     m = strategy.signature.m
     rows = kin["signature.rows"].reshape(-1, m)
     may = Bags(kin).inlinks >= strategy.signature.min_inlinks
@@ -85,7 +85,7 @@ def _check_lists(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
 
 
 def _check_signatures(kin: Kin, maker: Maker) -> Iterator[Finding]:
-    """Some bags, spread over all, signed again."""
+    """Sign some bags, spread over all, again."""
     bags, rows = Bags(kin), kin["signature.rows"].reshape(-1, maker.m)
     for document in spread_sample(len(bags), _MADE_AGAIN).tolist():
         terms, weights = bags.bag(document)

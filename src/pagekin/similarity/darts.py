@@ -50,13 +50,13 @@ _LOG2E = 1.4426950408889634
 _ROUND = 1.5 * 2**52  # a double near this one holds no fraction, and its last bits are an integer
 
 
-def _mixed(number: int) -> np.uint64:
-    """`mix64` of one number."""
+def _mix_one(number: int) -> np.uint64:
+    """Return `mix64` of one number."""
     return np.uint64(mix64(np.array([number % 2**64], dtype=np.uint64))[0])
 
 
 def _exp(level: Array) -> npt.NDArray[np.float64]:
-    """e^level for levels from 0 to PIECE."""
+    """Return e^level for levels from 0 to PIECE."""
     power = level * _LOG2E
     rounded = power + _ROUND
     y = power - (rounded - _ROUND)
@@ -74,23 +74,23 @@ class Darts:
 
     def __init__(self, m: int, seed: int) -> None:
         self.m = m
-        self.seed = _mixed(seed * int(_NAME) + int(GOLDEN))
+        self.seed = _mix_one(seed * int(_NAME) + int(GOLDEN))
         self.reach = FIRST * m
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
-        """The signature of one bag, given its terms' hashes and its weights, which sum to 1: numpy alone."""
+        """Sign one bag, given its terms' hashes and its weights, which sum to 1: numpy alone."""
         with np.errstate(over="ignore"):
             best = _throw(hashes, weights, self.seed, self.reach, self.m)
             for j in np.flatnonzero(best == _EMPTY):
                 for layer in range(1, LAYERS):
-                    higher = _mixed(int(self.seed) + (layer << 32) + int(j))
+                    higher = _mix_one(int(self.seed) + (layer << 32) + int(j))
                     best[j] = _throw(hashes, weights, higher, LATER, 1)[0]
                     if best[j] != _EMPTY:
                         break
             return ((best * _NAME) >> np.uint64(32)).astype(np.uint32)  # the four bytes by which H knows a dart
 
     def sign_bags(self, terms: Array, weights: Array, offsets: Array, hashes: Array) -> npt.NDArray[np.uint32]:
-        """The signatures of many bags as an array (bags, m): compiled, on the calling thread."""
+        """Sign many bags, as an array (bags, m): compiled, on the calling thread."""
         from pagekin.similarity._kernels.darts import sign_by_darts
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
@@ -101,14 +101,14 @@ class Darts:
 
 
 def _throw(hashes: Array, weights: Array, seed: np.uint64, reach: float, positions: int) -> npt.NDArray[np.uint64]:
-    """The least dart of each position in one layer of ranks, with `reach` darts to the unit of weight."""
+    """Return the least dart of each position in one layer of ranks, with `reach` darts to the unit of weight."""
     least = np.full(positions, _EMPTY, dtype=np.uint64)
     level = weights.astype(np.float64) * reach
     states, rests = [hashes ^ seed], [_exp(np.minimum(level, PIECE))]
     piece = 1
     while np.any(level > PIECE):
         hashes, level = hashes[level > PIECE], level[level > PIECE] - PIECE
-        states.append(hashes ^ _mixed(int(seed) + piece))
+        states.append(hashes ^ _mix_one(int(seed) + piece))
         rests.append(_exp(np.minimum(level, PIECE)))
         piece += 1
     state, rest = np.concatenate(states), np.concatenate(rests)

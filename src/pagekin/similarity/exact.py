@@ -12,7 +12,7 @@ _BLOCK = 1 << 22
 
 
 def jaccard(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
-    """Σ min / Σ max of two bags, each given as (terms, weights)."""
+    """Return Σ min / Σ max of two bags, each given as (terms, weights)."""
     _, mine, theirs = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
     shared = float(np.sum(np.minimum(a[1][mine], b[1][theirs]), dtype=np.float64))
     both = float(np.sum(a[1], dtype=np.float64)) + float(np.sum(b[1], dtype=np.float64))
@@ -20,7 +20,7 @@ def jaccard(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
 
 
 def cosine(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
-    """The cosine of the angle between two bags, each given as (terms, weights)."""
+    """Return the cosine of the angle between two bags, each given as (terms, weights)."""
     _, mine, theirs = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
     product = float(np.dot(a[1][mine].astype(np.float64), b[1][theirs].astype(np.float64)))
     norms = np.linalg.norm(a[1].astype(np.float64)) * np.linalg.norm(b[1].astype(np.float64))
@@ -28,11 +28,10 @@ def cosine(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
 
 
 class ExactSimilarity:
-    """The similarity of one bag to many, by a table of the bag's weights over all terms.
+    """Compares one bag with many, by a table of the bag's weights over all terms.
 
-    The table is made once and cleaned after each use: it is as long as the vocabulary, a bag is not. So one object
-    serves one query at a time. Those that are asked often do it `compiled`: that is several times as fast, but to load
-    the compiler takes longer than one answer.
+    The table is as long as the vocabulary, so it is made once and cleaned after each use: one object serves one query at
+    a time. Pass `compiled` for many queries: several times as fast, but loading the compiler takes longer than one answer.
     """
 
     def __init__(self, bags: Bags, compiled: bool = False) -> None:
@@ -41,7 +40,7 @@ class ExactSimilarity:
         self._table = np.zeros(len(bags.hashes), dtype=np.float32)
 
     def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
-        """The Jaccard similarity of a bag to each of `documents`; `total` is the sum of its weights, unknown terms' too."""
+        """Return the Jaccard similarity of a bag to each document; `total` is the sum of its weights, unknown terms' too."""
         found = np.zeros(len(documents))
         self._table[terms] = weights
         try:

@@ -65,7 +65,7 @@ class Citation:
 def shared_terms(
     corpus: Corpus, bags: Bags, query: tuple[Array, Array, Array], total: float, document: int, count: int = TERMS
 ) -> tuple[SharedTerm, ...]:
-    """The terms that a query, (terms, weights, origins), shares with a document, those that count most first."""
+    """Return the terms that a query (terms, weights, origins) shares with a document, those that count most first."""
     terms, weights = bags.bag(document)
     common, mine, theirs = np.intersect1d(query[0], terms, assume_unique=True, return_indices=True)
     least = np.minimum(query[1][mine], weights[theirs]).astype(np.float64)
@@ -87,7 +87,7 @@ def shared_terms(
 
 
 def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
-    """(anchors, pages): one link from each other page to an address, if possible one with words."""
+    """Return (anchors, pages): one link from each other page to an address, with words if it has such a link."""
     anchors = corpus.anchors_in(url).astype(np.int64)
     if not len(anchors):
         return anchors, anchors
@@ -102,7 +102,7 @@ def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
 
 
 class Citations:
-    """Links as they stand in the texts of a corpus, told to explain answers about `asked`; each text is read once."""
+    """Quotes links to explain answers about the addresses `asked`; reads each page's text once."""
 
     def __init__(self, corpus: Corpus, asked: Iterable[int] = (), likeness: Likeness | None = None) -> None:
         self._corpus = corpus
@@ -117,7 +117,7 @@ class Citations:
         return self._told(*self._around(anchor), False)
 
     def telling(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
-        """Links to an address from different pages, those first that tell most of why it is an answer.
+        """Return links to an address from different pages, those first that explain best why it is an answer.
 
         First from pages that link to what was asked about, too. Of these, from pages that are like both, if that can be told,
         and then from pages with few links, since a page that links to little means more by it than a list of everything; so
@@ -143,7 +143,7 @@ class Citations:
         return tuple(told for _rank, told in sorted(read, key=lambda one: one[0])[:count])
 
     def _around(self, anchor: int) -> tuple[int, str, str, str]:
-        """(the page on which a link stands; its line's text before it, in it and after it, near enough)."""
+        """Return (the page of a link; its line's text before it, in it and after it, cut to a readable length)."""
         anchors = self._corpus.anchors
         page = self._corpus.page_of_anchor(anchor)
         if page not in self._texts:
@@ -176,12 +176,12 @@ class Citations:
 
 
 def cut_text(text: str, most: int) -> str:
-    """The beginning of a text, cut between words where it is too long."""
+    """Return the beginning of a text, cut between words where it is too long."""
     return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
 
 
 def tidy_text(text: str) -> str:
-    """A text with single spaces, and none before a comma or behind a bracket: there was a link's border."""
+    """Return a text with single spaces, and none before a comma or behind a bracket, where a link's border was."""
     return _STRAY_SPACE.sub("", _SPACE.sub(" ", text))
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def matches_above(alpha: float, m: int) -> int:
-    """The least number of agreeing positions that is more than α·m."""
+    """Return the least number of agreeing positions that is more than α·m."""
     return math.floor(alpha * m + 1e-9) + 1
 
 
@@ -19,7 +19,7 @@ def process_query(
     alpha: float,
     leave_out: frozenset[int] = frozenset(),
 ) -> list[tuple[int, int]]:
-    """(document, agreeing positions) of all documents α-similar to the query, the best first, ties by document.
+    """Return (document, agreeing positions) of all documents α-similar to the query, the best first, ties by document.
 
     `inverted[j][h]` lists the documents whose value at position j is h.
     """
@@ -33,7 +33,7 @@ def process_query(
 
 
 def inverted_lists(rows: npt.NDArray[Any]) -> list[dict[int, list[int]]]:
-    """I made from H in the plainest way."""
+    """Return I, made from H in the plainest way."""
     lists: list[dict[int, list[int]]] = []
     for column in np.asarray(rows).T.tolist():
         here: dict[int, list[int]] = {}

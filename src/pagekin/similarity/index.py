@@ -48,7 +48,7 @@ def make_index(
 
 
 def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads: int) -> Array:
-    """Every bag's signature, (documents, m), also written as `signature.rows`."""
+    """Sign every bag, write the signatures as `signature.rows` and return them, (documents, m)."""
     bags = Bags(kin)
     offsets = np.asarray(bags.offsets, dtype=np.int64)
     hashes = np.array(bags.hashes)
@@ -68,7 +68,7 @@ def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads
 
 
 def _lists(rows: Array, answers: Array, first: int, last: int) -> list[tuple[Array, Array, Array]]:
-    """(documents by value, distinct values, where each value's documents begin) of some positions."""
+    """Return (documents by value, distinct values, where each value's documents begin) of some positions."""
     found = []
     for column in np.ascontiguousarray(rows[:, first:last].T):
         pairs = column[answers].astype(np.uint64) << np.uint64(32) | answers

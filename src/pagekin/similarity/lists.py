@@ -23,7 +23,7 @@ _DENSE = 40
 
 
 @dataclass(frozen=True)
-class Found:
+class MatchedDocuments:
     """Documents and the number of positions (of those that were read) at which each agrees with the query."""
 
     docs: npt.NDArray[np.int64]
@@ -47,14 +47,14 @@ class SignatureIndex:
         return len(self.rows)
 
     def arrays(self) -> tuple[Array, Array, Array, Array, Array]:
-        """(rows, documents of the lists, keys, starts, positions), for kernels."""
+        """Return (rows, documents of the lists, keys, starts, positions), for kernels."""
         return (
             np.array(self.rows), np.array(self._docs), np.array(self._keys), self._starts.astype(np.int64),
             self._positions.astype(np.int64),
         )  # fmt: skip
 
     def spans(self, signature: Array) -> tuple[Array, Array]:
-        """Where the list of each of the signature's values begins and ends: all positions searched in step."""
+        """Return where the list of each of the signature's values begins and ends: all positions are searched in step."""
         if not len(self._keys):  # no document may be an answer
             return np.zeros(self.m, np.int64), np.zeros(self.m, np.int64)
         first, end = self._positions[:-1], self._positions[1:]
@@ -71,7 +71,7 @@ class SignatureIndex:
         return starts, np.where(found, self._starts.take(place + 1, mode="clip"), starts).astype(np.int64)
 
     def _read(self, starts: Array, ends: Array, at_least: int = 1) -> tuple[Array, Array]:
-        """(documents in order, how often each) in some lists, of those that are there often enough."""
+        """Return (documents in order, how often each) of those that stand in some lists often enough."""
         pieces = [self._docs[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True) if b > a]
         if not pieces:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -87,11 +87,11 @@ class SignatureIndex:
         return entries[last[often]].astype(np.int64), counts[often]
 
     def matches(self, signature: Array, docs: Array) -> npt.NDArray[np.int64]:
-        """At how many positions each document agrees with the signature, from H."""
+        """Count the positions at which each document agrees with the signature, from H."""
         return np.asarray(np.add.reduce(self.rows[docs] == signature, axis=1, dtype=np.int64))
 
-    def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> Found:
-        """What Figure 11 gives for α, or the first k of it: the same documents, counts and order, the best first.
+    def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> MatchedDocuments:
+        """Return Figure 11's answer for α, or its first k: the same documents, counts and order, the best first.
 
         A document that agrees in T positions stands in at least one of any m - T + 1 lists, and in at least r + 1 of any
         m - T + 1 + r. So the shortest lists are read, and documents that can reach T are looked up in H. For the best k,
@@ -106,13 +106,13 @@ class SignatureIndex:
         if k and read[-1] > _FIRST_ENTRIES:
             first = max(int(np.searchsorted(read, _FIRST_ENTRIES, side="right")), 1)
             docs, counts = self._read(starts[:first], ends[:first])
-            docs, counts = _highest(docs, counts, 4 * k + 64)
+            docs, counts = _take_highest(docs, counts, 4 * k + 64)
             docs = docs[eligible(docs)]
             rows_read += len(docs)
             if len(docs) >= k:
                 needed = max(needed, int(np.partition(self.matches(signature, docs), len(docs) - k)[len(docs) - k]))
         if needed > self.m:
-            return Found(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, rows_read)
+            return MatchedDocuments(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, rows_read)
         base = self.m - needed + 1
         # More lists than must be are read as long as they are short: each spares the rows of documents seen less often.
         worth = max(_CHEAP_ENTRIES, _FURTHER * int(read[base - 1]))
@@ -126,10 +126,10 @@ class SignatureIndex:
         enough = counts >= needed
         docs, counts = docs[enough], counts[enough]
         order = np.lexsort((docs, -counts))[:k]
-        return Found(docs[order], counts[order], int(read[lists - 1]), rows_read)
+        return MatchedDocuments(docs[order], counts[order], int(read[lists - 1]), rows_read)
 
     def _verify(self, signature: Array, docs: Array, most: Array, k: int | None) -> tuple[Array, Array, int]:
-        """(documents, their matches, how many were looked up), leaving out those that cannot be among the best k.
+        """Return (documents, their matches, how many were looked up), without those that cannot be among the best k.
 
         `most` is what each document can reach at the most.
         """
@@ -148,8 +148,8 @@ class SignatureIndex:
             done = min(done + _VERIFIED, len(docs))
         return docs[:done], counts[:done], done
 
-    def candidates(self, signature: Array, depth: int, entries: int, eligible: Eligible) -> Found:
-        """The `depth` documents that agree with the signature most often in its shortest lists, in no order.
+    def candidates(self, signature: Array, depth: int, entries: int, eligible: Eligible) -> MatchedDocuments:
+        """Return the `depth` documents that agree with the signature most often in its shortest lists, in no order.
 
         Lists are read, the shortest first, while they hold no more than `entries` documents together; long lists cost
         most and tell least.
@@ -162,12 +162,12 @@ class SignatureIndex:
         order = order[:count]
         docs, counts = self._read(starts[order], ends[order])
         may = eligible(docs)
-        docs, counts = _highest(docs[may], counts[may], depth)
-        return Found(docs, counts, int(read[count - 1]), 0)
+        docs, counts = _take_highest(docs[may], counts[may], depth)
+        return MatchedDocuments(docs, counts, int(read[count - 1]), 0)
 
 
-def _highest(docs: Array, counts: Array, n: int) -> tuple[Array, Array]:
-    """The n documents with the highest counts, in no order; of equals the first."""
+def _take_highest(docs: Array, counts: Array, n: int) -> tuple[Array, Array]:
+    """Return the n documents with the highest counts, in no order; of equals the first."""
     if len(docs) <= n:
         return docs, counts
     least = np.partition(counts, len(counts) - n)[len(counts) - n]

@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 
 
 class Maker(Protocol):
-    """Makes of each bag m values, so that two bags agree in as many positions as their Jaccard similarity says.
+    """Turns each bag into m values, so that two bags agree in a share of positions that estimates their Jaccard similarity.
 
     A bag is a set of terms, each given by its 64-bit hash, with weights that sum to 1. Signatures can be compared if
     they come from makers of the same name, m and seed, on whatever machine.

@@ -2,16 +2,14 @@
 
 import math
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import (
-    EMPTY_PLACE,
-    SKETCH_PLACES,
     Bags,
     Origin,
     Strategy,
@@ -20,6 +18,7 @@ from pagekin.bags import (
     strategy_of_index,
 )
 from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, unknown_url_message
+from pagekin.similarity.answers import Answer, GroupedDocuments, Query, RelatedError, Result, UrlList
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.explain import Citation, Citations, SharedTerm, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
@@ -39,102 +38,6 @@ _Z = 1.96
 def looked_at(k: int) -> int:
     """How many documents are first looked at for k groups of near-duplicates."""
     return 4 * k + 50
-
-
-class RelatedError(Exception):
-    """A question that cannot be answered; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is looked for: a bag, and the documents that are not to be answers."""
-
-    terms: Array
-    """The bag's terms that the collection knows."""
-    weights: Array
-    total: float
-    """The sum of all the bag's weights, unknown terms' too."""
-    signature: npt.NDArray[np.uint32]
-    documents: tuple[int, ...] = ()
-    origins: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
-    """`Origin` flags of `terms`."""
-    sketch: Array = field(default_factory=lambda: np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16))
-    """Of the page's own words; empty where several pages or none are meant."""
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Result:
-    """One related page."""
-
-    url: str
-    title: str
-    similarity: float
-    error: float
-    """Half the width of the 95 % interval of an estimate; 0 when the similarity is exact."""
-    captured: bool
-    """Whether the page itself was read; otherwise it is known by the links to it."""
-    copies: tuple[str, ...] = ()
-    """Near-duplicates and aliases, folded under this result."""
-    terms: tuple[SharedTerm, ...] = ()
-    citations: tuple[Citation, ...] = ()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Related pages and what is to be known about how they were found."""
-
-    results: list[Result]
-    copies: list[str]
-    """Near-duplicates of the page that was asked about."""
-    exact: bool
-    """Whether every page was compared, not only the likeliest."""
-    estimated: bool
-    alpha: float = 0.0
-    """Results have a similarity above this: the strategy's α, or what the question asked for."""
-    below_threshold: int = 0
-    """Pages with some similarity that α left out, where fewer results were found than asked for; 0 otherwise."""
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """Related documents in groups of near-duplicates, the best first; each group's similarity is its first's."""
-
-    groups: list[list[int]]
-    similarity: list[float]
-    copies: list[int]
-    """Near-duplicates of the query."""
-    below_threshold: int = 0
-    """Documents with some similarity that α left out, where there are fewer groups than asked for."""
-
-
-class UrlList(Sequence[str]):
-    """The URLs of all documents, read when asked for."""
-
-    def __init__(self, corpus: Corpus, bags: Bags) -> None:
-        self._corpus, self._bags = corpus, bags
-
-    def __len__(self) -> int:
-        return len(self._bags)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        if place < 0:
-            place += len(self)
-        if not 0 <= place < len(self):
-            raise IndexError(f"there are {len(self):,} URLs, none numbered {place}")
-        return self._corpus.url(int(self._bags.urls[place]))
-
-    def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(len(self)))
-
-    def __contains__(self, url: object) -> bool:
-        return isinstance(url, str) and self._bags.document(self._corpus.url_number(url)) >= 0
 
 
 class RelatedIndex:
@@ -334,7 +237,7 @@ class RelatedIndex:
 
     def reranked(
         self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = LIST_ENTRIES
-    ) -> "Grouped":
+    ) -> GroupedDocuments:
         """The best of the likeliest documents by exact similarity; more of them where near-duplicates take all places."""
         depth = max(DEPTH, looked_at(k) if fold else k)
         while True:
@@ -345,7 +248,7 @@ class RelatedIndex:
                 return grouped
             depth, entries = _DEEPER * depth, _DEEPER * entries
 
-    def _estimated(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> "Grouped":
+    def _estimated(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> GroupedDocuments:
         """The documents that Figure 11 puts first, by estimated similarity; more where near-duplicates take all places."""
         wanted = looked_at(k) if fold else k
         while True:
@@ -360,7 +263,7 @@ class RelatedIndex:
 
     def _grouped(
         self, query: Query, documents: Array, similarity: Array, alpha: float, k: int, fold: bool
-    ) -> "Grouped":
+    ) -> GroupedDocuments:
         """Divide the ranked documents above α into k groups of near-duplicates, or give each by itself."""
         above = int(np.count_nonzero(similarity > alpha))
         below = len(documents) - above
@@ -370,7 +273,7 @@ class RelatedIndex:
         else:
             groups, copies = [[d] for d in documents[:k].tolist()], []
         values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
-        return Grouped(groups, [values[group[0]] for group in groups], copies, below if len(groups) < k else 0)
+        return GroupedDocuments(groups, [values[group[0]] for group in groups], copies, below if len(groups) < k else 0)
 
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Return the documents above α with their exact similarity, the best first, ties by document."""

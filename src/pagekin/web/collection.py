@@ -124,7 +124,7 @@ class Collection:
 
     def cluster_link(self, tree: Tree, node: int) -> ClusterLink:
         """A node of a hierarchy."""
-        about = tree.described[node] if tree.described else None
+        about = tree.descriptions[node] if tree.descriptions else None
         name = plain(about.name) if about and about.name else ("All pages" if not node else f"{tree.name} {node}")
         return ClusterLink(tree=tree.name, node=node, name=name, pages=len(tree.pages_of(node)))
 

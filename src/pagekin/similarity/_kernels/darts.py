@@ -24,7 +24,7 @@ _ROOM = 2048  # darts on their way to their positions; 16 kB stay in the nearest
 
 @intrinsic
 def _bits(_typing: Any, value: Any) -> Any:
-    """A double's 64 bits."""
+    """Return a double's 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(types.uint64))
@@ -34,7 +34,7 @@ def _bits(_typing: Any, value: Any) -> Any:
 
 @intrinsic
 def _double(_typing: Any, bits: Any) -> Any:
-    """The double with these 64 bits."""
+    """Return the double with these 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(types.float64))
@@ -44,7 +44,7 @@ def _double(_typing: Any, bits: Any) -> Any:
 
 @intrinsic
 def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) -> Any:
-    """(how many of a term's next eight darts lie below its weight, what is left of `rest` after all of them).
+    """Return (how many of a term's next eight darts lie below its weight, what is left of `rest` after them).
 
     Writes the eight to `queue` from `place` on: those below the weight come first. Written as eight lanes because the
     compiler does not find them itself; any processor runs it, in as many steps as it needs.
@@ -92,7 +92,7 @@ def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) ->
 
 @njit(cache=True, nogil=True, inline="always")
 def mix64(value):
-    """A bijection of 64-bit numbers that leaves no pattern; `similarity.darts` has it for numpy."""
+    """Mix a 64-bit number: a bijection that leaves no pattern; `bags.words` has it for numpy."""
     z = (value ^ (value >> uint64(30))) * _FIRST
     z = (z ^ (z >> uint64(27))) * _SECOND
     return z ^ (z >> uint64(31))
@@ -100,7 +100,7 @@ def mix64(value):
 
 @njit(cache=True, nogil=True, inline="always")
 def _exp(level, powers):
-    """e^level for levels from 0 to 512."""
+    """Return e^level for levels from 0 to 512."""
     p1, p2, p3, p4, p5, p6 = powers
     power = level * _LOG2E
     rounded = power + _ROUND
@@ -111,7 +111,7 @@ def _exp(level, powers):
 
 @njit(cache=True, nogil=True)
 def _first_darts(weights, seed, reach, powers, state, rest, hit):
-    """How many weights reach beyond one piece; `hit[i]` says whether the first dart of term i lies below its weight.
+    """Mark in `hit[i]` whether the first dart of term i lies below its weight; count the weights beyond one piece.
 
     No branch and no table, so that the compiler takes eight terms at a time.
     """
@@ -137,7 +137,7 @@ def _settle(queue, waiting, best):
 
 @njit(cache=True, nogil=True, inline="always")
 def _throw_piece(state, level, rest, queue, waiting, best):
-    """How many darts wait after those of one piece of a term's axis, e^level = rest, have joined them."""
+    """Add the darts of one piece of a term's axis, e^level = rest, to those that wait; return how many wait."""
     # The blocks that will do mostly, so that the processor need not guess from each whether it is the last: what it
     # drops after a wrong guess is dearer than a block too many, in which no dart lies below the weight.
     blocks = 1 + int64(level * (1.2 / _BLOCK))

@@ -9,7 +9,8 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from msgspec import Struct
 
-from pagekin.clusters.terms import ATTRIBUTES, TermSettings
+from pagekin.clusters import TermSettings
+from pagekin.clusters.terms import ATTRIBUTES
 from pagekin.labels import ContentLabel
 from pagekin.labels.membership import Filter
 from pagekin.labels.model import Terms, plain

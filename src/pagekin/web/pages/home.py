@@ -110,7 +110,7 @@ def home_of_collection(collection: Collection) -> HomeView:
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
         languages=tuple((code, language_name(code), count) for code, count in languages),
         map=ClusterMap.of_links(links, MOST_SHOWN),
-        examples=tuple(_different(tree.described[node].terms for node in nodes)) if tree.described else (),
+        examples=tuple(_different(tree.descriptions[node].terms for node in nodes)) if tree.descriptions else (),
         sites=_sites(collection),
         sites_total=len(collection.sites),
         starts=(starts := tuple(_starts(collection, tree, nodes))),
@@ -146,7 +146,7 @@ def _short_named(pages: Iterable[PageLink]) -> PageLink | None:
 def _sites(collection: Collection) -> tuple[SiteLink, ...]:
     """The largest sites, with their places in the hierarchy of addresses."""
     tree = collection.trees.get("addresses")
-    nodes = {plain(tree.described[node].name): node for node in tree.children[0]} if tree else {}
+    nodes = {plain(tree.descriptions[node].name): node for node in tree.children[0]} if tree else {}
     return tuple(SiteLink(name=name, pages=pages, node=nodes.get(name, 0)) for name, pages in collection.sites[:_SITES])
 
 
@@ -155,7 +155,7 @@ def _starts(collection: Collection, tree: Tree, nodes: Iterable[int]) -> Iterato
     covers, seen = covers_of(collection), set[str]()
     several, found = len(collection.sites) > 1, 0
     for node in nodes:
-        central = covers.once(tree.described[node].central) if tree.described else []
+        central = covers.fold(tree.descriptions[node].central) if tree.descriptions else []
         if not central or found == _STARTS:
             continue
         links = collection.page_links(central)

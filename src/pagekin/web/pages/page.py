@@ -17,9 +17,8 @@ from pagekin.hypertext.nearest import nearest_urls
 from pagekin.routers.http import Served, served
 from pagekin.routers.messages import Found, RelatedRequest, RouterError
 from pagekin.routers.router import Router
-from pagekin.similarity import RelatedIndex
+from pagekin.similarity import Query, RelatedError, RelatedIndex
 from pagekin.similarity.explain import Citations, links_to
-from pagekin.similarity.related import Query, RelatedError
 from pagekin.web.brief import number_in_full
 from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
 from pagekin.web.languages import language_name

@@ -13,8 +13,8 @@ from litestar.response import Redirect
 from msgspec import Struct, structs
 
 from pagekin.clusters import Tree
+from pagekin.clusters.covers import Covers
 from pagekin.clusters.documents import NAME as DOCUMENTS
-from pagekin.clusters.shown import Covers
 from pagekin.labels.model import plain
 from pagekin.routers.http import served
 from pagekin.routers.messages import RouterError
@@ -203,7 +203,7 @@ def linked(url: str) -> PageLink:
 def map_link(collection: Collection, tree: Tree, node: int, group: int = -1) -> MapLink:
     """A node as it stands on a map."""
     link = collection.cluster_link(tree, node)
-    central = covers_of(collection).once(tree.described[node].central) if tree.described else []
+    central = covers_of(collection).fold(tree.descriptions[node].central) if tree.descriptions else []
     titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
     return MapLink(tree=link.tree, node=link.node, name=link.name, pages=link.pages, group=group, titles=titles)
 
@@ -219,7 +219,7 @@ def _branch(collection: Collection, tree: Tree, node: int) -> Branch:
     below = tree.children[node]
     return Branch(
         tree=link.tree, node=link.node, name=link.name, pages=link.pages, more=max(len(below) - GRANDCHILDREN, 0),
-        terms=tuple(_besides(link.name, tree.described[node].terms)) if tree.described else (),
+        terms=tuple(_besides(link.name, tree.descriptions[node].terms)) if tree.descriptions else (),
         children=tuple(collection.cluster_link(tree, child) for child in below[:GRANDCHILDREN]),
     )  # fmt: skip
 
@@ -235,16 +235,16 @@ def tree_view(collection: Collection, name: str, node: int, page: int) -> TreeVi
     tree = collection.tree(name)
     if not 0 <= node < len(tree):
         raise RouterError(f"there is no cluster {node} in '{name}'; the last is {len(tree) - 1}", 404)
-    about = tree.described[node] if tree.described else None
+    about = tree.descriptions[node] if tree.descriptions else None
     covers = covers_of(collection)
-    central = covers.once(about.central) if about else []
+    central = covers.fold(about.central) if about else []
     here, *above = (_named(collection, tree, one) for one in reversed(tree.path(node)))
     below = tree.children[node]
     # The pages of a document are what is to be seen of it; elsewhere it is one line.
     own = tree.pages[tree.offsets[node] : tree.offsets[node + 1]].tolist()
     if name != DOCUMENTS:
         first = set(central)
-        own = [one for one in covers.once(own) if one not in first]
+        own = [one for one in covers.fold(own) if one not in first]
         own = own if below else [*central, *own]
     last = max(-(-len(own) // PAGES), -(-len(below) // CHILDREN), 1)
     if page > last:

@@ -14,9 +14,8 @@ from pagekin.bags.bags import Origin
 from pagekin.hypertext import Corpus
 from pagekin.hypertext.writing import written
 from pagekin.labels.model import plain
-from pagekin.similarity import RelatedIndex
+from pagekin.similarity import Query, RelatedIndex, Result
 from pagekin.similarity.explain import Citation, Citations, SharedTerm, cut, shared_terms, tidy
-from pagekin.similarity.related import Query, Result
 from pagekin.web.collection import Collection, PageLink
 
 Array = npt.NDArray[Any]

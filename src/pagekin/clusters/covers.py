@@ -14,19 +14,19 @@ class DocumentCovers:
         if documents is None:
             return
         for node in documents.children[0]:
-            central, pages = documents.described[node].central, documents.pages_of(node).tolist()
+            central, pages = documents.descriptions[node].central, documents.pages_of(node).tolist()
             if not pages:
                 continue
             cover = central[0] if central else pages[0]
             self._cover |= dict.fromkeys(pages, cover)
             self._pages[cover] = len(pages)
 
-    def once(self, pages: Iterable[int]) -> list[int]:
-        """Pages that are alone and covers of documents, in the order of their first pages."""
+    def fold(self, pages: Iterable[int]) -> list[int]:
+        """Return pages that are alone and covers of documents, in the order of their first pages."""
         return list(dict.fromkeys(self._cover.get(page, page) for page in pages))
 
     def pages(self, page: int) -> int:
-        """How many pages the document has that a page covers; 1 if it is alone."""
+        """Return the number of pages of the document that a page covers; 1 if it is alone."""
         return self._pages.get(page, 1)
 
 

@@ -1,0 +1,110 @@
+"""Questions about related pages, and their answers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, Bags
+from pagekin.hypertext import Corpus
+from pagekin.similarity.explain import Citation, SharedTerm
+
+Array = npt.NDArray[Any]
+
+
+class RelatedError(Exception):
+    """A question that cannot be answered; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A bag to compare with, and the documents that are not to be answers."""
+
+    terms: Array
+    """The bag's terms that the collection knows."""
+    weights: Array
+    total: float
+    """The sum of all the bag's weights, unknown terms' too."""
+    signature: npt.NDArray[np.uint32]
+    documents: tuple[int, ...] = ()
+    origins: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """`Origin` flags of `terms`."""
+    sketch: Array = field(default_factory=lambda: np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16))
+    """Of the page's own words; empty where several pages or none are meant."""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One related page."""
+
+    url: str
+    title: str
+    similarity: float
+    error: float
+    """Half the width of the 95 % interval of an estimate; 0 when the similarity is exact."""
+    captured: bool
+    """Whether the page itself was read; otherwise it is known by the links to it."""
+    copies: tuple[str, ...] = ()
+    """Near-duplicates and aliases, folded under this result."""
+    terms: tuple[SharedTerm, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Related pages, and how they were found."""
+
+    results: list[Result]
+    copies: list[str]
+    """Near-duplicates of the page that was asked about."""
+    exact: bool
+    """Whether every page was compared, not only the likeliest."""
+    estimated: bool
+    alpha: float = 0.0
+    """Results have a similarity above this: the strategy's α, or what the question asked for."""
+    below_threshold: int = 0
+    """Pages with some similarity that α left out, where fewer results were found than asked for; 0 otherwise."""
+
+
+@dataclass(frozen=True)
+class GroupedDocuments:
+    """Related documents in groups of near-duplicates, the best first; a group has the similarity of its first document."""
+
+    groups: list[list[int]]
+    similarity: list[float]
+    copies: list[int]
+    """Near-duplicates of the query."""
+    below_threshold: int = 0
+    """Documents with some similarity that α left out, where there are fewer groups than asked for."""
+
+
+class UrlList(Sequence[str]):
+    """The URLs of all documents, read on demand."""
+
+    def __init__(self, corpus: Corpus, bags: Bags) -> None:
+        self._corpus, self._bags = corpus, bags
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        if place < 0:
+            place += len(self)
+        if not 0 <= place < len(self):
+            raise IndexError(f"there are {len(self):,} URLs, none numbered {place}")
+        return self._corpus.url(int(self._bags.urls[place]))
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, url: object) -> bool:
+        return isinstance(url, str) and self._bags.document(self._corpus.url_number(url)) >= 0
