@@ -17,8 +17,8 @@ from pagekin.bags import PRESETS, BagWorkshop
 from pagekin.clusters import load_directory
 from pagekin.evaluation import BASELINES, REGIONS, Experiment, baselines, cocitation, make_bench, vectors
 from pagekin.evaluation.baselines import Pages, Setting, judge_baselines
-from pagekin.evaluation.cocitation import Cocitation, shorter
-from pagekin.evaluation.experiments import count_all, count_rows
+from pagekin.evaluation.cocitation import Cocitation, parent_url
+from pagekin.evaluation.experiments import count_pairs, count_pairs_by_rows
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
@@ -81,8 +81,8 @@ def test_rows_are_judged_as_the_matrix_they_are_the_similarities_of(
     depth, listed, bags, _common = case
     bench = bench_of(listed, depth)
     rows = np.array([[similarity(a, b, metric) for b in bags] for a in bags], np.float32)
-    by_matrix = count_all(bench, matrix_of(bags, TERMS), metric, 1)
-    by_rows = count_rows(bench, bench.sources, lambda sources: rows[sources])
+    by_matrix = count_pairs(bench, matrix_of(bags, TERMS), metric, 1)
+    by_rows = count_pairs_by_rows(bench, bench.sources, lambda sources: rows[sources])
     for part in ("concordant", "discordant", "tied", "orthogonal"):
         assert np.array_equal(getattr(by_rows[0], part), getattr(by_matrix[0], part))
     assert np.array_equal(by_rows[1], by_matrix[1])
@@ -93,7 +93,7 @@ def test_more_sources_than_a_batch_and_one_sided_similarities_are_counted() -> N
     """The more similar document of each two is the one with the greater number, whatever the source."""
     listed = [[("a", "b" if number % 2 else "c")] for number in range(150)]
     bench = bench_of(listed, 2)
-    counts, nearest, _similarity = count_rows(
+    counts, nearest, _similarity = count_pairs_by_rows(
         bench, bench.sources, lambda some: np.tile(np.arange(150.0), (len(some), 1))
     )
     for source in (0, 63, 64, 149):
@@ -278,13 +278,13 @@ def test_with_too_few_cocited_pages_a_folder_above_is_asked(monkeypatch: pytest.
     assert from_page == {"a": 1, "b": 1, "x/": 1, "f": 1, "g": 1}
     assert from_folder == {"x/y/z/page": 1, "a": 1, "b": 1, "f": 2, "g": 2}
     page, alone = (corpus.url_number(f"{SITE}{name}") for name in ("x/y/z/page", "alone/page"))
-    assert named(corpus, cocitation_in(corpus).cocited(page)) == from_folder
+    assert named(corpus, cocitation_in(corpus).cocited_pages(page)) == from_folder
     monkeypatch.setattr(cocitation, "LEAST", 3)  # five pages are cocited, but none twice
-    assert named(corpus, cocitation_in(corpus).cocited(page)) == from_folder
+    assert named(corpus, cocitation_in(corpus).cocited_pages(page)) == from_folder
     monkeypatch.setattr(cocitation, "LEAST", 0)
-    assert named(corpus, cocitation_in(corpus).cocited(page)) == from_page
+    assert named(corpus, cocitation_in(corpus).cocited_pages(page)) == from_page
     monkeypatch.setattr(cocitation, "LEAST", 1)
-    assert named(corpus, cocitation_in(corpus).cocited(alone)) == {"p4": 1}  # no folder above is known
+    assert named(corpus, cocitation_in(corpus).cocited_pages(alone)) == {"p4": 1}  # no folder above is known
 
 
 def test_rows_of_degrees_are_those_of_the_documents() -> None:
@@ -307,7 +307,7 @@ def test_rows_of_degrees_are_those_of_the_documents() -> None:
     ],
 )
 def test_a_url_loses_one_element_of_its_path(url: str, above: str | None) -> None:
-    assert shorter(url) == above
+    assert parent_url(url) == above
 
 
 # -- words --------------------------------------------------------------------------------------------------------------

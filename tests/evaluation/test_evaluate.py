@@ -32,7 +32,7 @@ from pagekin.evaluation import (
     read_strategies,
     summarise_comparisons,
 )
-from pagekin.evaluation.compare import steps
+from pagekin.evaluation.compare import compare_bars
 from pagekin.evaluation.experiments import linked_pages
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from tests.bags.webs import read_web, record
@@ -234,7 +234,7 @@ def test_without_siblings_pictures_show_the_first_region_that_has_pairs(corpus: 
     file.write_text("".join(f"{SITE}{path}/{i}.html\t{place}\n" for path, place in classes.items() for i in range(6)))
     found = evaluate_strategies(corpus, load_directory(corpus, str(file)), figure_strategies())
     assert found.region == "cousins"
-    assert {one.found.region for one in found.comparisons()} >= {"cousins", "unrelated"}
+    assert {one.difference.region for one in found.comparisons()} >= {"cousins", "unrelated"}
     page = found.write(tmp_path / "out", "no siblings", with_figures=True).read_text(encoding="utf-8")
     read = assert_self_contained(page)
     assert "cousin Γ, with its 95 % interval" in read.text
@@ -265,9 +265,9 @@ def test_the_best_strategy_is_compared_with_every_other(done: Evaluation) -> Non
 
 
 def test_one_line_says_whether_the_best_is_better_than_chance(done: Evaluation) -> None:
-    equal = [replace(one, found=replace(one.found, p=1.0)) for one in done.comparisons()]
+    equal = [replace(one, difference=replace(one.difference, p=1.0)) for one in done.comparisons()]
     assert "no difference beyond chance, corrected for" in summarise_comparisons(equal, "siblings")
-    sure = [replace(one, found=replace(one.found, p=0.001)) for one in done.comparisons()]
+    sure = [replace(one, difference=replace(one.difference, p=0.001)) for one in done.comparisons()]
     assert " is better than " in summarise_comparisons(sure, "siblings")
     assert summarise_comparisons([], "siblings") == ""
 
@@ -279,12 +279,12 @@ def test_steps_between_bars_are_paired_and_corrected_for_their_number() -> None:
         "low": (0.2, 0.2 + noise), "same": (0.2, 0.2 + noise + rng.normal(0, 0.01, 2000)),
         "high": (0.3, 0.3 + noise + rng.normal(0, 0.01, 2000)),
     }  # fmt: skip
-    first, second = steps(bars, [("low", "same"), ("same", "high")])
+    first, second = compare_bars(bars, [("low", "same"), ("same", "high")])
     assert not first.sure
     assert second.sure
     assert second.difference == pytest.approx(0.1)
     assert second.low < second.difference < second.high
-    alone = steps(bars, [("same", "high")])[0]
+    alone = compare_bars(bars, [("same", "high")])[0]
     assert second.p == pytest.approx(2 * alone.p)
 
 

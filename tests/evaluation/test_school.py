@@ -8,7 +8,7 @@ import pytest
 from pagekin.bags import BagWorkshop
 from pagekin.clusters import load_directory
 from pagekin.evaluation import Experiment, make_bench
-from pagekin.evaluation.experiments import Judgement, linked_pages, run_all
+from pagekin.evaluation.experiments import Judgement, judge_all, linked_pages
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.ranking import draw_rankings
 from pagekin.hypertext import Corpus
@@ -28,7 +28,7 @@ def judged(school: tuple[Corpus, Path], tmp_path_factory: pytest.TempPathFactory
         if figure.number in ("6", "7") or (figure.number == "3" and label in ("window 0", "window 8", "window 32"))
     }
     found = {}
-    for one in run_all(experiment, wanted):
+    for one in judge_all(experiment, wanted):
         number, label = one.name.split("|")
         found[number, label] = one
     return found

@@ -34,7 +34,7 @@ from pagekin.evaluation.source import (
     discordant_documents,
     distances_from,
     judge_source,
-    tell_sparse,
+    split_sparse,
 )
 from pagekin.hypertext import Corpus
 from tests.bags.webs import plainly, read_web
@@ -141,9 +141,9 @@ def named(name: str, concordant: int, discordant: int, tied: int) -> SourceJudge
 
 def test_a_strategy_that_ties_most_pairs_is_neither_best_nor_worst() -> None:
     good, bad, sparse, silent = named("g", 8, 1, 1), named("b", 4, 4, 2), named("s", 2, 0, 8), named("n", 0, 0, 10)
-    assert tell_sparse([sparse, good, bad, silent], "siblings") == ([good, bad], [sparse, silent])
-    assert tell_sparse([sparse, good, silent], "siblings") == ([sparse, good], [silent])
-    assert tell_sparse([silent], "siblings") == ([silent], [])
+    assert split_sparse([sparse, good, bad, silent], "siblings") == ([good, bad], [sparse, silent])
+    assert split_sparse([sparse, good, silent], "siblings") == ([sparse, good], [silent])
+    assert split_sparse([silent], "siblings") == ([silent], [])
 
 
 def test_the_strategies_judged_by_default_are_the_presets_and_plain_ones() -> None:

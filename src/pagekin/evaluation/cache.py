@@ -29,7 +29,7 @@ MOST_BYTES = 500_000_000
 
 
 def cache_folder(kind: str = "evaluations") -> Path | None:
-    """Where this user's programs keep what they can make again; None where there is no such place."""
+    """Return this user's cache folder; None where there is no home for one."""
     home = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(home) if home else Path("~/.cache").expanduser()) / "pagekin" / kind
@@ -38,7 +38,7 @@ def cache_folder(kind: str = "evaluations") -> Path | None:
 
 
 class Cache:
-    """Named arrays in files, by key. What cannot be read is as if it were not there; what cannot be written is not kept."""
+    """Named arrays in files, by key. Unreadable files count as missing; what cannot be written is not kept."""
 
     def __init__(self, folder: Path | None, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most_bytes
@@ -46,22 +46,22 @@ class Cache:
         """Judgements that were found."""
 
     def load(self, key: str) -> dict[str, Array] | None:
-        """The arrays under a key."""
+        """Return the arrays under a key, or None."""
         if self._folder is None:
             return None
         file = self._folder / key
         try:
             raw = zstandard.ZstdDecompressor().decompress(file.read_bytes())
             with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in arrays.files}
+                loaded = {name: arrays[name] for name in arrays.files}
         except (OSError, ValueError, EOFError, MemoryError, zstandard.ZstdError, zipfile.BadZipFile):
             return None
         with suppress(OSError):
             os.utime(file)  # what was used last goes last
-        return found
+        return loaded
 
     def store(self, key: str, arrays: Mapping[str, Array]) -> None:
-        """Keep arrays under a key: the file is there whole or not at all."""
+        """Store arrays under a key; the file is written whole or not at all."""
         if self._folder is None:
             return
         room = io.BytesIO()
@@ -85,7 +85,7 @@ class Cache:
             self._folder = None  # a full disk or a folder of others: not asked again
 
     def _make_room(self) -> None:
-        """Remove the files that were not used for longest, until the rest is small enough."""
+        """Remove the least recently used files until the rest is small enough."""
         assert self._folder is not None
         files = []
         for file in self._folder.iterdir():
@@ -101,30 +101,32 @@ class Cache:
 
 
 def corpus_digest(corpus: Corpus) -> str:
-    """A hash of all that was read, without what an index or clusters add."""
+    """Return a hash of the corpus, without what an index or clusters add."""
     files = corpus.kin.manifest.get("files", {})
-    found = []
+    checksums = []
     for name in sorted(corpus.kin.arrays):
         if not name.startswith(CORPUS_ARRAYS):
             continue
         if name in files:
-            found.append((name, files[name]["checksum"]))
+            checksums.append((name, files[name]["checksum"]))
         else:  # a collection that is not written yet
-            found.append((name, hashlib.blake2b(np.asarray(corpus.kin[name]).tobytes(), digest_size=16).hexdigest()))
-    return _digest(found)
+            checksums.append(
+                (name, hashlib.blake2b(np.asarray(corpus.kin[name]).tobytes(), digest_size=16).hexdigest())
+            )
+    return _digest(checksums)
 
 
 def judge_digest() -> str:
-    """A hash of the program that makes bags and judges them: another program's results are not ours."""
+    """Return a hash of the code that makes and judges bags: results of another version are not reused."""
     root = Path(pagekin.__file__).parent
     sources = [
         *(root / "bags").rglob("*.py"), *(root / "evaluation" / "_kernels").glob("*.py"),
         *(root / "evaluation" / name for name in ("cache.py", "experiments.py", "gamma.py")),
     ]  # fmt: skip
-    found = hashlib.blake2b(f"{FORMAT} {pagekin.__version__}".encode(), digest_size=16)
+    digest = hashlib.blake2b(f"{FORMAT} {pagekin.__version__}".encode(), digest_size=16)
     for source in sorted(sources):
-        found.update(source.read_bytes())
-    return found.hexdigest()
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
 def _digest(value: Any) -> str:
@@ -139,7 +141,7 @@ def _of_array(array: Array | None) -> str:
 
 
 class CachedExperiment(Experiment):
-    """An experiment whose judgements are kept: pairs and nearest pages, from which all measures follow.
+    """An experiment that stores its judgements: pairs and nearest pages, from which all measures follow.
 
     Intervals are made anew by the bench's own resamples, so that their seed and number are not part of the key.
     """
@@ -148,68 +150,68 @@ class CachedExperiment(Experiment):
         self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, cache: Cache,
         options: Mapping[str, Any] | None = None, bagged: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        """`options` are those of the workshop that change bags: plain values and arrays; `bagged` is told of made bags."""
+        """Take as `options` the workshop's settings that change bags; call `bagged` whenever bags were made."""
         super().__init__(corpus, bench, workshop, threads)
         self.cache, self._bagged = cache, bagged
-        said = {
+        settings = {
             name: _of_array(value) if isinstance(value, np.ndarray) else value
             for name, value in (options or {}).items()
         }
-        self._corpus_key = _digest([corpus_digest(corpus), judge_digest(), said])
+        self._corpus_key = _digest([corpus_digest(corpus), judge_digest(), settings])
         self._key = _digest(
             [self._corpus_key, bench.directory.depth]
             + [_of_array(a) for a in (bench.urls, bench.sources, bench.class_offsets, bench.classes, bench.apart)]
         )
 
     def judge(self, name: str, strategy: Strategy) -> Judgement:
-        """How well a strategy agrees with the directory, as found now or in an earlier run."""
+        """Judge how well a strategy agrees with the directory, now or by an earlier run's result."""
         key = _digest(["judgement", self._key, strategy.digest()])
-        found = self.cache.load(key)
-        kept = None if found is None else self._restored(name, strategy, found)
-        if kept is not None:
+        arrays = self.cache.load(key)
+        stored = None if arrays is None else self._restore(name, strategy, arrays)
+        if stored is not None:
             self.cache.hits += 1
-            return kept
-        made = super().judge(name, strategy)
-        counts = made.counts
-        facts = {name: value for name, value in made.facts.items() if name != "judged"}
+            return stored
+        judgement = super().judge(name, strategy)
+        counts = judgement.counts
+        facts = {name: value for name, value in judgement.facts.items() if name != "judged"}
         self.cache.store(
             key,
             {
                 "counts": np.stack([counts.concordant, counts.discordant, counts.tied]), "orthogonal": counts.orthogonal,
-                "nearest": made.nearest.astype(np.int32), "similarity": made.nearest_similarity,
-                "facts": np.frombuffer(json.dumps({"facts": facts, "seconds": made.seconds}).encode(), np.uint8),
+                "nearest": judgement.nearest.astype(np.int32), "similarity": judgement.nearest_similarity,
+                "facts": np.frombuffer(json.dumps({"facts": facts, "seconds": judgement.seconds}).encode(), np.uint8),
             },
         )  # fmt: skip
-        return made
+        return judgement
 
     def judge_matrix(
         self, name: str, strategy: dict[str, Any], matrix: BagMatrix, metric: str, facts: dict[str, Any], started: float
     ) -> Judgement:
-        """How well the similarities of a matrix's rows agree with the directory."""
+        """Judge how well the similarities of a matrix's rows agree with the directory."""
         self._bagged()
         return super().judge_matrix(name, strategy, matrix, metric, facts, started)
 
-    def _restored(self, name: str, strategy: Strategy, found: Mapping[str, Array]) -> Judgement | None:
-        """The judgement in a file; None where the file holds another thing."""
+    def _restore(self, name: str, strategy: Strategy, arrays: Mapping[str, Array]) -> Judgement | None:
+        """Return the judgement in a file; None if the file holds something else."""
         try:
-            concordant, discordant, tied = found["counts"]
-            counts = PairCounts(concordant, discordant, tied, found["orthogonal"])
-            said = json.loads(found["facts"].tobytes())
-            nearest, similarity = found["nearest"].astype(np.int64), found["similarity"]
-            facts = {name: tuple(value) if isinstance(value, list) else value for name, value in said["facts"].items()}
+            concordant, discordant, tied = arrays["counts"]
+            counts = PairCounts(concordant, discordant, tied, arrays["orthogonal"])
+            notes = json.loads(arrays["facts"].tobytes())
+            nearest, similarity = arrays["nearest"].astype(np.int64), arrays["similarity"]
+            facts = {name: tuple(value) if isinstance(value, list) else value for name, value in notes["facts"].items()}
             facts["judged"] = self.bench.note
-            seconds = float(said["seconds"])
+            seconds = float(notes["seconds"])
         except (KeyError, ValueError, TypeError):
             return None
         started = time.perf_counter() - seconds
         return self._judgement(name, strategy.as_dict(), (counts, nearest, similarity), facts, started)
 
     def frequencies(self, strategy: Strategy) -> tuple[Array, int]:
-        """(how many terms are in 1, 2-3, 4-7, ... bags, the number of bags) under a strategy (Figure 8)."""
+        """Return (how many terms are in 1, 2-3, 4-7, ... bags, the number of bags) under a strategy (Figure 8)."""
         key = _digest(["frequencies", self._corpus_key, strategy.digest()])
-        found = self.cache.load(key)
-        if found is not None and found.keys() == {"terms", "bags"}:
-            return found["terms"], int(found["bags"])
+        arrays = self.cache.load(key)
+        if arrays is not None and arrays.keys() == {"terms", "bags"}:
+            return arrays["terms"], int(arrays["bags"])
         bags = self.workshop.bags(strategy)
         df = bags.df[bags.df > 0]
         terms = np.bincount(np.log2(df).astype(np.int64)) if len(df) else np.zeros(0, np.int64)

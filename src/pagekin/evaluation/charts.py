@@ -32,7 +32,7 @@ class _Picture:
     """Lines of SVG under a title and a legend."""
 
     def __init__(self, title: str, legend: list[tuple[str, str]]) -> None:
-        """The legend has pairs of a sign's class and what it stands for."""
+        """Take the legend as pairs of a sign's class and its meaning."""
         self.parts: list[str] = []
         self._title, self.y = title, 8
         for line in textwrap.wrap(title, _TITLE_LETTERS) or [""]:
@@ -49,7 +49,7 @@ class _Picture:
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}"{end}>{_escape(text)}</text>')
 
     def sign(self, kind: str, x: float, y: float) -> None:
-        """A small sign at a place: part of a bar, a line, or a mark."""
+        """Draw a small sign: part of a bar, a line, or a mark."""
         if "bar" in kind or "faint" in kind:
             self.parts.append(f'<path d="M{x - 6:.1f} {y - 5:.1f}h12v10h-12z" class="{kind}"/>')
         elif "curve" in kind:
@@ -67,7 +67,7 @@ class _Picture:
         )
 
     def ruler(self, ticks: list[float], x: Callable[[float], float], top: float, bottom: float, axis: str) -> None:
-        """Lines and numbers of an axis, and its name below."""
+        """Draw the lines and numbers of an axis, and its name below."""
         for tick in ticks:
             zero = " zero" if tick == 0 else ""
             self.parts.append(
@@ -91,7 +91,7 @@ class _Picture:
 
 
 def _scale(shown: list[float]) -> tuple[list[float], Callable[[float], float]]:
-    """(ticks, function from a value to its place) of an axis that holds 0 and all values."""
+    """Return (ticks, function from a value to its place) of an axis that holds 0 and all values."""
     held = [value for value in shown if math.isfinite(value)]
     least, most = min([0.0, *held]), max([0.0, *held])
     if least == most:
@@ -103,7 +103,7 @@ def _scale(shown: list[float]) -> tuple[list[float], Callable[[float], float]]:
 
 
 def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: str = "", pale: str = "") -> str:
-    """Horizontal bars with error bars under their labels, over a named axis.
+    """Draw horizontal bars with error bars under their labels, over a named axis.
 
     `legend` says what a bar is, `mark` what the second value is, `pale` what a pale bar means.
     """
@@ -120,7 +120,7 @@ def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: st
     for row, bar in enumerate(bars):
         y = top + _ROW * row + 24
         middle = y + _BAR / 2
-        picture.text(_LEFT, y - 5, _cut(bar.label), "label")
+        picture.text(_LEFT, y - 5, _shorten(bar.label), "label")
         edge = x(0.0)
         if math.isfinite(bar.value):
             first, last = sorted((x(0.0), x(bar.value)))
@@ -140,7 +140,7 @@ def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: st
 
 
 def dot_chart(title: str, axis: str, series: list[str], rows: list[tuple[str, list[Bar]]]) -> str:
-    """Values with intervals, one for each of up to three series in each row, over a named axis."""
+    """Draw values with intervals, for up to three series in each row, over a named axis."""
     kinds = ("first", "second", "third")[: len(series)]
     ticks, x = _scale([value for _label, bars in rows for bar in bars for value in (bar.value, bar.low, bar.high)])
     picture = _Picture(title, list(zip(kinds, series, strict=True)))
@@ -150,7 +150,7 @@ def dot_chart(title: str, axis: str, series: list[str], rows: list[tuple[str, li
     picture.ruler(ticks, x, top, bottom, axis)
     for row, (label, bars) in enumerate(rows):
         y = top + height * row + 18
-        picture.text(_LEFT, y, _cut(label), "label")
+        picture.text(_LEFT, y, _shorten(label), "label")
         for kind, bar in zip(kinds, bars, strict=True):
             y += _DOT
             edge = x(0.0)
@@ -168,7 +168,7 @@ def curve_chart(
     title: str, axis: str, histogram: list[tuple[float, float]], curve: list[tuple[float, float]],
     legend: tuple[str, str] = ("", ""),
 ) -> str:  # fmt: skip
-    """A histogram over a logarithmic axis scaled to its greatest value, and a curve of values from 0 to 1 above it.
+    """Draw a histogram over a logarithmic axis, scaled to its greatest value, and a curve from 0 to 1 above it.
 
     `legend` says what the bars are, and what the curve is; its values stand at the right side.
     """
@@ -202,7 +202,7 @@ def curve_chart(
 
 
 def _escape(text: str) -> str:
-    """Text for XML, which has no place for control characters, escaped or not."""
+    """Escape text for XML, and drop the control characters that XML cannot hold."""
     return escape(_NOT_XML.sub("�", text))
 
 
@@ -210,13 +210,13 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if math.isfinite(value) else "none"
 
 
-def _cut(label: str) -> str:
-    """A label that fits a line."""
+def _shorten(label: str) -> str:
+    """Shorten a label to fit a line."""
     return label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…"
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Some four to eight round numbers that cover a range."""
+    """Return some four to eight round numbers that cover a range."""
     rough = max((most - least) / 5, 1e-6)
     power = 10 ** math.floor(math.log10(rough))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough)

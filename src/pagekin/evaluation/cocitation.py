@@ -17,7 +17,7 @@ LEAST = 15
 
 
 class Cocitation:
-    """Which pages the same pages link to, near the same place: rows of degrees of cocitation.
+    """Degrees of cocitation: how many pages link to both of two pages, near the same place.
 
     `children[offsets[p]:offsets[p + 1]]` are the URLs that page p links to, each once, in order of the links. `urls`
     are the documents, sorted.
@@ -30,7 +30,7 @@ class Cocitation:
         self._known: dict[int, tuple[Array, Array]] = {}
 
     def siblings(self, url: int) -> tuple[Array, Array]:
-        """(URL numbers, degrees of cocitation) of the siblings of a URL.
+        """Return (URL numbers, degrees of cocitation) of the siblings of a URL.
 
         Siblings are what up to B parents link to: of a parent with more than BF + 1 children those of the BF/2 links
         before and after. The degree is the number of parents of which both are such children. The paper may mean all
@@ -46,19 +46,19 @@ class Cocitation:
             near = places[:, None] + steps
             kept = (near >= first) & (near < last) & (steps != 0)
             kept &= (np.abs(steps) <= AROUND // 2) | (last - first <= AROUND + 1)
-            found, degrees = np.unique(self._children[near[kept]], return_counts=True)
-            self._known[url] = found, degrees
+            siblings, degrees = np.unique(self._children[near[kept]], return_counts=True)
+            self._known[url] = siblings, degrees
         return self._known[url]
 
-    def cocited(self, url: int) -> tuple[Array, Array]:
-        """(URL numbers, degrees) of the pages cocited with a URL; of a folder above it where those are too few.
+    def cocited_pages(self, url: int) -> tuple[Array, Array]:
+        """Return (URL numbers, degrees) of pages cocited with a URL, or with a folder above it where these are too few.
 
         A folder that is no known URL is passed over, and so is one without siblings: no answer would be worse.
         """
         answer = self.siblings(url)
         name = self._corpus.url(url)
         while np.count_nonzero(answer[1] >= 2) < LEAST:
-            above = shorter(name)
+            above = parent_url(name)
             if above is None:
                 break
             name = above
@@ -70,18 +70,18 @@ class Cocitation:
         return answer
 
     def __call__(self, sources: Array) -> Array:
-        """Degrees of cocitation of some documents with all documents."""
-        found = np.zeros((len(sources), len(self._urls)), np.float32)
-        for row, source in zip(found, sources.tolist(), strict=True):
-            cocited, degrees = self.cocited(int(self._urls[source]))
+        """Return the degrees of cocitation of some documents with all documents."""
+        rows = np.zeros((len(sources), len(self._urls)), np.float32)
+        for row, source in zip(rows, sources.tolist(), strict=True):
+            cocited, degrees = self.cocited_pages(int(self._urls[source]))
             place = np.minimum(np.searchsorted(self._urls, cocited), len(self._urls) - 1)
             held = self._urls[place] == cocited
             row[place[held]] = degrees[held]
-        return found
+        return rows
 
 
-def shorter(url: str) -> str | None:
-    """A URL with the last element of its path removed, without a slash at the end; None if it is but a host."""
+def parent_url(url: str) -> str | None:
+    """Return a URL without the last element of its path; None if it is only a host."""
     scheme, _, rest = url.partition("://")
     host, _, path = rest.split("?")[0].rstrip("/").partition("/")
     return f"{scheme}://{host}/{path}".rpartition("/")[0] if path else None

@@ -18,26 +18,26 @@ MEASURES = ("somers_d", "gamma")
 
 
 def main_region(judgements: Sequence[Judgement]) -> str | None:
-    """The region that strategies are compared by: siblings, or the first that has pairs; None if none has."""
+    """Return the region that strategies are compared by: siblings, or the first that has pairs; None if none has."""
     return next((r for r in _MAIN if any(one.agreements[r].pairs for one in judgements)), None)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The best strategy against another."""
+    """The best strategy compared with another."""
 
     better: str
     other: str
-    found: Difference
+    difference: Difference
 
     @property
     def sure(self) -> bool:
-        """Whether the difference is beyond chance."""
-        return self.found.p < CHANCE
+        """Return whether the difference is beyond chance."""
+        return self.difference.p < CHANCE
 
 
-def against_the_best(judgements: Sequence[Judgement], region: str | None) -> list[Comparison]:
-    """The strategy with the highest Somers' D in a region against every other, by both measures in all regions.
+def compare_with_best(judgements: Sequence[Judgement], region: str | None) -> list[Comparison]:
+    """Compare the strategy with the highest Somers' D in a region with every other, by both measures in all regions.
 
     All are of one bench. Equal strategies count once; what has no value is left out.
     """
@@ -47,21 +47,21 @@ def against_the_best(judgements: Sequence[Judgement], region: str | None) -> lis
     held = [one for one in once if math.isfinite(one.agreements[region].somers_d)]
     held.sort(key=lambda one: -one.agreements[region].somers_d)
     return [
-        Comparison(held[0].name, other, found)
+        Comparison(held[0].name, other, difference)
         for measure in MEASURES
         for other, several in (differences(held[0], held[1:], measure).items() if held else ())
-        for found in several
-        if math.isfinite(found.difference)
+        for difference in several
+        if math.isfinite(difference.difference)
     ]
 
 
 def summarise_comparisons(comparisons: Sequence[Comparison], region: str | None) -> str:
-    """One line about the best strategy and its closest rival; '' where there is no other."""
-    rivals = [one for one in comparisons if (one.found.region, one.found.measure) == (region, "somers_d")]
+    """Return one line about the best strategy and its closest rival; '' where there is no other."""
+    rivals = [one for one in comparisons if (one.difference.region, one.difference.measure) == (region, "somers_d")]
     if not rivals:
         return ""
     first = rivals[0]
-    by = f"{first.found.difference:.3f} [{first.found.low:.3f}, {first.found.high:.3f}]"
+    by = f"{first.difference.difference:.3f} [{first.difference.low:.3f}, {first.difference.high:.3f}]"
     by += f" (Somers' D, {region}; 95 %, paired)"
     if first.sure:
         return f"{first.better} is better than {first.other} by {by}."
@@ -86,18 +86,18 @@ class Step:
 
     @property
     def sure(self) -> bool:
-        """Whether the difference is beyond chance."""
+        """Return whether the difference is beyond chance."""
         return self.p < CHANCE
 
 
-def steps(bars: dict[str, tuple[float, Array]], pairs: Sequence[tuple[str, str]]) -> list[Step]:
-    """The differences of pairs of bars, given by value and resamples; probabilities are corrected for their number."""
-    found = []
+def compare_bars(bars: dict[str, tuple[float, Array]], pairs: Sequence[tuple[str, str]]) -> list[Step]:
+    """Return the differences of pairs of bars, given values and resamples; p values are corrected for their number."""
+    differences = []
     for first, second in pairs:
         (a, some_a), (b, some_b) = bars[first], bars[second]
         resampled = some_b - some_a
-        found.append(Step(first, second, b - a, *interval(resampled), p_value(resampled)))
-    return [replace(step, p=p) for step, p in zip(found, holm([step.p for step in found]), strict=True)]
+        differences.append(Step(first, second, b - a, *interval(resampled), p_value(resampled)))
+    return [replace(step, p=p) for step, p in zip(differences, holm([step.p for step in differences]), strict=True)]
 
 
 in_short = summarise_comparisons  # old name

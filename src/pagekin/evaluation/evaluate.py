@@ -22,15 +22,8 @@ from pagekin.bags import (
 )
 from pagekin.clusters import Directory, DirectoryError
 from pagekin.evaluation.cache import Cache, CachedExperiment, cache_folder
-from pagekin.evaluation.compare import Comparison, against_the_best, main_region
-from pagekin.evaluation.experiments import (
-    Bench,
-    Judgement,
-    by_inlinks,
-    inlinks,
-    make_bench,
-    run_all,
-)
+from pagekin.evaluation.compare import Comparison, compare_with_best, main_region
+from pagekin.evaluation.experiments import Bench, Judgement, agreement_by_inlinks, count_inlinks, judge_all, make_bench
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
@@ -50,62 +43,62 @@ _ROUNDS_BYTES = 100 << 20
 
 
 def own_strategies(corpus: Corpus) -> dict[str, Strategy]:
-    """The presets, and the strategy that the collection is indexed by."""
-    found = dict(PRESETS)
+    """Return the presets, and the strategy that the collection is indexed by."""
+    strategies = dict(PRESETS)
     index = corpus.facts.get("index")
     if index:
         strategy = strategy_of_index(index)
-        if strategy.digest() not in {known.digest() for known in found.values()}:
-            found[f"{strategy.name} (the index's)"] = strategy
-    return found
+        if strategy.digest() not in {known.digest() for known in strategies.values()}:
+            strategies[f"{strategy.name} (the index's)"] = strategy
+    return strategies
 
 
 def figure_strategies() -> dict[str, Strategy]:
-    """The strategies of all figures, named by figure and bar."""
+    """Return the strategies of all figures, named by figure and bar."""
     return {
         f"{figure.number}: {label}": strategy for figure in figures() for label, strategy in figure.strategies.items()
     }
 
 
 def read_strategies(file: Path) -> dict[str, Strategy]:
-    """The strategies in a TOML file: a table for each, under its name."""
+    """Read strategies from a TOML file with a table for each, under its name."""
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise StrategyError(f"{file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StrategyError(f"{file} is no TOML file: {error}") from None
-    found: dict[str, Strategy] = {}
+    strategies: dict[str, Strategy] = {}
     for name, table in tables.items():
         if not isinstance(table, dict):
             raise StrategyError(f"{file}: '{name}' is no table; write each strategy under a heading [NAME]")
         try:
-            found[name] = strategy_from_dict({**table, "name": name})
+            strategies[name] = strategy_from_dict({**table, "name": name})
         except StrategyError as error:
             raise StrategyError(f"{file}, [{name}]: {error}") from None
-    if not found:
+    if not strategies:
         raise StrategyError(f"{file} holds no strategy; write each under a heading [NAME]")
-    return found
+    return strategies
 
 
 # -- the directory's own pages ------------------------------------------------------------------------------------------
 
 
 def directory_pages(corpus: Corpus, prefixes: Sequence[str]) -> npt.NDArray[np.int64]:
-    """The pages that belong to the directory itself: those whose URL begins with one of `prefixes`."""
+    """Return the pages that belong to the directory itself: those whose URL begins with one of `prefixes`."""
     urls = corpus.pages.url
-    found = np.zeros(len(urls), np.bool_)
+    own = np.zeros(len(urls), np.bool_)
     for prefix in prefixes:
         low, high = (corpus.urls.nearest(prefix.encode() + end) for end in (b"", b"\xff"))
         first, last = rank(urls, low), rank(urls, high)
         if not prefix or first == last:
             raise DirectoryError(f"no page of the collection has a URL that begins with '{prefix}'.")
-        found[first:last] = True
-    return np.flatnonzero(found)
+        own[first:last] = True
+    return np.flatnonzero(own)
 
 
 def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Directory:
-    """The directory without pages of its own, given by number: nobody asks what is related to those."""
+    """Return the directory without its own pages, given by number: nobody asks what is related to those."""
     if not len(own):
         return directory
     keep = ~np.isin(directory.urls, np.asarray(corpus.pages.url)[own])
@@ -122,7 +115,10 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
 
 
 def workshop_for(corpus: Corpus, directory: Directory, folder: Path, threads: int, own: Array) -> BagWorkshop:
-    """Makes bags that the directory may judge: its own pages cite nothing, and breadcrumbs that are the tree are no text."""
+    """Make a workshop whose bags do not give the directory away.
+
+    The directory's own pages cite nothing, and breadcrumbs that are the tree are no text.
+    """
     return BagWorkshop(corpus, folder, threads, **_bag_options(directory, own))
 
 
@@ -131,16 +127,16 @@ def _bag_options(directory: Directory, own: Array) -> dict[str, Any]:
 
 
 def _citations(corpus: Corpus, urls: Array, own: Array) -> npt.NDArray[np.int64]:
-    """How many other pages, but for the directory's own, link to each of the URLs."""
-    found = inlinks(corpus, urls)
+    """Count the pages, other than the directory's own, that link to each URL."""
+    counts = count_inlinks(corpus, urls)
     page_url = np.asarray(corpus.pages.url)
     citing: dict[int, list[Array]] = {}
     for page in own.tolist():
         first, last = (int(corpus.pages.anchors[page + i]) for i in (0, 1))
         citing.setdefault(int(page_url[page]), []).append(np.asarray(corpus.anchors.target[first:last]))
     for url, targets in citing.items():
-        found -= np.isin(urls, np.concatenate(targets)) & (urls != url)
-    return found
+        counts -= np.isin(urls, np.concatenate(targets)) & (urls != url)
+    return counts
 
 
 # -- the whole ----------------------------------------------------------------------------------------------------------
@@ -148,7 +144,7 @@ def _citations(corpus: Corpus, urls: Array, own: Array) -> npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came out."""
+    """The results of judging strategies by a directory."""
 
     bench: Bench
     judgements: list[Judgement]
@@ -170,20 +166,20 @@ class Evaluation:
 
     @property
     def region(self) -> str | None:
-        """The region that strategies are compared by."""
-        return main_region(self.alike)
+        """Return the region that strategies are compared by."""
+        return main_region(self.comparable)
 
     @property
-    def alike(self) -> list[Judgement]:
-        """The judgements of the same pages: those of content on all pages are not compared with others."""
+    def comparable(self) -> list[Judgement]:
+        """Return the judgements of the same pages: those of content on all pages are not compared with others."""
         return [one for one in self.judgements if one.facts["judged"] == self.bench.note]
 
     def comparisons(self) -> list[Comparison]:
-        """The best strategy against all others."""
-        return against_the_best(self.alike, self.region)
+        """Compare the best strategy with all others."""
+        return compare_with_best(self.comparable, self.region)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything for programs."""
+        """Return everything for programs."""
         directory = self.bench.directory
         return {
             "directory": {
@@ -198,20 +194,20 @@ class Evaluation:
             "left_out": self.left_out,
             "differences": [
                 {
-                    "better": one.better, "other": one.other, "region": one.found.region, "measure": one.found.measure,
-                    **{name: finite(getattr(one.found, name)) for name in ("difference", "low", "high", "p")},
+                    "better": one.better, "other": one.other, "region": one.difference.region, "measure": one.difference.measure,
+                    **{name: finite_or_none(getattr(one.difference, name)) for name in ("difference", "low", "high", "p")},
                 }
                 for one in self.comparisons()
             ],
             "by_inlinks": {
-                name: [{"inlinks": group, "gamma": finite(g), "low": finite(low), "high": finite(high)}
+                name: [{"inlinks": group, "gamma": finite_or_none(g), "low": finite_or_none(low), "high": finite_or_none(high)}
                        for group, g, low, high in groups]
                 for name, groups in self.inlinks
             },
         }  # fmt: skip
 
     def write(self, folder: Path, title: str, with_figures: bool) -> Path:
-        """Write the report, the strategies, and rankings as TREC files; give the page's path."""
+        """Write the report, the strategies, and rankings as TREC files; return the page's path."""
         nmdf = next((s for s in self.strategies.values() if s.weight.frequency == "nmdf"), None)
         curve = None
         if nmdf and self.frequencies:
@@ -220,33 +216,34 @@ class Evaluation:
         page = write_report(
             folder,
             Report(
-                title, self.bench, self.judgements, self.alike, self.region, figures() if with_figures else [],
+                title, self.bench, self.judgements, self.comparable, self.region, figures() if with_figures else [],
                 {"seed": self.seed, "resamples of classes": self.rounds,
                  "ranked sources": len(self.rankings.rows)},
                 self.strategies, self.scores, self.rankings.note, self.comparisons(), curve, self.inlinks, self.left_out,
             ),
         )  # fmt: skip
-        write_trec(folder / "trec", self.rankings, self.alike)
+        write_trec(folder / "trec", self.rankings, self.comparable)
         return page
 
 
 def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
-    """One strategy's results for programs."""
+    """Return one strategy's results for programs."""
     return {
         "name": one.name, "strategy": one.strategy, "judged": one.facts["judged"],
-        "orthogonality": finite(one.orthogonality), "ndcg10": finite(scores.ndcg10), "map": finite(scores.map),
+        "orthogonality": finite_or_none(one.orthogonality), "ndcg10": finite_or_none(scores.ndcg10),
+        "map": finite_or_none(scores.map),
         "seconds": round(one.seconds, 2), **{region: _agreement(one.agreements[region]) for region in REGIONS},
     }  # fmt: skip
 
 
-def finite(value: float) -> float | None:
-    """A number for JSON, which has no nan."""
+def finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, which has no nan."""
     return round(value, 6) if np.isfinite(value) else None
 
 
 def _agreement(agreement: Any) -> dict[str, Any]:
     names = ("gamma", "low", "high", "somers_d", "somers_low", "somers_high", "tied")
-    return {"pairs": agreement.pairs, **{name: finite(getattr(agreement, name)) for name in names}}
+    return {"pairs": agreement.pairs, **{name: finite_or_none(getattr(agreement, name)) for name in names}}
 
 
 def evaluate_strategies(
@@ -284,7 +281,7 @@ def evaluate_strategies(
             progress("judging", begun + 0.5 / len(strategies))
 
         experiment = CachedExperiment(corpus, bench, workshop, threads, kept, options, bagged)
-        judgements = run_all(experiment, strategies, tell)
+        judgements = judge_all(experiment, strategies, tell)
         left_out: dict[str, str] = {}
         if baselines:
             from pagekin.evaluation.baselines import judge_baselines
@@ -300,7 +297,7 @@ def evaluate_strategies(
             content = {
                 f"{n} (all pages)": s for n, s in strategies.items() if not s.anchors.scale and not s.links.scale
             }
-            again = run_all(CachedExperiment(corpus, everything, workshop, threads, kept, options), content, progress)
+            again = judge_all(CachedExperiment(corpus, everything, workshop, threads, kept, options), content, progress)
             judgements += again
             if again:
                 scores |= _scores(draw_rankings(corpus, everything, seed), again)
@@ -308,7 +305,9 @@ def evaluate_strategies(
         groups: list[tuple[str, list[tuple[str, float, float, float]]]] = []
         if any(name in strategies for name in BY_INLINKS):
             citing = _citations(corpus, bench.urls[bench.sources], own)
-            groups = [(one.name, by_inlinks(one, bench, citing)) for one in judgements if one.name in BY_INLINKS]
+            groups = [
+                (one.name, agreement_by_inlinks(one, bench, citing)) for one in judgements if one.name in BY_INLINKS
+            ]
         return Evaluation(
             bench, judgements, strategies, seed, rounds, experiment.frequencies(nmdf) if nmdf else None, groups, rankings, scores,
             kept.hits, left_out,
@@ -318,11 +317,11 @@ def evaluate_strategies(
 
 
 def _scores(rankings: Rankings, judgements: Sequence[Judgement]) -> dict[str, Scores]:
-    """By name; equal strategies are ranked once."""
+    """Return the scores by name; equal strategies are ranked once."""
     known: dict[int, Scores] = {}
-    found = {}
+    scores = {}
     for one in judgements:
         if id(one.nearest) not in known:
             known[id(one.nearest)] = rankings.scores(one)
-        found[one.name] = known[id(one.nearest)]
-    return found
+        scores[one.name] = known[id(one.nearest)]
+    return scores

@@ -29,7 +29,7 @@ _FULL_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Bench:
-    """What is judged: the documents, which of them are sources, and the directory that judges."""
+    """What is judged: the documents, which of them are sources, and the directory to agree with."""
 
     directory: Directory
     urls: npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How one strategy did."""
+    """How well one strategy agrees with the directory."""
 
     name: str
     strategy: dict[str, Any]
@@ -70,7 +70,7 @@ def make_bench(
     seed: int = 1,
     rounds: int = 1000,
 ) -> Bench:
-    """The bench for a directory.
+    """Make the bench for a directory.
 
     Only pages whose URL numbers are in `only` take part. With `sample`, so many pairs of classes under one parent are
     drawn, as in the paper, and the pages of drawn classes are sources and candidates. With `sources`, so many of the
@@ -118,7 +118,7 @@ def make_bench(
 
 
 def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array, int]:
-    """(classes in `count` drawn pairs of classes under one parent, how many such pairs there are)."""
+    """Return (classes in `count` drawn pairs of sibling classes, how many such pairs there are)."""
     by_parent: dict[tuple[str, ...], list[int]] = {}
     for number, path in enumerate(directory.classes):
         by_parent.setdefault(path[:-1], []).append(number)
@@ -130,13 +130,13 @@ def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array,
 
 
 class Experiment:
-    """Strategies judged over one corpus and one bench, each stage of bag making done once."""
+    """Judges strategies on one corpus and one bench; stages of bag making that they share are done once."""
 
     def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1) -> None:
         self.corpus, self.bench, self.workshop, self.threads = corpus, bench, workshop, threads
 
     def judge(self, name: str, strategy: Strategy) -> Judgement:
-        """How well a strategy agrees with the directory."""
+        """Judge how well a strategy agrees with the directory."""
         started = time.perf_counter()
         bags = self.workshop.bags(strategy)
         matrix = bag_matrix(bags, self.bench.urls)
@@ -149,14 +149,16 @@ class Experiment:
     def judge_matrix(
         self, name: str, strategy: dict[str, Any], matrix: BagMatrix, metric: str, facts: dict[str, Any], started: float
     ) -> Judgement:
-        """How well the similarities of a matrix's rows agree with the directory."""
-        return self._judgement(name, strategy, count_all(self.bench, matrix, metric, self.threads), facts, started)
+        """Judge how well the similarities of a matrix's rows agree with the directory."""
+        return self._judgement(name, strategy, count_pairs(self.bench, matrix, metric, self.threads), facts, started)
 
     def judge_rows(
         self, name: str, strategy: dict[str, Any], rows: "Rows", facts: dict[str, Any], started: float
     ) -> Judgement:
-        """How well similarities that are given row by row agree with the directory; those of 0 and less are tied."""
-        return self._judgement(name, strategy, count_rows(self.bench, self.bench.sources, rows), facts, started)
+        """Judge how well similarities given row by row agree with the directory; those of 0 and less are tied."""
+        return self._judgement(
+            name, strategy, count_pairs_by_rows(self.bench, self.bench.sources, rows), facts, started
+        )
 
     def _judgement(
         self, name: str, strategy: dict[str, Any], counted: tuple[PairCounts, Array, Array], facts: dict[str, Any],
@@ -174,8 +176,8 @@ class Experiment:
         )  # fmt: skip
 
 
-def count_all(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> tuple[PairCounts, Array, Array]:
-    """(pairs of documents by distance and agreement, nearest documents, their similarities) of all sources."""
+def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> tuple[PairCounts, Array, Array]:
+    """Return (pairs of documents by distance and agreement, nearest documents, their similarities) of all sources."""
     from pagekin.evaluation._kernels import judge as kernels
 
     rows = (matrix.offsets, matrix.terms, matrix.weights)
@@ -207,8 +209,8 @@ def count_all(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> tup
     return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
 
 
-def count_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Array, Array]:
-    """What `count_all` gives, of some sources and by given similarities, which are asked for a few rows at a time."""
+def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Array, Array]:
+    """Return the same as `count_pairs`, for some sources, by similarities asked for a few rows at a time."""
     from pagekin.evaluation._kernels import judge as kernels
 
     levels, total = bench.directory.depth + 1, len(sources)
@@ -226,7 +228,7 @@ def count_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Ar
 
 
 def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
-    """A slot for each term that so many documents hold that a full column is faster than a list; -1 for the others."""
+    """Give a slot to each term held by so many documents that a full column is faster than a list; -1 to the others."""
     documents = len(matrix.offsets) - 1
     df = np.bincount(matrix.terms, minlength=matrix.columns)
     slot_of = np.full(matrix.columns, -1, np.int64)
@@ -252,29 +254,29 @@ class Difference:
 
 
 def differences(better: Judgement, others: list[Judgement], measure: str = "somers_d") -> dict[str, list[Difference]]:
-    """By name of the other strategy and region: how much `better` is better, with paired 95 % intervals."""
+    """Return how much `better` is better than each other strategy, by name and region, with paired 95 % intervals."""
     place = 0 if measure == "gamma" else 1
-    found: list[tuple[str, Difference]] = []
+    compared: list[tuple[str, Difference]] = []
     for other in others:
         for region in REGIONS:
             values = better.resampled[region][place] - other.resampled[region][place]
             by = getattr(better.agreements[region], measure) - getattr(other.agreements[region], measure)
-            found.append((other.name, Difference(region, measure, by, *interval(values), p_value(values))))
-    corrected = holm([difference.p for _name, difference in found])
-    made: dict[str, list[Difference]] = {}
-    for (name, difference), p in zip(found, corrected, strict=True):
-        made.setdefault(name, []).append(
+            compared.append((other.name, Difference(region, measure, by, *interval(values), p_value(values))))
+    corrected = holm([difference.p for _name, difference in compared])
+    by_name: dict[str, list[Difference]] = {}
+    for (name, difference), p in zip(compared, corrected, strict=True):
+        by_name.setdefault(name, []).append(
             Difference(difference.region, measure, difference.difference, difference.low, difference.high, p)
         )
-    return made
+    return by_name
 
 
-def by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> list[tuple[str, float, float, float]]:
-    """(how many pages link to them, sibling Γ, low, high) of groups of sources (footnote 11).
+def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> list[tuple[str, float, float, float]]:
+    """Return (how many pages link to them, sibling Γ, low, high) of groups of sources (footnote 11).
 
     `citing` is the number for each source.
     """
-    found = []
+    rows = []
     for least, below in pairwise(INLINK_GROUPS):
         here = (citing >= least) & (citing < below)
         if not here.any():
@@ -288,42 +290,42 @@ def by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> list[tuple[
             if below == least + 1
             else f"{least:g}-{below - 1:g}"
         )
-        found.append((f"{label} ({np.count_nonzero(here):,} pages)", agreement.gamma, agreement.low, agreement.high))
-    return found
+        rows.append((f"{label} ({np.count_nonzero(here):,} pages)", agreement.gamma, agreement.low, agreement.high))
+    return rows
 
 
-def run_all(
+def judge_all(
     experiment: Experiment,
     strategies: dict[str, Strategy],
     progress: Callable[[str, float], None] = lambda _s, _p: None,
 ) -> list[Judgement]:
-    """The judgements of named strategies, in order. Equal strategies are judged once."""
-    made: dict[str, Judgement] = {}
-    found = []
+    """Judge named strategies in order; equal strategies are judged once."""
+    by_digest: dict[str, Judgement] = {}
+    judgements = []
     for done, (name, strategy) in enumerate(strategies.items()):
         progress("judging", done / len(strategies))
         key = strategy.digest()
-        if key not in made:
-            made[key] = experiment.judge(name, strategy)
-        one = made[key]
-        found.append(one if one.name == name else replace(one, name=name))
+        if key not in by_digest:
+            by_digest[key] = experiment.judge(name, strategy)
+        one = by_digest[key]
+        judgements.append(one if one.name == name else replace(one, name=name))
     progress("judging", 1.0)
-    return found
+    return judgements
 
 
-def inlinks(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
-    """How many other pages link to each of the URLs."""
+def count_inlinks(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
+    """Count the other pages that link to each URL."""
     offsets, anchors = corpus.inlinks.offsets, corpus.inlinks.anchors
     page_url = np.asarray(corpus.pages.url)
-    found = np.zeros(len(urls), np.int64)
+    counts = np.zeros(len(urls), np.int64)
     for place, url in enumerate(urls.tolist()):
         some = anchors[int(offsets[url]) : int(offsets[url + 1])]
         pages = np.searchsorted(corpus.pages.anchors, some, side="right") - 1
         citing = np.unique(page_url[pages])
-        found[place] = np.count_nonzero(citing != url)
-    return found
+        counts[place] = np.count_nonzero(citing != url)
+    return counts
 
 
 def linked_pages(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
-    """Those of the URLs that at least one other page links to: all that the paper judges."""
-    return np.asarray(urls[inlinks(corpus, urls) > 0], np.int64)
+    """Return those URLs that at least one other page links to: all that the paper judges."""
+    return np.asarray(urls[count_inlinks(corpus, urls) > 0], np.int64)

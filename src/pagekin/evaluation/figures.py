@@ -16,7 +16,7 @@ _NMDF = {"weight.frequency": "nmdf"}
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: the strategies in the order of its bars, and what the paper found."""
+    """One figure of the paper: the strategies in the order of its bars, and what the paper reports."""
 
     number: str
     title: str
@@ -31,24 +31,27 @@ HIGHER, LOWER, EQUAL, UNSAID = "higher", "lower", "about equal", ""
 
 
 def _steps(bars: Iterable[str], *said: str) -> dict[tuple[str, str], str]:
-    """Each bar and the next, with what the paper says of the next one."""
+    """Pair each bar with the next, and with what the paper says of the next one."""
     return dict(zip(pairwise(bars), said, strict=True))
 
 
-def _made(name: str, settings: dict[str, object]) -> Strategy:
+def _make_strategy(name: str, settings: dict[str, object]) -> Strategy:
     return _PAPER.with_settings({"name": name, **settings})
 
 
 def figures() -> list[Figure]:
-    """All figures, with base settings as far as the text says: windows of 32, stems; 3 and 4 unweighted."""
-    sizes = {f"window {size}": _made(f"window {size}", {**_WINDOWS, "window.size": size}) for size in (0, 4, 8, 16, 32)}
-    kinds = {kind: _made(kind, {**_WINDOWS, "window.kind": kind}) for kind in ("syntactic", "topical")}
+    """Return all figures, with base settings as far as the text states them: windows of 32, stems; 3 and 4 unweighted."""
+    sizes = {
+        f"window {size}": _make_strategy(f"window {size}", {**_WINDOWS, "window.size": size})
+        for size in (0, 4, 8, 16, 32)
+    }
+    kinds = {kind: _make_strategy(kind, {**_WINDOWS, "window.kind": kind}) for kind in ("syntactic", "topical")}
     distance = {**_WINDOWS, "weight.distance": "log"}
     metrics = {
         "windows": _WINDOWS, "both weights": {**distance, **_NMDF}, "content": _CONTENT,
         "windows + content": {**distance, "content.scale": 1},
     }  # fmt: skip
-    plain = {"links": _made("links", _LINKS), "content": _made("content", _CONTENT)}
+    plain = {"links": _make_strategy("links", _LINKS), "content": _make_strategy("content", _CONTENT)}
     represented = {**sizes, **kinds, **plain}
     return [
         Figure(
@@ -67,10 +70,10 @@ def figures() -> list[Figure]:
             "5", "Bags of several kinds of terms",
             "content added to windows helps; link ids added to both do harm",
             {
-                "windows + links": _made("windows + links", {**distance, "links.scale": 1}),
-                "windows": _made("windows, distance", distance),
-                "windows + content": _made("windows + content", {**distance, "content.scale": 1}),
-                "all three": _made("all three", {**distance, "content.scale": 1, "links.scale": 1}),
+                "windows + links": _make_strategy("windows + links", {**distance, "links.scale": 1}),
+                "windows": _make_strategy("windows, distance", distance),
+                "windows + content": _make_strategy("windows + content", {**distance, "content.scale": 1}),
+                "all three": _make_strategy("all three", {**distance, "content.scale": 1, "links.scale": 1}),
             },
             steps=_steps(("windows + links", "windows", "windows + content", "all three"), HIGHER, HIGHER, LOWER),
         ),
@@ -78,10 +81,10 @@ def figures() -> list[Figure]:
             "6", "Distance and frequency weights",
             "each helps, and both together help most",
             {
-                "none": _made("no weights", _WINDOWS),
-                "distance": _made("windows, distance", distance),
-                "frequency": _made("frequency", {**_WINDOWS, **_NMDF}),
-                "both": _made("distance and frequency", {**distance, **_NMDF}),
+                "none": _make_strategy("no weights", _WINDOWS),
+                "distance": _make_strategy("windows, distance", distance),
+                "frequency": _make_strategy("frequency", {**_WINDOWS, **_NMDF}),
+                "both": _make_strategy("distance and frequency", {**distance, **_NMDF}),
             },
             steps=_steps(("none", "distance", "frequency", "both"), HIGHER, UNSAID, HIGHER),
         ),
@@ -89,24 +92,24 @@ def figures() -> list[Figure]:
             "7", "Kinds of frequency weights",
             "none, log, sqrt, NMDF, in rising order",
             {
-                "none": _made("windows, distance", distance),
-                "log": _made("log", {**distance, "weight.frequency": "log"}),
-                "sqrt": _made("sqrt", {**distance, "weight.frequency": "sqrt"}),
-                "NMDF": _made("distance and frequency", {**distance, **_NMDF}),
+                "none": _make_strategy("windows, distance", distance),
+                "log": _make_strategy("log", {**distance, "weight.frequency": "log"}),
+                "sqrt": _make_strategy("sqrt", {**distance, "weight.frequency": "sqrt"}),
+                "NMDF": _make_strategy("distance and frequency", {**distance, **_NMDF}),
             },
             steps=_steps(("none", "log", "sqrt", "NMDF"), HIGHER, HIGHER, HIGHER),
         ),
         Figure(
             "9", "Stemming",
             "nostem, stopstem, stem, in rising order; the last step is small",
-            {name: _made(name, {**distance, "stemming": name}) for name in ("nostem", "stopstem", "stem")},
+            {name: _make_strategy(name, {**distance, "stemming": name}) for name in ("nostem", "stopstem", "stem")},
             steps=_steps(("nostem", "stopstem", "stem"), HIGHER, HIGHER),
         ),
         Figure(
             "note 6", "Jaccard and cosine",
             "both metrics give comparable results",
             {
-                f"{label}, {metric}": _made(f"{label}, {metric}", {**settings, "metric": metric})
+                f"{label}, {metric}": _make_strategy(f"{label}, {metric}", {**settings, "metric": metric})
                 for label, settings in metrics.items()
                 for metric in ("jaccard", "cosine")
             },

@@ -12,7 +12,7 @@ REGIONS = ("overall", "siblings", "cousins", "unrelated")
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Pairs of documents by the distances i < j of the two from a source: arrays (sources, levels, levels)."""
+    """Pairs of documents by their distances i < j from a source: arrays (sources, levels, levels)."""
 
     concordant: npt.NDArray[np.int64]
     discordant: npt.NDArray[np.int64]
@@ -21,25 +21,25 @@ class PairCounts:
     """(sources, 2): documents of the source's class, and those of them with similarity 0."""
 
     def only(self, sources: Array) -> "PairCounts":
-        """The counts of those sources for which a mask holds; all others count nothing."""
+        """Return the counts with those of the sources outside a mask set to 0."""
         wide = sources[:, None, None]
         return PairCounts(
             self.concordant * wide, self.discordant * wide, self.tied * wide, self.orthogonal * sources[:, None]
         )
 
     def region(self, name: str) -> tuple[Array, Array, Array]:
-        """(concordant, discordant, tied) of each source in a region of the ordering."""
+        """Return (concordant, discordant, tied) of each source in a region of the ordering."""
         parts = [self.concordant, self.discordant, self.tied]
         if name == "overall":
-            made = [part.sum(axis=(1, 2)) for part in parts]
+            counts = [part.sum(axis=(1, 2)) for part in parts]
         else:
             level = region_level(name, self.concordant.shape[1] - 1)
-            made = [part[:, 0, level] for part in parts]
-        return made[0], made[1], made[2]
+            counts = [part[:, 0, level] for part in parts]
+        return counts[0], counts[1], counts[2]
 
 
 def region_level(name: str, depth: int) -> int:
-    """The familial distance that a region compares with documents of the same class.
+    """Return the familial distance that a region compares with documents of the same class.
 
     In a tree of two levels the cousins are the unrelated ones: nothing but the root is above both.
     """
@@ -47,13 +47,13 @@ def region_level(name: str, depth: int) -> int:
 
 
 def gamma(concordant: Array, discordant: Array) -> Array:
-    """Γ (definition 3) of counts: (C - D) / (C + D); nan where nothing is compared."""
+    """Return Γ (definition 3) of counts: (C - D) / (C + D); nan where nothing is compared."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((concordant - discordant) / (concordant + discordant))
 
 
 def somers_d(concordant: Array, discordant: Array, tied: Array) -> Array:
-    """Somers' D: like Γ, but pairs that the similarity ties are compared, with 0; nan where there are none."""
+    """Return Somers' D: like Γ, but pairs that the similarity ties count, as 0; nan where there are none."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((concordant - discordant) / (concordant + discordant + tied))
 
@@ -87,12 +87,12 @@ class ClassBootstrap:
             row += np.bincount(picks, minlength=count)
 
     def sums(self, per_source: Array) -> tuple[float, Array]:
-        """(sum over all sources, sum in each resample)."""
+        """Return (sum over all sources, sum in each resample)."""
         by_class = np.bincount(self._of, per_source.astype(np.float64), len(self.classes))
         return float(by_class.sum()), self._times @ by_class
 
     def agreement(self, counts: PairCounts, region: str) -> tuple[Agreement, Array, Array]:
-        """(agreement in a region, Γ of each resample, Somers' D of each resample): counts are pooled over sources."""
+        """Return (agreement in a region, Γ of each resample, Somers' D of each); counts are pooled over sources."""
         c, d, t = counts.region(region)
         (c_all, c_some), (d_all, d_some), (t_all, t_some) = self.sums(c), self.sums(d), self.sums(t)
         gammas, somers = gamma(c_some, d_some), somers_d(c_some, d_some, t_some)
@@ -112,7 +112,7 @@ class ClassBootstrap:
 
 
 def interval(resampled: Array, level: float = 0.95) -> tuple[float, float]:
-    """The percentile interval of resampled values; (nan, nan) where there are none."""
+    """Return the percentile interval of resampled values; (nan, nan) where there are none."""
     held = resampled[np.isfinite(resampled)]
     if not len(held):
         return float("nan"), float("nan")
@@ -122,7 +122,7 @@ def interval(resampled: Array, level: float = 0.95) -> tuple[float, float]:
 
 
 def p_value(differences: Array) -> float:
-    """The two-sided bootstrap probability of a difference as far from 0, from resampled differences."""
+    """Return the two-sided bootstrap probability of a difference as far from 0."""
     held = differences[np.isfinite(differences)]
     if not len(held):
         return 1.0
@@ -132,7 +132,7 @@ def p_value(differences: Array) -> float:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Holm's correction: p values of several comparisons, so that any false alarm is as rare as one alone would be."""
+    """Correct the p values of several comparisons by Holm's method, so that any false alarm is as rare as for one."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     corrected = [0.0] * len(p_values)
     worst = 0.0
@@ -143,7 +143,7 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def kendall_tau(a: Array, b: Array) -> float:
-    """Kendall's τ-b of two lists of values; nan if either is constant."""
+    """Return Kendall's τ-b of two lists of values; nan if either is constant."""
     x, y = np.sign(a[:, None] - a[None, :]), np.sign(b[:, None] - b[None, :])
     above = np.triu_indices(len(a), 1)
     product, ties_a, ties_b = (x * y)[above], x[above] != 0, y[above] != 0

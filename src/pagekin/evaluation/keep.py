@@ -12,7 +12,7 @@ from msgspec import Struct
 from pagekin import __version__
 from pagekin.clusters import OWN_DIRECTORIES, Directory
 from pagekin.evaluation.compare import summarise_comparisons
-from pagekin.evaluation.evaluate import Evaluation, finite
+from pagekin.evaluation.evaluate import Evaluation, finite_or_none
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, Agreement
 from pagekin.evaluation.ranking import Scores
@@ -38,7 +38,7 @@ class StrategyScore(Struct, frozen=True, kw_only=True):
 
 
 class JudgedStrategy(Struct, frozen=True, kw_only=True):
-    """A strategy and how it was judged."""
+    """A strategy and its scores."""
 
     name: str
     judged: str
@@ -55,7 +55,7 @@ class JudgedStrategy(Struct, frozen=True, kw_only=True):
 
 
 class SearchSummary(Struct, frozen=True, kw_only=True):
-    """How a search for a strategy went."""
+    """How a search for a better strategy went."""
 
     tries: int
     improved: bool
@@ -68,7 +68,7 @@ class SearchSummary(Struct, frozen=True, kw_only=True):
 
 
 class StoredEvaluation(Struct, frozen=True, kw_only=True):
-    """What is kept of an evaluation."""
+    """The summary of an evaluation that is stored in the collection."""
 
     date: int
     """Seconds since 1970."""
@@ -91,24 +91,24 @@ class StoredEvaluation(Struct, frozen=True, kw_only=True):
 
 
 def summarise_evaluation(done: Evaluation, directory: str, command: str) -> StoredEvaluation:
-    """What is kept of an evaluation by a directory of this name."""
+    """Summarise an evaluation by a directory of this name."""
     judgements = [(one, done.scores[one.name]) for one in done.judgements]
     region = done.region or "overall"
     summary = summarise_comparisons(done.comparisons(), done.region)
-    return _kept(done.bench.directory, directory, command, done.bench.note, region, summary, judgements)
+    return _make_summary(done.bench.directory, directory, command, done.bench.note, region, summary, judgements)
 
 
 def summarise_tuning(done: Tuning, by: Directory, directory: str, command: str) -> StoredEvaluation:
-    """What is kept of a search for a strategy."""
-    difference, low, high = (finite(value) or 0.0 for value in done.advantage)
-    told = f"{difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+    """Summarise a search for a better strategy."""
+    difference, low, high = (finite_or_none(value) or 0.0 for value in done.advantage)
+    interval = f"{difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
     summary = (
-        f"The tuned strategy is better than '{done.best_preset}' ({told})."
+        f"The tuned strategy is better than '{done.best_preset}' ({interval})."
         if done.improved
-        else f"Nothing better than '{done.best_preset}' was found beyond chance ({told})."
+        else f"Nothing better than '{done.best_preset}' was found beyond chance ({interval})."
     )
     judged = f"{done.held_out[1]:,} pages of {done.held_out[0]:,} classes that the search did not see"
-    kept = _kept(
+    evaluation = _make_summary(
         by, directory, command, judged, "siblings", summary, list(zip(done.judgements, done.scores, strict=True))
     )
     changes = tuple((name, str(old)[:_LONGEST], str(new)[:_LONGEST]) for name, old, new in done.changes())
@@ -116,10 +116,10 @@ def summarise_tuning(done: Tuning, by: Directory, directory: str, command: str) 
         tries=done.tries, improved=done.improved, best_preset=done.best_preset, advantage=(difference, low, high),
         changes=changes,
     )  # fmt: skip
-    return msgspec.structs.replace(kept, search=search)
+    return msgspec.structs.replace(evaluation, search=search)
 
 
-def _kept(
+def _make_summary(
     tree: Directory, directory: str, command: str, judged: str, region: str, summary: str,
     judgements: Sequence[tuple[Judgement, Scores]],
 ) -> StoredEvaluation:  # fmt: skip
@@ -136,36 +136,36 @@ def _kept(
         judged=judged[:1000],
         region=region,
         summary=summary[:1000],
-        strategies=tuple(_judged(one, scores, region) for one, scores in judgements[:MOST]),
+        strategies=tuple(_summarise_judgement(one, scores, region) for one, scores in judgements[:MOST]),
         left_out=max(len(judgements) - MOST, 0),
     )
 
 
-def _judged(one: Judgement, scores: Scores, region: str) -> JudgedStrategy:
+def _summarise_judgement(one: Judgement, scores: Scores, region: str) -> JudgedStrategy:
     return JudgedStrategy(
         name=one.name[:_LONGEST],
         judged=str(one.facts.get("judged", ""))[:_LONGEST],
         score=_score(one.agreements[region]),
         overall=_score(one.agreements["overall"]),
-        gammas={name: _rounded(one.agreements[name].gamma) for name in REGIONS},
-        orthogonality=_rounded(one.orthogonality),
-        ndcg10=_rounded(scores.ndcg10),
-        map=_rounded(scores.map),
+        gammas={name: _round(one.agreements[name].gamma) for name in REGIONS},
+        orthogonality=_round(one.orthogonality),
+        ndcg10=_round(scores.ndcg10),
+        map=_round(scores.map),
     )
 
 
-def _score(found: Agreement) -> StrategyScore:
+def _score(agreement: Agreement) -> StrategyScore:
     names = ("gamma", "low", "high", "somers_d", "tied")
-    return StrategyScore(pairs=int(found.pairs), **{name: _rounded(getattr(found, name)) for name in names})
+    return StrategyScore(pairs=int(agreement.pairs), **{name: _round(getattr(agreement, name)) for name in names})
 
 
-def _rounded(value: float) -> float | None:
-    number = finite(value)
+def _round(value: float) -> float | None:
+    number = finite_or_none(value)
     return None if number is None else round(number, 4)
 
 
-def store_evaluation(judged: Kin, kind: str, kept: StoredEvaluation) -> None:
-    """Keep an evaluation (`evaluate` or `tune`) of a collection in it; a KinError if that cannot be.
+def store_evaluation(judged: Kin, kind: str, evaluation: StoredEvaluation) -> None:
+    """Store the summary of an evaluation (`evaluate` or `tune`) in its collection; KinError if that is impossible.
 
     One writer at a time: beside a build nothing is kept, and neither if other pages were read in the meantime.
     """
@@ -174,7 +174,7 @@ def store_evaluation(judged: Kin, kind: str, kept: StoredEvaluation) -> None:
         if _pages_read(now) != _pages_read(judged):
             raise KinError(f"{judged.path} was read anew in the meantime; judge it again")
         before = now.facts.get(FACT)
-        reports = {**(before if isinstance(before, dict) else {}), kind: msgspec.to_builtins(kept)}
+        reports = {**(before if isinstance(before, dict) else {}), kind: msgspec.to_builtins(evaluation)}
         writer.commit({**now.facts, FACT: reports}, keep=now.manifest["files"])
 
 
@@ -185,19 +185,19 @@ def _pages_read(kin: Kin) -> dict[str, str]:
 
 
 def read_evaluations(facts: Mapping[str, Any]) -> dict[str, StoredEvaluation]:
-    """The evaluations that a collection keeps, by kind, the last first; what cannot be understood is left out."""
-    found = {}
+    """Return the evaluations stored in a collection by kind, the latest first; unreadable ones are left out."""
+    evaluations = {}
     reports = facts.get(FACT)
     for kind, report in reports.items() if isinstance(reports, dict) else ():
         try:
-            found[str(kind)] = msgspec.convert(report, StoredEvaluation)
+            evaluations[str(kind)] = msgspec.convert(report, StoredEvaluation)
         except msgspec.ValidationError:  # another version's
             continue
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1].date, pair[0])))
+    return dict(sorted(evaluations.items(), key=lambda pair: (-pair[1].date, pair[0])))
 
 
 def command_to_repeat(verb: str, collection: str, directory: str, *options: str) -> str:
-    """A command as it may be told to others, and run by them: files by their names alone."""
+    """Return a command line that others can run: files by their names alone."""
     named = directory if directory in OWN_DIRECTORIES else Path(directory).name
     return " ".join(["pagekin", verb, quote(Path(collection).name), "--directory", quote(named), *options])
 

@@ -44,7 +44,7 @@ class Rankings:
     evaluator: Any
 
     def run(self, one: Judgement) -> dict[str, dict[str, float]]:
-        """For each source that has any, the nearest documents, with their similarities."""
+        """Return for each source that has any, the nearest documents with their similarities."""
         names = self.names
         return {
             names[row]: {names[d]: s for d, s in zip(near, similar, strict=True) if d >= 0}
@@ -58,15 +58,15 @@ class Rankings:
         }
 
     def scores(self, one: Judgement) -> Scores:
-        """nDCG@10 and MAP of a strategy; of equally similar documents, trec_eval takes the last address first."""
+        """Return nDCG@10 and MAP of a strategy; of equally similar documents, trec_eval takes the last address first."""
         if self.evaluator is None:
             return Scores(float("nan"), float("nan"))
-        found = {str(measure): float(value) for measure, value in self.evaluator.calc_aggregate(self.run(one)).items()}
-        return Scores(found["nDCG@10"], next(value for measure, value in found.items() if measure.startswith("AP")))
+        values = {str(measure): float(value) for measure, value in self.evaluator.calc_aggregate(self.run(one)).items()}
+        return Scores(values["nDCG@10"], next(value for measure, value in values.items() if measure.startswith("AP")))
 
     @property
     def note(self) -> str:
-        """How they were found, for people."""
+        """Return a sentence on how the sources were drawn."""
         return (
             f"nDCG@10 and MAP rank the {NEAREST} nearest pages of {len(self.rows):,} drawn sources that are not alone in "
             "their class; for MAP, pages of the same class are relevant"
@@ -74,14 +74,14 @@ class Rankings:
 
 
 def measures(depth: int) -> list[Any]:
-    """nDCG@10, and MAP for which only the highest grade is relevant, as `ir_measures` has them."""
+    """Return nDCG@10, and MAP for which only the highest grade is relevant, as `ir_measures` objects."""
     from ir_measures import AP, nDCG
 
     return [nDCG @ 10, AP(rel=depth)]
 
 
 def draw_rankings(corpus: Corpus, bench: Bench, seed: int = 1, most: int = SOURCES) -> Rankings:
-    """The rankings' sources and grades; the seed says which sources."""
+    """Draw sources by a seed, and grade the documents for each."""
     depth = bench.directory.depth
     names = {row: document_id(corpus.url(int(url))) for row, url in enumerate(bench.urls.tolist())}
     places: list[int] = []
@@ -111,23 +111,23 @@ def draw_rankings(corpus: Corpus, bench: Bench, seed: int = 1, most: int = SOURC
 
 
 def _distances(bench: Bench, row: int) -> npt.NDArray[np.int64]:
-    """The familial distance of every document from one: the smallest over their classes."""
+    """Return the familial distance of every document from one: the smallest over their classes."""
     own = bench.classes[bench.class_offsets[row] : bench.class_offsets[row + 1]]
     nearest = bench.apart[own].min(axis=0)
     return np.minimum.reduceat(nearest[bench.classes], bench.class_offsets[:-1])
 
 
 def document_id(url: str) -> str:
-    """An address that may stand in a TREC file: white space parts the columns there."""
+    """Return an address without white space, which separates columns in TREC files."""
     return re.sub(r"\s", lambda found: quote(found[0]), url)
 
 
 def write_trec(folder: Path, rankings: Rankings, judgements: list[Judgement]) -> None:
-    """Write `qrels.txt`, and a file `NAME.run` for each different strategy, as trec_eval and its kin read them."""
+    """Write `qrels.txt`, and a file `NAME.run` for each different strategy, as trec_eval reads them."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "qrels.txt").open("w", encoding="utf-8") as file:
-        for source, found in rankings.grades.items():
-            file.writelines(f"{source} 0 {document} {grade}\n" for document, grade in found.items())
+        for source, graded in rankings.grades.items():
+            file.writelines(f"{source} 0 {document} {grade}\n" for document, grade in graded.items())
     taken: set[str] = set()
     # Nine digits tell similarities in single precision apart.
     written: set[int] = set()
@@ -145,10 +145,10 @@ def write_trec(folder: Path, rankings: Rankings, judgements: list[Judgement]) ->
 
 
 def slug(name: str, taken: set[str]) -> str:
-    """A name for a file that is not taken, of small letters, digits and hyphens; it is then taken."""
+    """Return a file name of small letters, digits and hyphens that is not taken yet, and mark it as taken."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "strategy"
-    found, number = plain, 2
-    while found in taken:
-        found, number = f"{plain}-{number}", number + 1
-    taken.add(found)
-    return found
+    file_name, number = plain, 2
+    while file_name in taken:
+        file_name, number = f"{plain}-{number}", number + 1
+    taken.add(file_name)
+    return file_name

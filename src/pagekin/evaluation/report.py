@@ -17,7 +17,13 @@ from pagekin.evaluation.experiments import Bench, Judgement
 from pagekin.evaluation.figures import Figure
 from pagekin.evaluation.gamma import REGIONS, Agreement, kendall_tau
 from pagekin.evaluation.ranking import Scores
-from pagekin.evaluation.sections import by_inlinks, differences_section, figure_section, nmdf_section, number
+from pagekin.evaluation.sections import (
+    differences_section,
+    figure_section,
+    format_number,
+    inlinks_section,
+    nmdf_section,
+)
 
 _STYLE = """
 :root {
@@ -66,12 +72,12 @@ details { margin: .75rem 0 } summary { cursor: pointer } pre { overflow-x: auto;
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told."""
+    """Everything that the report shows."""
 
     title: str
     bench: Bench
     judgements: list[Judgement]
-    alike: list[Judgement]
+    comparable: list[Judgement]
     """Those of the bench's pages, which are compared with each other."""
     region: str | None
     """The region that pictures show: siblings where there are any."""
@@ -90,7 +96,7 @@ class Report:
 
 
 def write_report(folder: Path, report: Report) -> Path:
-    """Write `index.html`, `strategies.csv` and `strategies.toml`; give the page's path."""
+    """Write `index.html`, `strategies.csv` and `strategies.toml`; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     by_name = {judgement.name: judgement for judgement in report.judgements}
     parts = [_head(report), differences_section(report.comparisons, report.region)]
@@ -101,7 +107,7 @@ def write_report(folder: Path, report: Report) -> Path:
             parts.append(nmdf_section(*report.nmdf))
     if not report.figures and report.nmdf:
         parts.append(nmdf_section(*report.nmdf))
-    parts += [by_inlinks(report.inlinks), _table(report), _agreement(report), _settings(report)]
+    parts += [inlinks_section(report.inlinks), _table(report), _agreement(report), _settings(report)]
     page = folder / "index.html"
     page.write_text("\n".join(parts) + "\n</body></html>\n", encoding="utf-8")
     _write_csv(folder / "strategies.csv", report)
@@ -135,7 +141,8 @@ def _table(report: Report) -> str:
         if name != one.name:
             continue
         cells = "".join(
-            f"<td>{number(a.gamma)}<td>{number(a.somers_d)}" for a in (one.agreements[region] for region in REGIONS)
+            f"<td>{format_number(a.gamma)}<td>{format_number(a.somers_d)}"
+            for a in (one.agreements[region] for region in REGIONS)
         )
         width = one.facts.get("window_words") if one.strategy.get("anchors", {}).get("scale") else None
         shown = f"{width[0]:.1f} / {width[1]:.1f}" if width else ""
@@ -143,8 +150,8 @@ def _table(report: Report) -> str:
         region = one.agreements[report.region or "siblings"]
         also = f"<br><span class=soft>= {escape(', '.join(equal))}</span>" if equal else ""
         rows.append(
-            f"<tr><td>{escape(name)}{also}{cells}<td>{number(scores.ndcg10)}<td>{number(scores.map)}<td>{region.pairs:,}"
-            f"<td>{number(region.tied)}<td>{number(one.orthogonality)}<td>{shown}<td>{one.seconds:.1f}"
+            f"<tr><td>{escape(name)}{also}{cells}<td>{format_number(scores.ndcg10)}<td>{format_number(scores.map)}<td>{region.pairs:,}"
+            f"<td>{format_number(region.tied)}<td>{format_number(one.orthogonality)}<td>{shown}<td>{one.seconds:.1f}"
         )
     missing = "".join(f"<p>{escape(reason)}.</p>" for reason in report.left_out.values())
     return (
@@ -155,44 +162,48 @@ def _table(report: Report) -> str:
 
 
 def _agreement(report: Report) -> str:
-    """Kendall's τ between the three Γ (section 5), and a warning where unrelated Γ lags (section 2.3)."""
+    """Show Kendall's τ between the three Γ (section 5), and warn where unrelated Γ lags (section 2.3)."""
     # A strategy that stands in several figures counts once, and one without pairs to compare not at all.
-    once = {id(one.counts): [one.agreements[region].gamma for region in REGIONS] for one in report.alike}
+    once = {id(one.counts): [one.agreements[region].gamma for region in REGIONS] for one in report.comparable}
     gammas = np.array([row for row in once.values() if all(map(math.isfinite, row))]).reshape(-1, len(REGIONS))
     values = dict(zip(REGIONS, gammas.T, strict=True))
     pairs = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unrelated")]
-    said = ", ".join(f"{a} and {b} {number(kendall_tau(values[a], values[b]))}" for a, b in pairs)
-    told = (
-        f"Kendall's τ over {len(gammas)} different strategies: {said}. The paper found that all three order strategies "
+    taus = ", ".join(f"{a} and {b} {format_number(kendall_tau(values[a], values[b]))}" for a, b in pairs)
+    text = (
+        f"Kendall's τ over {len(gammas)} different strategies: {taus}. The paper found that all three order strategies "
         "alike."
     )
     if len(gammas) < 3:
-        told = f"Kendall's τ says nothing of fewer than three strategies; here are {len(gammas)} with pairs in all regions."
-    low = [one.name for one in report.alike if one.agreements["unrelated"].gamma < one.agreements["siblings"].gamma]
+        text = f"Kendall's τ says nothing of fewer than three strategies; here are {len(gammas)} with pairs in all regions."
+    low = [
+        one.name for one in report.comparable if one.agreements["unrelated"].gamma < one.agreements["siblings"].gamma
+    ]
     warning = f"<p>Unrelated Γ is below sibling Γ for {escape(', '.join(low))}: features too sparse?</p>" if low else ""
-    return f"<section><h2>Do the three Γ agree?</h2><p>{told}</p>{warning}</section>"
+    return f"<section><h2>Do the three Γ agree?</h2><p>{text}</p>{warning}</section>"
 
 
 def _settings(report: Report) -> str:
-    told = {**report.facts, **report.bench.directory.facts, "Pagekin": __version__}
-    rows = "".join(f"<tr><td>{escape(str(name))}<td class=said>{escape(_told(value))}" for name, value in told.items())
+    facts = {**report.facts, **report.bench.directory.facts, "Pagekin": __version__}
+    rows = "".join(
+        f"<tr><td>{escape(str(name))}<td class=said>{escape(_format_fact(value))}" for name, value in facts.items()
+    )
     return (
         f"<section><h2>Settings</h2><table>{rows}</table><details><summary>All strategies with all their settings, as "
         f"--strategies reads them</summary><pre>{escape(strategies_toml(report.strategies))}</pre></details></section>"
     )
 
 
-def _told(value: Any) -> str:
-    """A fact for people."""
+def _format_fact(value: Any) -> str:
+    """Format a fact for people."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_told(item)}" for name, item in value.items()) or "none"
+        return ", ".join(f"{name}: {_format_fact(item)}" for name, item in value.items()) or "none"
     if isinstance(value, list):
-        return ", ".join(map(_told, value))
+        return ", ".join(map(_format_fact, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def strategies_toml(strategies: dict[str, Strategy]) -> str:
-    """All strategies as one file that `--strategies` reads: a table for each, with every setting."""
+    """Write all strategies as one file that `--strategies` reads: a table for each, with every setting."""
     parts = []
     for name, strategy in strategies.items():
         lines = [f"[{_toml(name)}]"]
@@ -206,7 +217,7 @@ def strategies_toml(strategies: dict[str, Strategy]) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A plain value as TOML writes it: as JSON does, but with DEL escaped."""
+    """Write a plain value as TOML: as JSON does, but with DEL escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
-from pagekin.evaluation.compare import Comparison, Step, steps, summarise_comparisons
+from pagekin.evaluation.compare import Comparison, Step, compare_bars, summarise_comparisons
 from pagekin.evaluation.experiments import Bench, Judgement
 from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, Figure
 from pagekin.evaluation.gamma import interval
@@ -19,12 +19,12 @@ _RIVALS = 10
 _NAMES = {"siblings": "sibling", "cousins": "cousin", "unrelated": "unrelated", "overall": "overall"}
 
 
-def number(value: float) -> str:
-    """Three digits, or a dash."""
+def format_number(value: float) -> str:
+    """Format a number with three digits; a dash for nan."""
     return f"{value:.3f}" if math.isfinite(value) else "–"
 
 
-def _signed(value: float) -> str:
+def _format_signed(value: float) -> str:
     return f"{value:+.3f}" if math.isfinite(value) else "–"
 
 
@@ -40,12 +40,12 @@ def _section(heading: str, chart: str, text: str) -> str:
 
 
 def figure_section(figure: Figure, judged: dict[str, Judgement], bench: Bench, region: str | None) -> str:
-    """A figure: the picture, what the paper found, what is found here, and which steps are beyond chance."""
+    """Show a figure: the picture, what the paper reports, the result here, and which steps are beyond chance."""
     heading = f"Figure {figure.number}: {figure.title}" if figure.number[0].isdigit() else figure.title
     values = _values(figure, judged, bench, region)
     paper = f"<p><b>The paper found:</b> {escape(figure.paper)}.</p>" if figure.paper else ""
     if not any(math.isfinite(value) for value, _resampled in values.values()):
-        return _section(heading, "", f"{paper}<p>{escape(_nothing(figure.orthogonality))}</p>")
+        return _section(heading, "", f"{paper}<p>{escape(_nothing_to_show(figure.orthogonality))}</p>")
     if figure.orthogonality:
         bars = [Bar(label, value, *interval(some)) for label, (value, some) in values.items()]
         chart = bar_chart(
@@ -69,7 +69,7 @@ def figure_section(figure: Figure, judged: dict[str, Judgement], bench: Bench, r
     return _section(heading, chart, f"{paper}{_steps_table(figure, values, what)}{_windows(figure, judged)}")
 
 
-def _nothing(orthogonality: bool) -> str:
+def _nothing_to_show(orthogonality: bool) -> str:
     if orthogonality:
         return "Nothing to show: no class has two of the judged pages."
     return "Nothing to show: no strategy orders two documents that the directory orders too."
@@ -78,67 +78,67 @@ def _nothing(orthogonality: bool) -> str:
 def _values(
     figure: Figure, judged: dict[str, Judgement], bench: Bench, region: str | None
 ) -> dict[str, tuple[float, Array]]:
-    """The value of each bar, and its resamples."""
+    """Return the value of each bar, and its resamples."""
     if not figure.orthogonality:
         where = region or "siblings"
         return {label: (one.agreements[where].gamma, one.resampled[where][0]) for label, one in judged.items()}
-    found = {}
+    values = {}
     for label, one in judged.items():
         _same, same = bench.bootstrap.sums(one.counts.orthogonal[:, 0])
         _apart, apart = bench.bootstrap.sums(one.counts.orthogonal[:, 1])
         with np.errstate(invalid="ignore", divide="ignore"):
-            found[label] = one.orthogonality, apart / same
-    return found
+            values[label] = one.orthogonality, apart / same
+    return values
 
 
 def _steps_table(figure: Figure, values: dict[str, tuple[float, Array]], what: str) -> str:
-    """Differences of neighbouring bars, whether they are beyond chance, and what the paper says of them."""
+    """Show the differences of neighbouring bars, whether they are beyond chance, and what the paper says of them."""
     rows = []
     with_paper = any(figure.steps.values())
-    for step in steps(values, list(figure.steps)):
-        said = figure.steps[step.first, step.second]
-        kind, verdict = _verdict(step, said)
+    for step in compare_bars(values, list(figure.steps)):
+        claim = figure.steps[step.first, step.second]
+        kind, verdict = _verdict(step, claim)
         rows.append(
-            f"<tr><td>{escape(step.first)} → {escape(step.second)}<td>{_signed(step.difference)} "
-            f"{_interval(step.low, step.high)}{_sure(step.sure)}"
-            + (f"<td>{said or 'not said'}<td class={kind}>{verdict}" if with_paper else "")
+            f"<tr><td>{escape(step.first)} → {escape(step.second)}<td>{_format_signed(step.difference)} "
+            f"{_interval(step.low, step.high)}{_sure_cell(step.sure)}"
+            + (f"<td>{claim or 'not said'}<td class={kind}>{verdict}" if with_paper else "")
         )
     paper = "<th>in the paper<th>" if with_paper else ""
     head = f"<tr><th>here, {escape(what)}<th>difference, 95 %<th>beyond chance?{paper}"
     return f"<div class=wide><table>{head}{''.join(rows)}</table></div>"
 
 
-def _verdict(step: Step, said: str) -> tuple[str, str]:
-    """(class, words): whether what is found here is what the paper found."""
-    if not said:
+def _verdict(step: Step, claim: str) -> tuple[str, str]:
+    """Return (class, words): whether the result here agrees with the paper's."""
+    if not claim:
         return "chance", ""
     if not step.sure:
-        return ("sure", "agrees") if said == EQUAL else ("chance", "open")
+        return ("sure", "agrees") if claim == EQUAL else ("chance", "open")
     rises = step.difference > 0
-    return ("sure", "agrees") if said == (HIGHER if rises else LOWER) else ("against", "differs")
+    return ("sure", "agrees") if claim == (HIGHER if rises else LOWER) else ("against", "differs")
 
 
-def _sure(sure: bool) -> str:
-    """A cell that says whether a difference is beyond chance."""
+def _sure_cell(sure: bool) -> str:
+    """Return a cell that says whether a difference is beyond chance."""
     return "<td class=sure>yes" if sure else "<td class=chance>no"
 
 
 def _interval(low: float, high: float) -> str:
-    return f"[{_signed(low)}, {_signed(high)}]" if math.isfinite(low) else "–"
+    return f"[{_format_signed(low)}, {_format_signed(high)}]" if math.isfinite(low) else "–"
 
 
 def _windows(figure: Figure, judged: dict[str, Judgement]) -> str:
-    """Mean widths of windows that end where the text says (section 3.1), beside the paper's."""
-    told = []
+    """Show the mean widths of windows that end where the text does (section 3.1), beside the paper's."""
+    widths = []
     for label, paper in (("syntactic", 3), ("topical", 21)):
         width = judged[label].facts.get("window_words") if label in judged and not figure.orthogonality else None
         if width:
-            told.append(f"{label} {width[0]:.1f} left and {width[1]:.1f} right (paper: about {paper} a side)")
-    return f"<p>Mean words of a window: {'; '.join(told)}.</p>" if told else ""
+            widths.append(f"{label} {width[0]:.1f} left and {width[1]:.1f} right (paper: about {paper} a side)")
+    return f"<p>Mean words of a window: {'; '.join(widths)}.</p>" if widths else ""
 
 
 def nmdf_section(mu: float, sigma: float, terms: Any) -> str:
-    """Figure 8: the weight over the number of bags that hold a term, above the collection's histogram of it."""
+    """Show Figure 8: the weight by the number of bags that hold a term, above the collection's histogram of it."""
     histogram = [(2.0**power, float(count)) for power, count in enumerate(terms.tolist())]
     most = 2.0 ** max(len(histogram), 4)
     curve = []
@@ -163,10 +163,10 @@ def nmdf_section(mu: float, sigma: float, terms: Any) -> str:
 
 
 def differences_section(comparisons: list[Comparison], region: str | None) -> str:
-    """The best strategy against all others: a picture of the closest, a table of all."""
+    """Show the best strategy against all others: a picture of the closest, a table of all."""
     heading = "Which is best, and how sure is that?"
     here = {
-        measure: {c.other: c for c in comparisons if (c.found.region, c.found.measure) == (region, measure)}
+        measure: {c.other: c for c in comparisons if (c.difference.region, c.difference.measure) == (region, measure)}
         for measure in ("somers_d", "gamma")
     }
     if not here["somers_d"]:
@@ -176,12 +176,12 @@ def differences_section(comparisons: list[Comparison], region: str | None) -> st
     table = []
     for other, by_d in here["somers_d"].items():
         by_gamma = here["gamma"].get(other)
-        both = [c.found for c in (by_d, by_gamma) if c is not None]
+        both = [c.difference for c in (by_d, by_gamma) if c is not None]
         bars = [Bar("", f.difference, f.low, f.high) for f in both]
         rows.append((other, [*bars, *[Bar("", math.nan)] * (2 - len(bars))]))
-        cells = "".join(f"<td>{_signed(f.difference)} {_interval(f.low, f.high)}" for f in both)
+        cells = "".join(f"<td>{_format_signed(f.difference)} {_interval(f.low, f.high)}" for f in both)
         cells += "<td>–" * (2 - len(both))
-        table.append(f"<tr><td>{escape(other)}{cells}{_sure(by_d.sure)}")
+        table.append(f"<tr><td>{escape(other)}{cells}{_sure_cell(by_d.sure)}")
     shown = f"the {_RIVALS} closest of {len(rows)} others" if len(rows) > _RIVALS else "all others"
     chart = dot_chart(
         f"How much better “{best}” is than {shown}",
@@ -202,13 +202,15 @@ def differences_section(comparisons: list[Comparison], region: str | None) -> st
     return _section(heading, chart, text + full)
 
 
-def by_inlinks(found: list[tuple[str, list[tuple[str, float, float, float]]]]) -> str:
-    """Strategies by how many pages link to the source (footnote 11), in one picture."""
-    if not found:
+def inlinks_section(strategies: list[tuple[str, list[tuple[str, float, float, float]]]]) -> str:
+    """Show strategies by how many pages link to the source (footnote 11), in one picture."""
+    if not strategies:
         return ""
     heading = "By number of inlinks"
-    values = {name: {label: Bar("", gamma, low, high) for label, gamma, low, high in groups} for name, groups in found}
-    labels = [label for label, *_numbers in found[0][1]]
+    values = {
+        name: {label: Bar("", gamma, low, high) for label, gamma, low, high in groups} for name, groups in strategies
+    }
+    labels = [label for label, *_numbers in strategies[0][1]]
     if not any(math.isfinite(bar.value) for bars in values.values() for bar in bars.values()):
         return _section(heading, "", "<p>Nothing to show: there are no sibling pairs.</p>")
     chart = dot_chart(
@@ -222,7 +224,7 @@ def by_inlinks(found: list[tuple[str, list[tuple[str, float, float, float]]]]) -
     )
     if {"3: window 32", "3: topical"} <= values.keys():
         gaps = [
-            f"{label.partition(' (')[0]}: {_signed(fixed.value - values['3: topical'][label].value)}"
+            f"{label.partition(' (')[0]}: {_format_signed(fixed.value - values['3: topical'][label].value)}"
             for label, fixed in values["3: window 32"].items()
         ]
         text += f"<p><b>Here</b>, window 32 less topical, by links: {escape('; '.join(gaps))}.</p>"

@@ -34,7 +34,7 @@ class SourcePageError(Exception):
 
 @dataclass(frozen=True)
 class SourceAgreement:
-    """Pairs of one source's documents in one region of the ordering."""
+    """How well the order of one source's documents agrees with the directory in one region."""
 
     concordant: int
     discordant: int
@@ -42,23 +42,23 @@ class SourceAgreement:
 
     @property
     def pairs(self) -> int:
-        """Pairs of different familial distance, whether the similarity orders them or not."""
+        """Return the number of pairs of different familial distance, tied ones included."""
         return self.concordant + self.discordant + self.tied
 
     @property
     def gamma(self) -> float:
-        """Γ (definition 3); nan where the similarity orders no pair."""
+        """Return Γ (definition 3); nan where the similarity orders no pair."""
         return float(gamma(np.asarray(self.concordant), np.asarray(self.discordant)))
 
     @property
     def somers_d(self) -> float:
-        """Somers' D; nan where there is no pair."""
+        """Return Somers' D; nan where there is no pair."""
         return float(somers_d(np.asarray(self.concordant), np.asarray(self.discordant), np.asarray(self.tied)))
 
 
 @dataclass(frozen=True)
 class SourceJudgement:
-    """What one strategy makes of the source. Documents are the directory's pages, by their places in it."""
+    """How one strategy orders the directory's pages for a source; documents are places in the directory."""
 
     name: str
     strategy: Strategy
@@ -68,9 +68,9 @@ class SourceJudgement:
     """Documents that have something in common with the source, most similar first, the first of equals first."""
 
     def place(self, document: int) -> int:
-        """The place of a document in the ordering, 1 for the first; 0 if it has nothing in common with the source."""
-        found = np.flatnonzero(self.order == document)
-        return int(found[0]) + 1 if len(found) else 0
+        """Return a document's place in the ordering, 1 for the first; 0 if it has nothing in common with the source."""
+        places = np.flatnonzero(self.order == document)
+        return int(places[0]) + 1 if len(places) else 0
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class SourceExplanation:
-    """One source and what the strategies make of it, the best first."""
+    """One source and how each strategy orders its documents, the best strategy first."""
 
     directory: Directory
     source: int
@@ -104,24 +104,24 @@ class SourceExplanation:
 
 
 def default_strategies(corpus: Corpus) -> dict[str, Strategy]:
-    """The presets, the index's own strategy, and plain representations of Figure 3."""
+    """Return the presets, the index's own strategy, and plain representations of Figure 3."""
     figures = figure_strategies()
     return distinct_strategies(own_strategies(corpus) | {name: figures[f"3: {name}"] for name in PLAIN})
 
 
 def distinct_strategies(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
-    """The strategies without those that differ from an earlier one only in name."""
+    """Drop the strategies that differ from an earlier one only in name."""
     seen: set[str] = set()
-    found = {}
+    distinct = {}
     for name, strategy in strategies.items():
         if strategy.digest() not in seen:
             seen.add(strategy.digest())
-            found[name] = strategy
-    return found
+            distinct[name] = strategy
+    return distinct
 
 
 def relation_name(distance: int, depth: int) -> str:
-    """A familial distance in a tree of some depth as section 2.1 names it."""
+    """Name a familial distance in a tree of some depth, as section 2.1 does."""
     if distance == depth:
         return "unrelated"
     return ("same class", "sibling", "cousin")[distance] if distance < 3 else "distant cousin"
@@ -131,24 +131,24 @@ def relation_name(distance: int, depth: int) -> str:
 
 
 def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = False) -> int:
-    """The place in the directory of a page in any spelling; SourceError if it cannot be judged by this directory."""
+    """Return a page's place in the directory, for any spelling; SourcePageError if it cannot be judged."""
     number = corpus.url_number(url)
     if number < 0:
         raise SourcePageError(unknown_url_message(corpus, url))
-    found = _place(directory, number)
-    if found < 0:
-        raise SourcePageError(_is_not_listed(corpus, directory, url, number, loose))
-    return found
+    place = _place(directory, number)
+    if place < 0:
+        raise SourcePageError(_not_listed_message(corpus, directory, url, number, loose))
+    return place
 
 
 def _place(directory: Directory, number: int) -> int:
-    """The place of a URL number in a directory, or -1."""
+    """Return the place of a URL number in a directory, or -1."""
     place = int(np.searchsorted(directory.urls, number))
     return place if place < len(directory.urls) and int(directory.urls[place]) == number else -1
 
 
-def _is_not_listed(corpus: Corpus, directory: Directory, url: str, number: int, loose: bool) -> str:
-    """Why a page of the collection is not in the directory, and what to ask about instead."""
+def _not_listed_message(corpus: Corpus, directory: Directory, url: str, number: int, loose: bool) -> str:
+    """Explain why a page of the collection is not in the directory, and what to ask about instead."""
     name = directory.name
     for depth in range(directory.depth - 1, 0, -1):
         try:
@@ -171,32 +171,32 @@ def _is_not_listed(corpus: Corpus, directory: Directory, url: str, number: int, 
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """The path of a class as a table writes it."""
+    """Write the path of a class with slashes."""
     return "/" + "/".join(path)
 
 
 def classes_of_document(directory: Directory, document: int) -> list[tuple[str, ...]]:
-    """The paths of a document's classes."""
+    """Return the paths of a document's classes."""
     members = directory.members[directory.offsets[document] : directory.offsets[document + 1]]
     return [directory.classes[number] for number in members.tolist()]
 
 
 def distances_from(directory: Directory, source: int) -> npt.NDArray[np.int64]:
-    """The familial distance of each document from a source: the smallest over their classes; -1 for the source itself."""
+    """Return each document's familial distance from a source: the smallest over their classes; -1 for the source."""
     own = classes_of_document(directory, source)
     of_class = np.array([min(familial_distance(a, b) for a in own) for b in directory.classes], np.int64)
-    found = np.full(len(directory.urls), -1, np.int64)
+    distances = np.full(len(directory.urls), -1, np.int64)
     listed = np.diff(directory.offsets) > 0
-    found[listed] = np.minimum.reduceat(of_class[directory.members], directory.offsets[:-1][listed])
-    found[source] = -1
-    return found
+    distances[listed] = np.minimum.reduceat(of_class[directory.members], directory.offsets[:-1][listed])
+    distances[source] = -1
+    return distances
 
 
 # -- one strategy -------------------------------------------------------------------------------------------------------
 
 
 def joint_weights(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float64]:
-    """What each entry of a matrix shares with the source's row: the smaller weight, or for cosine the product."""
+    """Return what each entry of a matrix shares with the source's row: the smaller weight, or for cosine the product."""
     own = slice(int(matrix.offsets[source]), int(matrix.offsets[source + 1]))
     held = np.zeros(matrix.columns)
     held[matrix.terms[own]] = matrix.weights[own]
@@ -205,7 +205,7 @@ def joint_weights(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np
 
 
 def similarities(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float32]:
-    """The similarity of each row to the source's, in single precision as `evaluate` compares them."""
+    """Return the similarity of each row to the source's, in single precision as `evaluate` compares them."""
     documents = len(matrix.offsets) - 1
     row = np.repeat(np.arange(documents), np.diff(matrix.offsets))
     shared = np.bincount(row, joint_weights(matrix, source, metric), documents)
@@ -216,15 +216,15 @@ def similarities(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.
     else:
         sizes = np.sqrt(np.bincount(row, weights * weights, documents))
         above = sizes[source] * sizes
-    found = np.zeros(documents)
-    np.divide(shared, above, out=found, where=shared > 0)
-    return found.astype(np.float32)
+    sums = np.zeros(documents)
+    np.divide(shared, above, out=sums, where=shared > 0)
+    return sums.astype(np.float32)
 
 
 def judge_source(
     name: str, strategy: Strategy, matrix: BagMatrix, source: int, distance: Array, depth: int
 ) -> SourceJudgement:
-    """The ordering that a matrix's similarities make of the documents, and how well it agrees with the distances."""
+    """Order the documents by a matrix's similarities, and judge how well that agrees with the distances."""
     from pagekin.evaluation._kernels.judge import count_pairs
 
     similarity = similarities(matrix, source, strategy.metric)
@@ -239,7 +239,7 @@ def judge_source(
 
 
 def discordant_documents(judgement: SourceJudgement, distance: Array, count: int = _MISSES) -> list[tuple[int, int]]:
-    """Some (far, near) pairs of documents of which the far one is more similar, those far off first.
+    """Return some (far, near) pairs of which the far document is more similar, the farthest apart first.
 
     The near ones are those of the nearest class, from the least similar on. The far ones stand in the first places, the
     farthest relations first; where none of the first is wrong, the next one that is.
@@ -290,8 +290,8 @@ def explain_source(
             judgements.append(judge_source(name, strategy, matrix, source, distance, directory.depth))
         progress("judging", len(strategies) / (len(strategies) + 1))
         region = "siblings" if judgements[0].regions["siblings"].pairs else "overall"
-        judgements.sort(key=lambda one: _rank(one.regions[region], one.name))
-        eligible, sparse = tell_sparse(judgements, region)
+        judgements.sort(key=lambda one: _sort_key(one.regions[region], one.name))
+        eligible, sparse = split_sparse(judgements, region)
         best, worst = eligible[0], eligible[-1]
         misses = _explain_misses(workshop, directory, source, distance, [best, worst])
         progress("judging", 1.0)
@@ -300,16 +300,16 @@ def explain_source(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def tell_sparse(judgements: list[SourceJudgement], region: str) -> tuple[list[SourceJudgement], list[SourceJudgement]]:
-    """(those that order enough pairs to be compared, the others); all that order any where fewer than two do."""
+def split_sparse(judgements: list[SourceJudgement], region: str) -> tuple[list[SourceJudgement], list[SourceJudgement]]:
+    """Return (judgements that order enough pairs to be compared, the others); all that order any if fewer than two do."""
     dense = [one for one in judgements if one.regions[region].tied <= MOST_TIED * one.regions[region].pairs]
     if len(dense) < 2:
         dense = [one for one in judgements if np.isfinite(one.regions[region].gamma)] or judgements
     return dense, [one for one in judgements if all(one is not other for other in dense)]
 
 
-def _rank(agreed: SourceAgreement, name: str) -> tuple[bool, float, float, str]:
-    """What sorts the better strategy first, and those that order nothing last."""
+def _sort_key(agreed: SourceAgreement, name: str) -> tuple[bool, float, float, str]:
+    """Return a key that sorts better strategies first, and those that order nothing last."""
     nothing = not np.isfinite(agreed.gamma)
     return nothing, 0.0 if nothing else -agreed.gamma, 0.0 if nothing else -agreed.somers_d, name
 
@@ -321,27 +321,27 @@ def _explain_misses(
     distance: Array,
     chosen: list[SourceJudgement],
 ) -> dict[str, list[Miss]]:
-    """Discordant pairs of some judgements with the terms behind them."""
-    made: dict[str, list[Miss]] = {}
+    """Find discordant pairs of some judgements, with the terms behind them."""
+    misses: dict[str, list[Miss]] = {}
     for one in chosen:
         pairs = discordant_documents(one, distance)
-        if one.name in made or not pairs:
-            made.setdefault(one.name, [])
+        if one.name in misses or not pairs:
+            misses.setdefault(one.name, [])
             continue
         strategy = one.strategy
         matrix = bag_matrix(workshop.bags(strategy), directory.urls)
         joint = joint_weights(matrix, source, strategy.metric)
-        made[one.name] = [
+        misses[one.name] = [
             Miss(far, near, *(_terms(workshop, strategy, matrix, joint, document) for document in (far, near)))
             for far, near in pairs
         ]
-    return made
+    return misses
 
 
 def _terms(
     workshop: BagWorkshop, strategy: Strategy, matrix: BagMatrix, joint: Array, document: int
 ) -> tuple[str, ...]:
-    """The terms that a document shares with the source, for people, those that count most first."""
+    """Return the terms that a document shares with the source, those that count most first."""
     part = slice(int(matrix.offsets[document]), int(matrix.offsets[document + 1]))
     terms, shares = matrix.terms[part], joint[part]
     best = np.lexsort((terms, -shares))[:_TERMS]

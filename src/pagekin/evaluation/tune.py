@@ -14,7 +14,13 @@ import numpy.typing as npt
 
 from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, setting_value, settings_table
 from pagekin.clusters import Directory
-from pagekin.evaluation.evaluate import directory_pages, finite, judgement_as_dict, without_own_pages, workshop_for
+from pagekin.evaluation.evaluate import (
+    directory_pages,
+    finite_or_none,
+    judgement_as_dict,
+    without_own_pages,
+    workshop_for,
+)
 from pagekin.evaluation.experiments import Bench, Difference, Experiment, Judgement, differences, make_bench
 from pagekin.evaluation.gamma import ClassBootstrap, interval
 from pagekin.evaluation.ranking import Scores, draw_rankings
@@ -51,7 +57,7 @@ AXES: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found."""
+    """The result of a search for a better strategy."""
 
     choice: Strategy
     improved: bool
@@ -73,19 +79,19 @@ class Tuning:
 
     @property
     def advice(self) -> Strategy:
-        """The strategy to use: the choice, or the better preset where the choice is no better."""
+        """Return the strategy to use: the choice, or the better preset where the choice is no better."""
         return self.choice if self.improved else PRESETS[self.best_preset]
 
     def changes(self) -> list[tuple[str, Any, Any]]:
-        """(setting, the better preset's value, the choice's) where they differ."""
+        """Return (setting, the better preset's value, the choice's) where they differ."""
         before = PRESETS[self.best_preset]
-        found = [
+        changes = [
             (name, setting_value(before, name), setting_value(self.choice, name)) for name, *_rest in settings_table()
         ]
-        return [(name, old, new) for name, old, new in found if old != new]
+        return [(name, old, new) for name, old, new in changes if old != new]
 
     def as_toml(self, judged_by: str) -> str:
-        """The strategy to use as a file, with a note on how it was found."""
+        """Return the strategy to use as a TOML file, with a note on how it was chosen."""
         by, low, high = self.advantage
         what = (
             f"Tuned on {judged_by}"
@@ -99,10 +105,10 @@ class Tuning:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything for programs."""
+        """Return everything for programs."""
         return {
             "improved": self.improved, "best_preset": self.best_preset, "strategy": self.advice.as_dict(),
-            "advantage": dict(zip(("difference", "low", "high"), map(finite, self.advantage), strict=True)),
+            "advantage": dict(zip(("difference", "low", "high"), map(finite_or_none, self.advantage), strict=True)),
             "tuned": self.choice.as_dict(), "tries": self.tries, "seconds": round(self.seconds, 1), "seed": self.seed,
             "training": dict(zip(("classes", "sources"), self.training, strict=True)),
             "held_out": {
@@ -116,8 +122,8 @@ class Tuning:
         }  # fmt: skip
 
 
-def halves(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
-    """(which sources are for training, second-level classes for training, and the others): no class is in both."""
+def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
+    """Return (which sources are for training, second-level classes for training, for testing): no class is in both."""
     primary = bench.classes[bench.class_offsets[:-1]][bench.sources]
     second = [bench.directory.classes[number][:2] for number in primary.tolist()]
     names = sorted(set(second))
@@ -127,14 +133,14 @@ def halves(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
 
 
 def with_sources(bench: Bench, chosen: npt.NDArray[Any], rounds: int, seed: int) -> Bench:
-    """The bench with some of its sources; all documents stay candidates."""
+    """Return the bench with some of its sources; all documents stay candidates."""
     sources = bench.sources[chosen]
     primary = bench.classes[bench.class_offsets[:-1]][sources]
     return replace(bench, sources=sources, bootstrap=ClassBootstrap(primary, rounds, seed))
 
 
 def mean_agreement(judgement: Judgement) -> float:
-    """The mean Somers' D against siblings, cousins and unrelated pages, of those that the tree has."""
+    """Return the mean Somers' D against siblings, cousins and unrelated pages, of those that the tree has."""
     values = [judgement.agreements[region].somers_d for region in PARTS]
     held = [value for value in values if np.isfinite(value)]
     return float(np.mean(held)) if held else float("-inf")
@@ -144,14 +150,14 @@ def tune_strategy(
     corpus: Corpus, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, tries: int = 0,
     seed: int = 1, threads: int = 1, progress: Progress = lambda _s, _p: None,
 ) -> Tuning:  # fmt: skip
-    """Search for `budget` seconds, or for exactly `tries` tries if these are given, and judge what was found.
+    """Search for `budget` seconds, or for exactly `tries` tries if given, and judge the best strategy.
 
     `own_pages` are as in `evaluate_strategies`.
     """
     started = time.perf_counter()
     own = directory_pages(corpus, own_pages)
     bench = make_bench(without_own_pages(corpus, directory, own), seed=seed, rounds=1)
-    in_training, training_classes, other_classes = halves(bench, seed)
+    in_training, training_classes, other_classes = split_sources(bench, seed)
     train, other = np.flatnonzero(in_training), np.flatnonzero(~in_training)
     if not len(train) or not len(other):
         raise StrategyError(
@@ -201,7 +207,7 @@ def tune_strategy(
 
 
 def mean_difference(one: Judgement, other: Judgement) -> tuple[float, float, float]:
-    """(difference of the mean Somers' D, low, high): the interval is paired, by resampled classes."""
+    """Return (difference of the mean Somers' D, low, high); the interval is paired, by resampled classes."""
     with np.errstate(invalid="ignore"):
         resampled = [one.resampled[region][1] - other.resampled[region][1] for region in PARTS]
     held = [values for values in resampled if np.isfinite(values).any()]
@@ -211,7 +217,7 @@ def mean_difference(one: Judgement, other: Judgement) -> tuple[float, float, flo
 
 
 class Search:
-    """A walk through the settings: each in turn, to the better of the neighbouring values; stuck, a shake and on."""
+    """A walk through the settings: each in turn to the better of its neighbouring values; when stuck, a few are drawn anew."""
 
     def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, seed: int) -> None:
         self._experiment = Experiment(corpus, bench, workshop, threads)
@@ -221,11 +227,11 @@ class Search:
 
     @property
     def tries(self) -> int:
-        """How many different strategies were judged."""
+        """Return how many different strategies were judged."""
         return len(self._scores)
 
     def score(self, strategy: Strategy) -> float:
-        """How good a strategy is: the mean of Somers' D in three regions, for the whole order, and nDCG@10, for its top."""
+        """Score a strategy: the mean of Somers' D in three regions, for the whole order, and nDCG@10, for its top."""
         key = strategy.digest()
         if key not in self._scores:
             judgement = self._experiment.judge(strategy.name, strategy)
@@ -235,12 +241,12 @@ class Search:
         return self._scores[key][0]
 
     def best(self, count: int) -> list[Strategy]:
-        """The best strategies so far, the first found of equals first."""
+        """Return the best strategies so far; of equals, the earlier first."""
         ranked = sorted(self._scores.values(), key=lambda pair: -pair[0])
         return [strategy for _score, strategy in ranked[:count]]
 
     def run(self) -> Iterator[float]:
-        """Judge one strategy after the other, without end; each step gives the best score so far."""
+        """Judge one strategy after the other, without end, yielding the best score so far."""
         for strategy in PRESETS.values():
             self.score(strategy)
             yield self._top()
@@ -252,7 +258,7 @@ class Search:
                 self._random.shuffle(names)
             moved = False
             for name in names:
-                ahead = self._beside(here, name)
+                ahead = self._neighbours(here, name)
                 while ahead:
                     candidate = ahead.pop(0)
                     known = self.tries
@@ -261,18 +267,18 @@ class Search:
                         yield self._top()
                     if better:
                         here, moved = candidate, True
-                        ahead = self._beside(here, name)
+                        ahead = self._neighbours(here, name)
             if not moved:
                 stuck += 1
-                here = self._shaken(self.best(1)[0])
+                here = self._shake(self.best(1)[0])
                 self.score(here)
                 yield self._top()
 
     def _top(self) -> float:
         return max(score for score, _strategy in self._scores.values())
 
-    def _beside(self, strategy: Strategy, name: str) -> list[Strategy]:
-        """The strategy with the next lower and the next higher value of a number, or every other choice.
+    def _neighbours(self, strategy: Strategy, name: str) -> list[Strategy]:
+        """Return the strategy with the next lower and higher value of a number, or with every other choice.
 
         What was judged already costs nothing again, so that a walk in one direction goes on.
         """
@@ -285,18 +291,22 @@ class Search:
                 max((v for v in values if v < now), default=None),
                 min((v for v in values if v > now), default=None),
             ]
-        return [made for value in wanted if value is not None and (made := _changed(strategy, {name: value}))]
+        return [
+            neighbour
+            for value in wanted
+            if value is not None and (neighbour := _change_settings(strategy, {name: value}))
+        ]
 
-    def _shaken(self, strategy: Strategy) -> Strategy:
-        """The strategy with a few settings drawn anew."""
+    def _shake(self, strategy: Strategy) -> Strategy:
+        """Return the strategy with a few settings drawn anew."""
         while True:
             names = self._random.sample(list(AXES), _SHAKEN)
-            made = _changed(strategy, {name: self._random.choice(AXES[name]) for name in names})
-            if made and made.digest() not in self._scores:
-                return made
+            shaken = _change_settings(strategy, {name: self._random.choice(AXES[name]) for name in names})
+            if shaken and shaken.digest() not in self._scores:
+                return shaken
 
 
-def _changed(strategy: Strategy, settings: dict[str, Any]) -> Strategy | None:
+def _change_settings(strategy: Strategy, settings: dict[str, Any]) -> Strategy | None:
     try:
         return strategy.with_settings(settings)
     except StrategyError:  # nothing would be left in the bags

@@ -20,7 +20,7 @@ CHUNK = 512
 
 
 class VectorStore:
-    """The vectors in a folder: files that are written once, each with the time that its vectors took."""
+    """Vectors in a folder of files that are written once, each with the time that its vectors took."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -39,11 +39,11 @@ class VectorStore:
             self._made[digest.tobytes()] = facts
 
     def missing(self, texts: Sequence[str]) -> list[str]:
-        """The texts without a vector, each once, in order."""
+        """Return the texts without a vector, each once, in order."""
         return [text for text in dict.fromkeys(texts) if _digest(text) not in self._vectors]
 
     def add(self, texts: list[str], encode: Encode, reads: int, progress: Callable[[float], None]) -> None:
-        """Make and keep the vectors of texts, of each of which the encoder reads the first so many word pieces.
+        """Encode texts, of which the encoder reads the first so many word pieces, and store their vectors.
 
         They are written every few hundred, so that little is lost if it is stopped.
         """
@@ -70,14 +70,14 @@ class VectorStore:
             unfinished.unlink(missing_ok=True)
 
     def vectors(self, texts: Sequence[str]) -> tuple[Array, dict[str, Any]]:
-        """(vectors of texts, how fast those were made that were made together with them)."""
+        """Return (vectors of texts, texts per second when they were made)."""
         digests = [_digest(text) for text in texts]
-        made = {id(self._made[digest]): self._made[digest] for digest in digests}.values()
-        seconds = sum(facts["seconds"] for facts in made)
+        files = {id(self._made[digest]): self._made[digest] for digest in digests}.values()
+        seconds = sum(facts["seconds"] for facts in files)
         return np.array([self._vectors[digest] for digest in digests], np.float32), {
-            "pages_per_second": round(sum(facts["pages"] for facts in made) / seconds, 1) if seconds else None,
+            "pages_per_second": round(sum(facts["pages"] for facts in files) / seconds, 1) if seconds else None,
             "embedding_seconds": round(seconds, 1),
-            "read": f"the first {min(facts['reads'] for facts in made)} word pieces of a page",
+            "read": f"the first {min(facts['reads'] for facts in files)} word pieces of a page",
         }
 
 

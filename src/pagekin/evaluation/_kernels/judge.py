@@ -257,7 +257,7 @@ def _nearest(found, distance, source, nearest, similarity):
 
 @njit(cache=True, nogil=True)
 def columns(offsets, terms, weights, slot_of, slots):
-    """(tiles, offsets, documents, weights): the columns of a matrix given by document, as `similarities` wants them.
+    """Return (tiles, offsets, documents, weights): the columns of a matrix given by document, as `similarities` wants them.
 
     Terms with a slot fill the tiles, the others get postings, in which documents rise.
     """
