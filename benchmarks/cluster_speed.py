@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.clusters import ClusterSettings, cluster_pages, complete_link
-from pagekin.clusters.make import MOST_PAGES, page_similarity
+from pagekin.clusters import MOST_PAGES, ClusterSettings, cluster_pages, complete_link
+from pagekin.clusters.make import page_similarity
 from pagekin.hypertext import Corpus
 
 

@@ -10,13 +10,19 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import USAGE, app, load_verbs
-from pagekin.clusters import ClusterError, ClusterSettings, LinkSettings, TermSettings, choose_clusters, read_trees
+from pagekin.clusters import (
+    ClusterError,
+    ClusterSettings,
+    LinkSettings,
+    TermSettings,
+    choose_clusters,
+    cluster_settings_table,
+    read_trees,
+)
 from pagekin.clusters.make import cluster_levels, page_similarity
-from pagekin.clusters.settings import cluster_settings_table
 from pagekin.engines import cluster_collection
-from pagekin.hypertext import Corpus
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.labels.keep import read_label
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.labels import read_label
 from pagekin.store import open_kin
 from tests.bags.webs import record
 

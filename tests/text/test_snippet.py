@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pagekin.hypertext import Attribute, Corpus, ReadPlan, read_sources
 from pagekin.store import Kin
-from pagekin.text import Query, TextIndex, Word, parse_query, snippet, tokens, wanted_words
+from pagekin.text import Query, TextIndex, Word, make_snippet, parse_query, tokens, wanted_words
 
 from .collections import searchable
 from .oracle import stem
@@ -48,7 +48,7 @@ FILLER = " ".join(f"filler{n}" for n in range(200))
 )
 def test_what_was_asked_for_is_marked(tmp_path: Path, body: str, query: str, expected: str) -> None:
     index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<title>T</title><body>{body}"})
-    assert shown(snippet(index.corpus, 0, parse_query(query))) == expected
+    assert shown(make_snippet(index.corpus, 0, parse_query(query))) == expected
 
 
 def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
         (f"{FILLER} lock {FILLER}", "… filler", " …"),
     ):
         index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{body}"})
-        text = shown(snippet(index.corpus, 0, parse_query("lock")))
+        text = shown(make_snippet(index.corpus, 0, parse_query("lock")))
         assert text.startswith(first)
         assert text.endswith(last)
         assert 150 < len(text) < 215
@@ -67,9 +67,9 @@ def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
 def test_the_stretch_that_shows_most_of_the_query_is_chosen(tmp_path: Path) -> None:
     body = f"lock lock lock {FILLER} a lock with its key {FILLER} lock key"
     index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{body}"})
-    assert "a [lock] with its [key]" in shown(snippet(index.corpus, 0, parse_query("key lock")))
-    assert shown(snippet(index.corpus, 0, parse_query("lock"))).startswith("[lock] [lock] [lock]")
-    assert "filler199 [lock] [key]" in shown(snippet(index.corpus, 0, parse_query('"lock key"')))
+    assert "a [lock] with its [key]" in shown(make_snippet(index.corpus, 0, parse_query("key lock")))
+    assert shown(make_snippet(index.corpus, 0, parse_query("lock"))).startswith("[lock] [lock] [lock]")
+    assert "filler199 [lock] [key]" in shown(make_snippet(index.corpus, 0, parse_query('"lock key"')))
 
 
 def test_a_page_that_shows_nothing_of_it_gives_its_start(tmp_path: Path) -> None:
@@ -79,15 +79,15 @@ def test_a_page_that_shows_nothing_of_it_gives_its_start(tmp_path: Path) -> None
     }
     index = searchable(tmp_path / "a.kin", pages)
     assert index.search(parse_query("lock"), 5).total == 2
-    assert snippet(index.corpus, 0, parse_query("lock")) == [("The start of the text.", False)]
-    assert snippet(index.corpus, 1, parse_query("lock")) == [("Lock", False)]
+    assert make_snippet(index.corpus, 0, parse_query("lock")) == [("The start of the text.", False)]
+    assert make_snippet(index.corpus, 1, parse_query("lock")) == [("Lock", False)]
 
 
 def test_a_word_without_end_does_not_make_a_snippet_without_end(tmp_path: Path) -> None:
     index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<p>{'x' * 100_000} lock {'y' * 100_000}"})
     for query in ("lock", "x" * 120):
-        assert "[" in shown(snippet(index.corpus, 0, parse_query(query)))
-    assert len(shown(snippet(index.corpus, 0, parse_query("lock")))) < 500
+        assert "[" in shown(make_snippet(index.corpus, 0, parse_query(query)))
+    assert len(shown(make_snippet(index.corpus, 0, parse_query("lock")))) < 500
 
 
 def test_a_text_that_is_shorter_than_its_words_say_gives_what_there_is(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_text_that_is_shorter_than_its_words_say_gives_what_there_is(tmp_path:
         bounds = np.array([0, len(frame)])
         cut = Corpus(Kin(kin.path, kin.manifest, {**kin.arrays, "text.frames": frame, "page.text": bounds}))
         for text in ("käse", "lock", '"a lock"', "key"):
-            assert len("".join(piece for piece, _mark in snippet(cut, 0, parse_query(text)))) < 40
-            assert snippet(cut, 0, parse_query(text), compiled=True) == snippet(cut, 0, parse_query(text))
-    assert shown(snippet(cut, 0, parse_query("key"))) == "Käse, a [key]"
+            assert len("".join(piece for piece, _mark in make_snippet(cut, 0, parse_query(text)))) < 40
+            assert make_snippet(cut, 0, parse_query(text), compiled=True) == make_snippet(cut, 0, parse_query(text))
+    assert shown(make_snippet(cut, 0, parse_query("key"))) == "Käse, a [key]"
 
 
 @settings(max_examples=100, deadline=None)
@@ -114,8 +114,8 @@ def test_snippets_of_any_query(demo: TextIndex, words_of_pages: list[list[str]],
 
 def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
     """A snippet is a stretch of the text; what is marked was asked for; what can be marked is."""
-    pieces = snippet(corpus, page, query, width)
-    assert snippet(corpus, page, query, width, compiled=True) == pieces
+    pieces = make_snippet(corpus, page, query, width)
+    assert make_snippet(corpus, page, query, width, compiled=True) == pieces
     text = " ".join(corpus.text(page)[0].split())
     plain = "".join(piece for piece, _mark in pieces)
     inner = plain.removeprefix("… ").removesuffix(" …")
@@ -149,7 +149,7 @@ def test_snippets_do_not_need_an_index(demo: TextIndex, tmp_path: Path) -> None:
     assert "form.of_term" not in plain.kin
     for text in ("water", '"of the"', "the history", "Käse OR bread"):
         for page in demo.search(parse_query(text), 5).pages:
-            assert snippet(plain, page, parse_query(text)) == snippet(demo.corpus, page, parse_query(text))
+            assert make_snippet(plain, page, parse_query(text)) == make_snippet(demo.corpus, page, parse_query(text))
 
 
 def test_the_kernel_shows_what_the_plain_way_shows_of_pages_in_any_script(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_kernel_shows_what_the_plain_way_shows_of_pages_in_any_script(tmp_pa
     for page in range(len(index)):
         for text in ("lock", "key lock", "ключ", "鍵", "ende OR lock", "rare7 key NOT ende", "nothing"):
             for width in (20, 77, 200, 5_000):
-                plain = snippet(index.corpus, page, parse_query(text), width)
-                assert snippet(index.corpus, page, parse_query(text), width, compiled=True) == plain
+                plain = make_snippet(index.corpus, page, parse_query(text), width)
+                assert make_snippet(index.corpus, page, parse_query(text), width, compiled=True) == plain
                 shows += any(mark for _piece, mark in plain)
     assert shows > 40

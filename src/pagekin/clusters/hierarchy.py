@@ -183,4 +183,3 @@ def read_trees(kin: Kin) -> list[Tree]:
 
 
 ARRAYS = TREE_ARRAYS  # old name
-Described = ClusterDescription  # old name

@@ -281,5 +281,4 @@ class ClusterThesaurus:
 
 
 ARRAYS = THESAURUS_ARRAYS  # old name
-About = PageTopics  # old name
 Together = Cooccurrences  # old name
