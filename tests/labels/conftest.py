@@ -4,18 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.clusters import ClusterSettings, Tree, read_trees
-from pagekin.engines import cluster_collection
-from pagekin.hypertext import Corpus, ReadPlan, read_sources
-
-
-@pytest.fixture(scope="session")
-def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """968 pages on 17 hosts, in clusters."""
-    plan = ReadPlan(["demo"], tmp_path_factory.mktemp("labelled") / "demo.kin")
-    read_sources(plan)
-    cluster_collection(plan.out, ClusterSettings())
-    return plan.out
+from pagekin.clusters import Tree, read_trees
+from pagekin.hypertext import Corpus
 
 
 @pytest.fixture(scope="session")

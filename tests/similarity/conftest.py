@@ -12,11 +12,9 @@ from pagekin.similarity import RelatedIndex
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> RelatedIndex:
+def demo(demo_kin: Path) -> RelatedIndex:
     """The demo web: 968 pages on 17 hosts, with a mirror, print versions and pages that nobody links to."""
-    out = tmp_path_factory.mktemp("demo") / "demo.kin"
-    build_collection(ReadPlan(["demo"], out), Strategy())
-    return RelatedIndex.open(out)
+    return RelatedIndex.open(demo_kin)
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,6 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.bags import Strategy
-from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
 from pagekin.routers.leaf import Leaf
 from pagekin.routers.serve import Mounted, Place
 from pagekin.web import web_app
@@ -45,11 +41,9 @@ NETWORK = {"whole": ("nature", "culture"), "nature": ("elements", "mountains"), 
 
 
 @pytest.fixture(scope="session")
-def demo_collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_collection(demo_kin: Path) -> Path:
     """The demo web as a collection; not to be changed."""
-    path = tmp_path_factory.mktemp("web") / "demo.kin"
-    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterSettings(), text=True)
-    return path
+    return demo_kin
 
 
 @pytest.fixture(scope="session")
