@@ -33,7 +33,7 @@ def main() -> None:
         document = index.document(f"{origin}/wp/{article}.htm")
         answer = index.answer(index.query_of([index.urls[document]]), 10)
         heaviest = [term for term, _weight, _origins in index.heaviest(document, 10)]
-        terms = ", ".join(f"→ {index.named(term)}" if "://" in term else term for term in heaviest)
+        terms = ", ".join(f"→ {index.display_term(term)}" if "://" in term else term for term in heaviest)
         lines = [f"## {index.title(document)}", "", f"*{terms}*", "", "| similarity | page |", "|---|---|"]
         for result in answer.results:
             also = f" (also {', '.join(url.rpartition('/')[2] for url in result.copies)})" if result.copies else ""

@@ -26,7 +26,7 @@ def cited(
     index: RelatedIndex, url: str, *asked: str, words: frozenset[str] = frozenset(), count: int = 1_000
 ) -> list[Citation]:
     citations = Citations(index.corpus, [index.corpus.url_number(other) for other in asked])
-    return list(citations.telling(index.corpus.url_number(url), words, count))
+    return list(citations.best_for(index.corpus.url_number(url), words, count))
 
 
 # -- shared terms ---------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def init(
         list[str] | None,
         typer.Option(
             metavar="dns|directory|clusters",
-            help="How routers group sites: by domain names (the default), by a directory, by likeness; repeatable.",
+            help="How routers group sites: by domain names (the default), by a directory, by their contents; repeatable.",
         ),
     ] = None,
     directory: Annotated[

@@ -182,7 +182,7 @@ def _shared(index: Any, term: Any) -> str:
     """Return a shared term for people: a word and where it is from, or a page that both link to or are linked from."""
     if term.origins in (("outlinks",), ("links",)):
         kind = "a link to" if term.origins[0] == "outlinks" else "a link from"
-        return f"{kind} {title_line(index.named(term.term))} {term.share:.0%}"
+        return f"{kind} {title_line(index.display_term(term.term))} {term.share:.0%}"
     return f"{term.term} {term.share:.0%} ({'+'.join(term.origins)})"
 
 

@@ -61,7 +61,7 @@ class Likeness:
             may: Mask = (pages >= 0) & ~np.isin(documents, own)
             return may & keep[pages] if keep is not None and len(keep) else may
 
-        found = index.reranked(query, most, index.strategy.signature.alpha, eligible, entries=_ENTRIES)
+        found = index.rerank_candidates(query, most, index.strategy.signature.alpha, eligible, entries=_ENTRIES)
         heads = index.bags.pages(np.array([group[0] for group in found.groups], np.int64)).tolist()
         return [
             Like(page, similarity, self._copies(group))

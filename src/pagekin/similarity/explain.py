@@ -13,7 +13,7 @@ from pagekin.bags import Bags, Origin
 from pagekin.hypertext import Corpus, fold_case
 
 Array = npt.NDArray[Any]
-Likeness = Callable[[Array, int], Array]
+Closeness = Callable[[Array, int], Array]
 """How like some pages, by the numbers of their addresses, are to what was asked about and to an answer, an address, too."""
 TERMS = 10
 CITATIONS = 3
@@ -104,9 +104,9 @@ def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
 class Citations:
     """Quotes links to explain answers about the addresses `asked`; reads each page's text once."""
 
-    def __init__(self, corpus: Corpus, asked: Iterable[int] = (), likeness: Likeness | None = None) -> None:
+    def __init__(self, corpus: Corpus, asked: Iterable[int] = (), closeness: Closeness | None = None) -> None:
         self._corpus = corpus
-        self._likeness = likeness
+        self._closeness = closeness
         self._texts: dict[int, tuple[bytes, Array]] = {}
         self._citing = np.zeros(len(corpus), np.bool_)
         for url in asked:
@@ -116,7 +116,7 @@ class Citations:
         """A link with the text of its line around it."""
         return self._told(*self._around(anchor), False)
 
-    def telling(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
+    def best_for(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
         """Return links to an address from different pages, those first that explain best why it is an answer.
 
         First from pages that link to what was asked about, too. Of these, from pages that are like both, if that can be told,
@@ -130,9 +130,9 @@ class Citations:
         links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
         words = {fold_case(word) for word in shared}
         order = np.lexsort((pages, links, ~both))
-        if self._likeness and len(order) > 1:
+        if self._closeness and len(order) > 1:
             some = order[:_COMPARED]
-            like = self._likeness(np.asarray(self._corpus.pages.url)[pages[some]].astype(np.int64), url)
+            like = self._closeness(np.asarray(self._corpus.pages.url)[pages[some]].astype(np.int64), url)
             order = some[np.lexsort((-like, ~both[some]))]
         read = []
         for place in order[: _READ * count].tolist():

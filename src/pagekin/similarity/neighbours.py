@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import EMPTY_PLACE, NEAR_COPY, SKETCH_PLACES, are_copies, common_words, copy_sketches
-from pagekin.similarity.related import DEPTH, LIST_ENTRIES, RelatedIndex, looked_at
+from pagekin.similarity.related import DEPTH, LIST_ENTRIES, RelatedIndex, first_depth
 from pagekin.store import map_in_order
 
 Array = npt.NDArray[Any]
@@ -26,7 +26,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """What `RelatedIndex.answer` gives for one document."""
+    """The related documents of one document, as `RelatedIndex.answer` ranks them."""
 
     document: int
     related: list[Neighbour]
@@ -36,7 +36,7 @@ class Neighbours:
 def all_neighbours(
     index: RelatedIndex, documents: Array, k: int, fold: bool = True, alpha: float | None = None, threads: int = 1
 ) -> Iterator[Neighbours]:
-    """The answer for each document, in order: the same as one by one, many times faster."""
+    """Answer for each document, in order: the same as one by one, many times faster."""
     from pagekin.similarity._kernels.neighbours import neighbours
 
     bags, lists = index.bags, index.index.arrays()
@@ -46,7 +46,7 @@ def all_neighbours(
     sketches = np.array(copy_sketches(index.corpus.kin))
     pages = bags.pages(np.arange(len(index)))
     near_copy = NEAR_COPY if fold else 0.0
-    wanted = looked_at(k) if fold else k
+    wanted = first_depth(k) if fold else k
     depth = max(DEPTH, wanted)
     above = index.strategy.signature.alpha if alpha is None else alpha
     room = [(np.zeros(len(index), np.int32), np.zeros(len(bags.hashes), np.float32)) for _ in range(threads)]
@@ -90,9 +90,9 @@ def all_neighbours(
 
 
 def _deeper(index: RelatedIndex, document: int, k: int, alpha: float) -> Neighbours:
-    """The answer for a document with so many near-duplicates around it that more candidates are needed."""
+    """Answer for a document with so many near-duplicates around it that more candidates are needed."""
     query = index.query_of([index.urls[document]])
-    found = index.reranked(query, k, alpha, lambda documents: documents != document)
+    found = index.rerank_candidates(query, k, alpha, lambda documents: documents != document)
     related = [
         Neighbour(group[0], similarity, tuple(group[1:]))
         for group, similarity in zip(found.groups, found.similarity, strict=True)
@@ -116,7 +116,7 @@ def _answer(document: int, docs: list[int], similarity: list[float], group: list
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """Pages that say the same as the first, the one with the most links to it."""
+    """Near-duplicate pages; the first is the one with the most links to it."""
 
     documents: tuple[int, ...]
     common: tuple[float, ...]
@@ -126,7 +126,7 @@ class CopyGroup:
 def near_duplicates(
     index: RelatedIndex, threshold: float = NEAR_COPY, progress: Callable[[float], None] = lambda _s: None
 ) -> list[CopyGroup]:
-    """Groups of read pages that have a share of their words in common with their group's first, large groups first.
+    """Group the read pages that share enough of their words with their group's first page; large groups first.
 
     Pages are taken by the number of links to them; each joins the first page that it has most in common with, or begins
     a group. Sketches are cut into bands, and only pages with an equal band are compared.

@@ -1,4 +1,4 @@
-"""Related pages: the one object that a collection is asked through."""
+"""Related pages: `RelatedIndex` is an open collection that answers which pages are related to which, and why."""
 
 import math
 import os
@@ -35,15 +35,15 @@ _DEEPER = 8
 _Z = 1.96
 
 
-def looked_at(k: int) -> int:
-    """How many documents are first looked at for k groups of near-duplicates."""
+def first_depth(k: int) -> int:
+    """Return how many documents to look at first for k groups of near-duplicates."""
     return 4 * k + 50
 
 
 class RelatedIndex:
-    """A collection with an index, open for questions. Not for several threads at once.
+    """An open collection with an index. Use one per thread.
 
-    `compiled` is for those who will ask many: see `ExactSimilarity`.
+    Pass `compiled` for many questions: see `ExactSimilarity`.
     """
 
     def __init__(self, corpus: Corpus, compiled: bool = False) -> None:
@@ -74,12 +74,12 @@ class RelatedIndex:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "RelatedIndex":
-        """The index of the collection at `path`."""
+        """Open the index of the collection at `path`."""
         return cls(Corpus(open_kin(path)))
 
     @property
     def urls(self) -> UrlList:
-        """All URLs that can be asked about."""
+        """Return all URLs that can be asked about."""
         return UrlList(self.corpus, self.bags)
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class RelatedIndex:
     # -- questions --------------------------------------------------------------------------------------------------
 
     def document(self, url: str) -> int:
-        """The document of a URL in any spelling; RelatedError if it cannot be asked about."""
+        """Return the document of a URL in any spelling; RelatedError if it cannot be asked about."""
         number = self.corpus.url_number(url)
         if number < 0:
             raise RelatedError(unknown_url_message(self.corpus, url))
@@ -101,7 +101,7 @@ class RelatedIndex:
         return document
 
     def query_of(self, urls: Sequence[str]) -> Query:
-        """The query that one or several pages of the collection make: the mean of their bags."""
+        """Make a query of one or several pages of the collection: the mean of their bags."""
         documents = tuple(dict.fromkeys(self.document(url) for url in urls))
         if not documents:
             raise RelatedError("no page was named")
@@ -119,7 +119,7 @@ class RelatedIndex:
         return query
 
     def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array]:
-        """(terms, weights, origins) of the mean of several bags."""
+        """Return (terms, weights, origins) of the mean of several bags."""
         parts = [self.bags.bag(document) for document in documents]
         terms, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
         weights = np.bincount(place, np.concatenate([part[1] for part in parts]), len(terms)) / len(documents)
@@ -128,7 +128,7 @@ class RelatedIndex:
         return terms, weights.astype(np.float32), origins
 
     def query_of_html(self, html: bytes, name: str = "the page", url: str = "") -> Query:
-        """The query that a page outside the collection makes, by its own words and links.
+        """Make a query of a page outside the collection, by its own words and links.
 
         Without the page's address `url` only links that name their target in full count.
         """
@@ -151,7 +151,7 @@ class RelatedIndex:
         return Query(terms[known], weights[known], total, signature, (), origins[known], own, name)
 
     def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:
-        """(address, words before it) of the links on a page outside the collection that count."""
+        """Return (address, words before it) of the links that count on a page outside the collection."""
         own = canonical_url(url) if url else None
         base = (canonical_url(page.base, own) if page.base else None) or own
         site = site_of(host_of(own)) if own and not self.strategy.anchors.within_site else None
@@ -177,7 +177,7 @@ class RelatedIndex:
         fold: bool = True,
         captured_only: bool = False,
     ) -> list[Result]:
-        """The k pages most similar to a page (or to several together), the best first. `answer` tells more."""
+        """Return the k pages most similar to a page (or to the mean of several), the best first. `answer` returns more facts."""
         query = self.query_of([url] if isinstance(url, str) else list(url))
         return self.answer(
             query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, sites=sites,
@@ -205,14 +205,14 @@ class RelatedIndex:
         alpha = self.strategy.signature.alpha if min_similarity is None else min_similarity
         eligible = self._eligible(query, sites, captured_only)
         if estimate:
-            grouped = self._estimated(query, k, alpha, eligible, fold)
+            grouped = self._rank_by_estimate(query, k, alpha, eligible, fold)
         elif exact:
             documents = np.flatnonzero(self.bags.inlinks >= self.strategy.signature.min_inlinks)
-            grouped = self._grouped(query, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
+            grouped = self._group(query, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
             entries = LIST_ENTRIES if sites == "all" and not captured_only else _FILTERED * LIST_ENTRIES
-            grouped = self.reranked(query, k, alpha, eligible, fold, entries)
+            grouped = self.rerank_candidates(query, k, alpha, eligible, fold, entries)
         citations = self.citations(query) if explain else None
         results = [
             self._result(query, group, similarity, estimate, citations)
@@ -222,9 +222,9 @@ class RelatedIndex:
         return Answer(results, copies, exact, estimate, alpha, grouped.below_threshold)
 
     def citations(self, query: Query) -> Citations:
-        """Links that explain answers to a query: first of pages that are like what was asked about and like the answer."""
+        """Return links that explain answers to a query: first those of pages that are similar to the query and to the answer."""
 
-        def likeness(urls: Array, answer: int) -> Array:
+        def closeness(urls: Array, answer: int) -> Array:
             places = np.minimum(np.searchsorted(self.bags.urls, urls), len(self.bags) - 1)
             known = np.asarray(self.bags.urls[places]).astype(np.int64) == urls
             rows = np.asarray(self.index.rows[places])
@@ -233,27 +233,27 @@ class RelatedIndex:
                 like *= np.count_nonzero(rows == self.index.rows[document], axis=1) + 1.0
             return np.where(known, like, 0.0)
 
-        return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), likeness)
+        return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), closeness)
 
-    def reranked(
+    def rerank_candidates(
         self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = LIST_ENTRIES
     ) -> GroupedDocuments:
-        """The best of the likeliest documents by exact similarity; more of them where near-duplicates take all places."""
-        depth = max(DEPTH, looked_at(k) if fold else k)
+        """Rank the likeliest documents by exact similarity; take more candidates where near-duplicates fill all places."""
+        depth = max(DEPTH, first_depth(k) if fold else k)
         while True:
             documents = self.index.candidates(query.signature, depth, entries, eligible).docs
             documents, similarity = self.rerank(query, documents)
-            grouped = self._grouped(query, documents, similarity, alpha, k, fold)
+            grouped = self._group(query, documents, similarity, alpha, k, fold)
             if not fold or len(grouped.groups) == k or np.count_nonzero(similarity > alpha) < depth:
                 return grouped
             depth, entries = _DEEPER * depth, _DEEPER * entries
 
-    def _estimated(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> GroupedDocuments:
-        """The documents that Figure 11 puts first, by estimated similarity; more where near-duplicates take all places."""
-        wanted = looked_at(k) if fold else k
+    def _rank_by_estimate(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> GroupedDocuments:
+        """Rank documents by estimated similarity, as Figure 11 does; take more where near-duplicates fill all places."""
+        wanted = first_depth(k) if fold else k
         while True:
             found = self.index.similar(query.signature, wanted, alpha, eligible)
-            grouped = self._grouped(query, found.docs, found.matches / self.index.m, 0.0, k, fold)
+            grouped = self._group(query, found.docs, found.matches / self.index.m, 0.0, k, fold)
             if len(grouped.groups) < k and alpha > 0 and len(found.docs) < wanted:
                 agreeing = len(self.index.similar(query.signature, None, 0.0, eligible).docs)
                 grouped = replace(grouped, below_threshold=agreeing - len(found.docs))
@@ -261,7 +261,7 @@ class RelatedIndex:
                 return grouped
             wanted *= _DEEPER
 
-    def _grouped(
+    def _group(
         self, query: Query, documents: Array, similarity: Array, alpha: float, k: int, fold: bool
     ) -> GroupedDocuments:
         """Divide the ranked documents above α into k groups of near-duplicates, or give each by itself."""
@@ -319,14 +319,14 @@ class RelatedIndex:
         return eligible
 
     def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
-        """Whether each document's own page was read."""
+        """Tell for each document whether its own page was read."""
         return np.asarray(self.bags.pages(documents) >= 0)
 
     # -- near-duplicates ---------------------------------------------------------------------------------------------
 
     def _fold(self, query: Query, documents: Array, k: int) -> tuple[list[list[int]], list[int]]:
-        """(groups of documents, the best first in each; near-duplicates of the query): k groups at most."""
-        seen = looked_at(k)
+        """Return (at most k groups of documents, the best first in each; near-duplicates of the query)."""
+        seen = first_depth(k)
         while True:
             some = documents[:seen]
             sketches = self.bags.sketches(some)
@@ -351,15 +351,15 @@ class RelatedIndex:
     def _url(self, document: int) -> str:
         return self.corpus.url(int(self.bags.urls[document]))
 
-    def named(self, term: str) -> str:
-        """A term for people: of an address the page's title, if it has one."""
+    def display_term(self, term: str) -> str:
+        """Return a term for people: for an address its page's title, if it has one."""
         if "://" not in term:
             return term
         document = self.bags.document(self.corpus.url_number(term))
         return (self.title(document) if document >= 0 else "") or term
 
     def title(self, document: int) -> str:
-        """The page's title, or what links to it say most often."""
+        """Return the page's title, or the text that most links to it have."""
         number = int(self.bags.urls[document])
         pages = self.corpus.pages_of(number)
         if pages:
@@ -384,7 +384,7 @@ class RelatedIndex:
             terms = shared_terms(
                 self.corpus, self.bags, (query.terms, query.weights, query.origins), query.total, document
             )
-            cited = citations.telling(number, [shared.term for shared in terms])
+            cited = citations.best_for(number, [shared.term for shared in terms])
         return Result(
             self._url(document),
             self.title(document),
@@ -397,7 +397,7 @@ class RelatedIndex:
         )
 
     def heaviest(self, document: int, count: int) -> list[tuple[str, float, list[str]]]:
-        """(term for people, weight, where from) of a bag's heaviest terms (Figure 14)."""
+        """Return (term for people, weight, where from) of a bag's heaviest terms (Figure 14)."""
         terms, weights = self.bags.bag(document)
         origins = self.bags.origins(document)
         order = np.lexsort((terms, -weights))[:count]
@@ -408,7 +408,7 @@ class RelatedIndex:
 
 
 def margin(estimate: float, m: int) -> float:
-    """Half the width of the 95 % (Wilson) interval of a similarity estimated from m positions."""
+    """Return half the width of the 95 % (Wilson) interval of a similarity estimated from m positions."""
     spread = _Z * math.sqrt(estimate * (1 - estimate) / m + _Z * _Z / (4 * m * m))
     return spread / (1 + _Z * _Z / m)
 

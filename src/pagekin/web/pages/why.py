@@ -224,7 +224,7 @@ def _similar(
     mine = query.terms, query.weights, query.origins
     document = index.bags.document(number)
     shared = shared_terms(collection.corpus, index.bags, mine, query.total, document, _LOOKED_AT)
-    cited = citations.telling(number, [term.term for term in shared[:TERMS]], QUOTES)
+    cited = citations.best_for(number, [term.term for term in shared[:TERMS]], QUOTES)
     terms = [_shared(collection, term) for term in shared]
     return Similar(
         page=collection.link(number),
