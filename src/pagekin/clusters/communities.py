@@ -94,8 +94,8 @@ def cluster_pages(
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     urls, place = np.unique(page_url, return_inverse=True)
     graph = neighbour_graph(corpus, urls, settings.graph, threads, progress)
-    made = cluster_graph(graph, max_clusters, seed, settings, threads, progress)
-    return Clusters(tuple(number_by_size(level[place]) for level in made.levels), made.chosen)
+    clusters = cluster_graph(graph, max_clusters, seed, settings, threads, progress)
+    return Clusters(tuple(number_by_size(level[place]) for level in clusters.levels), clusters.chosen)
 
 
 def cluster_graph(
@@ -166,13 +166,13 @@ def _split_connected(graph: WeightedGraph, labels: Labels) -> Labels:
     sources, others = graph.sources, graph.others
     inside = labels[sources] == labels[others]
     sources, others = sources[inside], others[inside]
-    found = np.arange(len(graph), dtype=np.int64)
+    parts = np.arange(len(graph), dtype=np.int64)
     while True:
-        near = found.copy()
-        np.minimum.at(near, sources, found[others])
-        if np.array_equal(near, found):
-            return number_by_first(found)
-        found = near
+        near = parts.copy()
+        np.minimum.at(near, sources, parts[others])
+        if np.array_equal(near, parts):
+            return number_by_first(parts)
+        parts = near
 
 
 def number_by_first(labels: Labels) -> Labels:
@@ -197,12 +197,12 @@ def weaken_disputed(graph: WeightedGraph, resolution: float, seed: int, runs: in
     """Weaken each edge by the square of the share of runs that put both its ends into one community."""
     if runs == 1:
         return graph
-    together = np.zeros(len(graph.weights), np.int64)
+    agreements = np.zeros(len(graph.weights), np.int64)
     sources = graph.sources
     seeds = [(seed * runs + run,) for run in range(runs)]
     for _seed, labels in map_in_order(threads, lambda number: leiden(graph, resolution, number), seeds):
-        together += labels[sources] == labels[graph.others]
-    return WeightedGraph(graph.offsets, graph.others, graph.weights * (together / runs) ** 2)
+        agreements += labels[sources] == labels[graph.others]
+    return WeightedGraph(graph.offsets, graph.others, graph.weights * (agreements / runs) ** 2)
 
 
 def _fit_resolution(graph: WeightedGraph, resolution: float, most: int, least: int, seed: int) -> tuple[float, Labels]:
@@ -215,15 +215,15 @@ def _fit_resolution(graph: WeightedGraph, resolution: float, most: int, least: i
     if enough(labels):
         return resolution, labels
     low, high = _RESOLUTIONS[0], float(np.log2(resolution))
-    found: tuple[float, Labels] | None = None
+    fitting: tuple[float, Labels] | None = None
     for _step in range(_STEPS):
         middle = (low + high) / 2
         labels = leiden(graph, 2**middle, seed)
         if enough(labels):
-            low, found = middle, (2**middle, labels)
+            low, fitting = middle, (2**middle, labels)
         else:
             high = middle
-    return found or (2**low, leiden(graph, 2**low, seed))
+    return fitting or (2**low, leiden(graph, 2**low, seed))
 
 
 # -- from communities to clusters ---------------------------------------------------------------------------------------
@@ -286,12 +286,12 @@ def _choose_partners(graph: WeightedGraph, labels: Labels) -> Labels:
     value = merged.weights[between] / np.sqrt(strength[others])
     # A cluster's first node has one of another cluster before it; only that of the first cluster has none.
     first = np.unique(labels, return_index=True)[1]
-    found = labels[first - 1]
-    found[0] = labels[int(np.argmax(labels != 0))]
+    partners = labels[first - 1]
+    partners[0] = labels[int(np.argmax(labels != 0))]
     order = np.lexsort((others, -value, sources))
     starts = np.unique(sources[order], return_index=True)[1]
-    found[sources[order][starts]] = others[order][starts]
-    return found
+    partners[sources[order][starts]] = others[order][starts]
+    return partners
 
 
 def _reduce_clusters(graph: WeightedGraph, labels: Labels, most: int, largest: float) -> Labels:

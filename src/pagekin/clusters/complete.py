@@ -72,11 +72,11 @@ class Dendrogram:
     def children(self) -> npt.NDArray[np.int64]:
         """Return the nodes that were merged, (merges, 2); nodes are the pages, then, from number `pages` on, the merges."""
         node = np.arange(self.pages)
-        found = np.empty((len(self), 2), np.int64)
+        merged = np.empty((len(self), 2), np.int64)
         for merge, (a, b) in enumerate(self.pairs.tolist()):
-            found[merge] = node[a], node[b]
+            merged[merge] = node[a], node[b]
             node[a] = self.pages + merge
-        return found
+        return merged
 
     def labels(self, merges: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each page after so many merges, or all; clusters are numbered by their smallest pages."""

@@ -87,22 +87,22 @@ def describe(
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
     `written` gives words as some pages write them.
     """
-    found: list[ClusterDescription] = []
+    descriptions: list[ClusterDescription] = []
 
     sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
     # An only child holds what its parent does.
-    alike = list(range(len(tree)))
+    same_pages = list(range(len(tree)))
     for node, parent in enumerate(tree.parent.tolist()):
         if parent >= 0 and len(tree.pages_of(parent)) == len(tree.pages_of(node)):
-            alike[node] = alike[parent]
+            same_pages[node] = same_pages[parent]
     for node in range(len(tree)):
         pages = tree.pages_of(node)
-        own, holding = sums(alike[node])
+        own, holding = sums(same_pages[node])
         here = holding / max(len(pages), 1)
         telling = own / max(len(pages), 1) * here
         if tree.parent[node] >= 0:
             above = tree.pages_of(int(tree.parent[node]))
-            elsewhere = (sums(alike[tree.parent[node]])[1] - holding) / max(len(above) - len(pages), 1)
+            elsewhere = (sums(same_pages[tree.parent[node]])[1] - holding) / max(len(above) - len(pages), 1)
             telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
         if titles is not None:
             telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
@@ -111,8 +111,8 @@ def describe(
         terms = written(
             _choose_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64)
         )
-        found.append(ClusterDescription("", tuple(terms), central))
-    return replace(tree, descriptions=_choose_names(tree, found))
+        descriptions.append(ClusterDescription("", tuple(terms), central))
+    return replace(tree, descriptions=_choose_names(tree, descriptions))
 
 
 def _choose_distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:

@@ -244,7 +244,7 @@ def _loose_form(url: str) -> str:
 def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
     """Count the addresses that would match if written otherwise, by the difference."""
     base = _base(corpus)
-    found = Counter[str]()
+    differences = Counter[str]()
     for address in addresses:
         url = canonical_url(address, base) or canonical_url(f"http://{address}")
         if url is None:
@@ -258,9 +258,9 @@ def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
             ("capitals", url.lower()),
         ):
             if corpus.url_number(other) >= 0:
-                found[reason] += 1
+                differences[reason] += 1
                 break
-    return found
+    return differences
 
 
 # -- the collection's own structure -------------------------------------------------------------------------------------

@@ -62,11 +62,11 @@ def find_documents(corpus: Corpus) -> list[Document]:
     shorter address. Cost: a few steps for each link, and for each page that may be a cover those of at most 64 pages.
     """
     search = _Search(corpus)
-    found = [(group, cover) for cover in search.covers() if (group := search.document(cover))]
-    found.sort(key=lambda one: (-len(one[0]), -search.width(one[1], one[0]), len(search.urls[one[1]]), one[1]))
+    candidates = [(group, cover) for cover in search.covers() if (group := search.document(cover))]
+    candidates.sort(key=lambda one: (-len(one[0]), -search.width(one[1], one[0]), len(search.urls[one[1]]), one[1]))
     taken: set[int] = set()
     kept: list[Document] = []
-    for group, cover in found:
+    for group, cover in candidates:
         if taken.isdisjoint(group):
             taken |= group
             kept.append(search.make(cover, group))
@@ -95,12 +95,12 @@ def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
 
     Without a tree all pages are alone.
     """
-    found = np.arange(pages, dtype=np.int64)
+    covers = np.arange(pages, dtype=np.int64)
     if tree is not None:
         for node in tree.children[0]:
             inside = tree.pages_of(node)
-            found[inside] = (*tree.descriptions[node].central, *inside)[0]
-    return found
+            covers[inside] = (*tree.descriptions[node].central, *inside)[0]
+    return covers
 
 
 class _Search:
@@ -135,9 +135,9 @@ class _Search:
         """Return the first node that links to each node, or -1: it alone shows for most pages that others know them."""
         offsets = self.graph.in_offsets
         known = offsets[:-1] < offsets[1:]
-        found = np.full(len(self.graph), -1, np.int64)
-        found[known] = self.graph.in_sources[offsets[:-1][known]]
-        linked: list[int] = found.tolist()
+        first = np.full(len(self.graph), -1, np.int64)
+        first[known] = self.graph.in_sources[offsets[:-1][known]]
+        linked: list[int] = first.tolist()
         return linked
 
     def _below(self, cover: int, node: int) -> bool:

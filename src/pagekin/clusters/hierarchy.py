@@ -68,10 +68,10 @@ class Tree:
 
     def path(self, node: int) -> list[int]:
         """Return the nodes from the root to a node."""
-        found = [node]
-        while self.parent[found[0]] >= 0:
-            found.insert(0, int(self.parent[found[0]]))
-        return found
+        nodes = [node]
+        while self.parent[nodes[0]] >= 0:
+            nodes.insert(0, int(self.parent[nodes[0]]))
+        return nodes
 
     def homes(self, page: int) -> list[int]:
         """Return the nodes that hold a page themselves."""
@@ -164,7 +164,7 @@ def _line(text: str) -> str:
 
 def read_trees(kin: Kin) -> list[Tree]:
     """Read the hierarchies of a collection."""
-    found = []
+    trees = []
     for fact in kin.facts.get("trees", []):
         first, last = int(fact["first"]), int(fact["first"]) + int(fact["nodes"])
         offsets = np.asarray(kin["tree.offsets"][first : last + 1], dtype=np.int64)
@@ -178,8 +178,8 @@ def read_trees(kin: Kin) -> list[Tree]:
             descriptions.append(ClusterDescription(name, tuple(terms), tuple(int(page) for page in central)))
         facts = {name: value for name, value in fact.items() if name not in ("name", "first", "nodes")}
         parent = np.asarray(kin["tree.parent"][first:last])
-        found.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, descriptions))
-    return found
+        trees.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, descriptions))
+    return trees
 
 
 ARRAYS = TREE_ARRAYS  # old name

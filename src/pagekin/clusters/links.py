@@ -114,8 +114,8 @@ def link_similarity(
         return out
     ends = np.cumsum([0, *(len(nodes) ** 2 for nodes in parts)], dtype=np.float64)
     for nodes, (first, last) in zip(parts, pairwise((ends / ends[-1]).tolist()), strict=True):
-        told = _part_progress(first, last, partial(progress, "links"))
-        out[np.ix_(nodes, nodes)] = _similarity(graph.subgraph(nodes), settings, threads, told)
+        report = _part_progress(first, last, partial(progress, "links"))
+        out[np.ix_(nodes, nodes)] = _similarity(graph.subgraph(nodes), settings, threads, report)
     return out
 
 
@@ -130,8 +130,8 @@ def _parts(graph: Graph) -> list[Array]:
 
     labels = label_parts(graph.in_offsets, graph.in_sources, graph.out_offsets, graph.out_targets)
     sizes = np.bincount(labels)
-    together = np.cumsum(np.where(sizes < SMALL, sizes, 0)) // SMALL
-    groups = np.where(sizes < SMALL, together, len(graph) + np.arange(len(sizes)))[labels]
+    batches = np.cumsum(np.where(sizes < SMALL, sizes, 0)) // SMALL
+    groups = np.where(sizes < SMALL, batches, len(graph) + np.arange(len(sizes)))[labels]
     order = np.argsort(groups, kind="stable")
     return [part for part in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(part)]
 

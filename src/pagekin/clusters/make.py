@@ -36,8 +36,8 @@ def cluster_levels(
 ) -> tuple[list[Array], int]:
     """Return (the cluster of each page by level, from few clusters to many; the level that was asked for)."""
     if settings.method == "default":
-        made = cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
-        return list(made.levels), made.chosen
+        clusters = cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
+        return list(clusters.levels), clusters.chosen
     similarity, pages = page_similarity(corpus, settings, progress, threads)
     progress("clusters", 0.0)
     tree = complete_link(similarity, 1, overwrite=True)
@@ -104,15 +104,15 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
         title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
         page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
         titles = Titles(page[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
-        made = []
+        described = []
         for tree in trees:
             names = [one.name for one in tree.descriptions]
             new = describe(
                 tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links, titles,
                 lambda words, pages: common_spellings(corpus, words, pages.tolist()),
             )  # fmt: skip
-            made.append(new.with_names(names) if names else new)
-    return made
+            described.append(new.with_names(names) if names else new)
+    return described
 
 
 def make_trees(
@@ -149,8 +149,10 @@ def compare_methods(
     Collections that are too large for the paper's method get the default alone.
     """
     listed = [(corpus.pages_of(url)[:1], place) for place, url in enumerate(directory.urls.tolist())]
-    pages = np.array([page for found, _place in listed for page in found], np.int64)
-    paths = [directory.classes[int(directory.members[directory.offsets[place]])] for found, place in listed if found]
+    pages = np.array([page for captures, _place in listed for page in captures], np.int64)
+    paths = [
+        directory.classes[int(directory.members[directory.offsets[place]])] for captures, place in listed if captures
+    ]
     methods = {"default": replace(settings, method="default")}
     if len(corpus) <= MOST_PAGES:
         for similarity in ("terms", "links", "hybrid"):
@@ -161,6 +163,6 @@ def compare_methods(
         levels, chosen = cluster_levels(corpus, method, progress, threads)
         for level in range(1, directory.depth + 1):
             numbers = {path: number for number, path in enumerate(sorted({path[:level] for path in paths}))}
-            found = agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])
-            rows.append({"method": name, "level": level, "classes": len(numbers), **asdict(found)})
+            scores = agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])
+            rows.append({"method": name, "level": level, "classes": len(numbers), **asdict(scores)})
     return rows

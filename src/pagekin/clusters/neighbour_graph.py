@@ -71,10 +71,10 @@ class WeightedGraph:
         first = np.ones(len(keys), np.bool_)
         first[1:] = keys[1:] != keys[:-1]
         starts = np.flatnonzero(first)
-        found = np.add.reduceat(weights[order].astype(np.float64), starts) if len(starts) else np.zeros(0)
+        sums = np.add.reduceat(weights[order].astype(np.float64), starts) if len(starts) else np.zeros(0)
         keys = keys[starts]
         offsets = np.searchsorted(keys, np.arange(nodes + 1, dtype=np.int64) * nodes)
-        return cls(offsets.astype(np.int64), keys % max(nodes, 1), found)
+        return cls(offsets.astype(np.int64), keys % max(nodes, 1), sums)
 
     @classmethod
     def from_one_direction(cls, nodes: int, sources: Array, targets: Array, weights: Array) -> "WeightedGraph":
@@ -104,16 +104,16 @@ class WeightedGraph:
         sources, targets = number[self.sources], number[self.others]
         kept = labels[self.sources] == labels[self.others]
         sorted_by_group = WeightedGraph.of(len(self), sources[kept], targets[kept], self.weights[kept])
-        found = []
+        graphs = []
         for first, last in pairwise(bounds.tolist()):
             offsets = sorted_by_group.offsets[first : last + 1]
             edges = slice(int(offsets[0]), int(offsets[-1]))
-            found.append(
+            graphs.append(
                 WeightedGraph(
                     offsets - offsets[0], sorted_by_group.others[edges] - first, sorted_by_group.weights[edges]
                 )
             )
-        return found
+        return graphs
 
 
 def neighbour_graph(

@@ -55,8 +55,8 @@ def term_words(corpus: Corpus) -> Vocabulary:
 def term_name(corpus: Corpus, words: Vocabulary, term: int) -> str:
     """Return a term for people, as in Figure 5: `computer`, or `header:computer`; a stem is shown as its most common word."""
     word, attribute = divmod(term, len(TERM_ATTRIBUTES))
-    shown = corpus.word(int(words.shown[word]))
-    return shown if TERM_ATTRIBUTES[attribute] == "text" else f"{TERM_ATTRIBUTES[attribute]}:{shown}"
+    text = corpus.word(int(words.shown[word]))
+    return text if TERM_ATTRIBUTES[attribute] == "text" else f"{TERM_ATTRIBUTES[attribute]}:{text}"
 
 
 def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCounts:
@@ -125,7 +125,7 @@ def term_similarity(
     from pagekin.clusters._kernels import terms as kernels
 
     pages = len(vectors)
-    found = np.empty((pages, pages), np.float32)
+    similarity = np.empty((pages, pages), np.float32)
     rows = (vectors.offsets, vectors.terms, vectors.weights)
     by_column: Any = kernels.columns
     documents, values, ends, places, sizes = by_column(*rows, vectors.width)
@@ -137,14 +137,14 @@ def term_similarity(
     mirror: Any = kernels.mirror
 
     def part(first: int, last: int) -> None:
-        after(first, last, *rows, documents, values, ends, places, sizes, found)
+        after(first, last, *rows, documents, values, ends, places, sizes, similarity)
 
     for (_first, last), _nothing in map_in_order(threads, part, batch_ranges(work, step)):
         progress(float(work[last] / work[-1]))
     bounds = np.linspace(0, pages, 4 * threads + 1).astype(int).tolist()
-    for _part, _nothing in map_in_order(threads, lambda first, last: mirror(found, first, last), pairwise(bounds)):
+    for _part, _nothing in map_in_order(threads, lambda first, last: mirror(similarity, first, last), pairwise(bounds)):
         pass
-    return found
+    return similarity
 
 
 ATTRIBUTES = TERM_ATTRIBUTES  # old name

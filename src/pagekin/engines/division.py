@@ -59,27 +59,27 @@ def count_pages(
     if directory is not None:
         for address, path in read_listings(directory):
             listings.setdefault(canonical_url(address) or "", path)
-    found = Census(classes=defaultdict(Counter))
+    census = Census(classes=defaultdict(Counter))
     seen: defaultdict[str, set[int]] = defaultdict(set)
     for item in _read_items(units, limits, "counting", tell):
         if isinstance(item, Skipped):
-            found.skipped[item.reason] += 1
+            census.skipped[item.reason] += 1
         if not isinstance(item, Page):
             continue
         url = canonical_url(item.url)
         host = host_of_url(item.url)
         if not url or not host:
-            found.skipped["bad url"] += 1
+            census.skipped["bad url"] += 1
             continue
         if len(seen[host]) < min_pages:
             number = hash(url)
             if number in seen[host]:
                 continue
             seen[host].add(number)
-        found.hosts[host] = found.hosts.get(host, 0) + 1
+        census.hosts[host] = census.hosts.get(host, 0) + 1
         if url in listings:
-            found.classes[host][listings.pop(url)] += 1
-    return found
+            census.classes[host][listings.pop(url)] += 1
+    return census
 
 
 def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: Limits, tell: Progress) -> None:

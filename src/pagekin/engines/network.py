@@ -134,8 +134,10 @@ def init_network(
         groups = [replace(group, pages=pages[group.file]) for group in groups if group.file in pages]
         clock.tell("routers", 0.0)
         trees = _make_hierarchies(groups, state.census, out, plan)
-        made = make_network(plan.name or out.resolve().name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
-        _write(file, made.to_toml().encode("utf-8", "replace"))
+        network = make_network(
+            plan.name or out.resolve().name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES
+        )
+        _write(file, network.to_toml().encode("utf-8", "replace"))
         shutil.rmtree(state.work, ignore_errors=True)
         clock.tell("routers", 1.0)
     report.network = Network.load(file)
@@ -246,10 +248,10 @@ def _state_key(key: str, plan: NetworkPlan) -> str:
 
 def _file_identity(file: Path) -> list[Any]:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return [str(file)]
-    return [str(file.resolve()), found.st_size, found.st_mtime_ns]
+    return [str(file.resolve()), status.st_size, status.st_mtime_ns]
 
 
 def _digest(said: Any) -> str:

@@ -41,7 +41,7 @@ class ExactSimilarity:
 
     def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
         """Return the Jaccard similarity of a bag to each document; `total` is the sum of its weights, unknown terms' too."""
-        found = np.zeros(len(documents))
+        similarities = np.zeros(len(documents))
         self._table[terms] = weights
         try:
             if self._compiled:
@@ -53,11 +53,11 @@ class ExactSimilarity:
             while first < len(documents):
                 before = int(read[first - 1]) if first else 0
                 last = max(first + 1, int(np.searchsorted(read, before + _BLOCK, side="right")))
-                found[first:last] = self._block(starts[first:last], ends[first:last], total)
+                similarities[first:last] = self._block(starts[first:last], ends[first:last], total)
                 first = last
         finally:
             self._table[terms] = 0
-        return found
+        return similarities
 
     def _overlaps(self, documents: Array, total: float) -> npt.NDArray[np.float64]:
         from pagekin.similarity._kernels.exact import overlaps

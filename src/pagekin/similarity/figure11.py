@@ -28,8 +28,8 @@ def process_query(
         for document in inverted[j].get(h, []):
             sim[document] += 1
     needed = matches_above(alpha, len(signature))
-    found = [(doc, count) for doc, count in sim.items() if count >= needed and doc not in leave_out]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    matching = [(doc, count) for doc, count in sim.items() if count >= needed and doc not in leave_out]
+    return sorted(matching, key=lambda pair: (-pair[1], pair[0]))
 
 
 def inverted_lists(rows: npt.NDArray[Any]) -> list[dict[int, list[int]]]:

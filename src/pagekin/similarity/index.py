@@ -69,7 +69,7 @@ def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads
 
 def _lists(rows: Array, answers: Array, first: int, last: int) -> list[tuple[Array, Array, Array]]:
     """Return (documents by value, distinct values, where each value's documents begin) of some positions."""
-    found = []
+    lists = []
     for column in np.ascontiguousarray(rows[:, first:last].T):
         pairs = column[answers].astype(np.uint64) << np.uint64(32) | answers
         pairs.sort()
@@ -77,5 +77,5 @@ def _lists(rows: Array, answers: Array, first: int, last: int) -> list[tuple[Arr
         fresh = np.ones(len(values), dtype=np.bool_)
         fresh[1:] = values[1:] != values[:-1]
         documents = (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-        found.append((documents, values[fresh], np.flatnonzero(fresh)))
-    return found
+        lists.append((documents, values[fresh], np.flatnonzero(fresh)))
+    return lists

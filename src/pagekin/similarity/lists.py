@@ -66,9 +66,9 @@ class SignatureIndex:
             before = np.where(less, probe, before)
             step >>= 1
         place = before + 1
-        found = (place < end) & (self._keys.take(place, mode="clip") == signature)
+        present = (place < end) & (self._keys.take(place, mode="clip") == signature)
         starts = self._starts.take(place, mode="clip").astype(np.int64)
-        return starts, np.where(found, self._starts.take(place + 1, mode="clip"), starts).astype(np.int64)
+        return starts, np.where(present, self._starts.take(place + 1, mode="clip"), starts).astype(np.int64)
 
     def _read(self, starts: Array, ends: Array, at_least: int = 1) -> tuple[Array, Array]:
         """Return (documents in order, how often each) of those that stand in some lists often enough."""

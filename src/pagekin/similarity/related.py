@@ -155,14 +155,14 @@ class RelatedIndex:
         own = canonical_url(url) if url else None
         base = (canonical_url(page.base, own) if page.base else None) or own
         site = site_of(host_of(own)) if own and not self.strategy.anchors.within_site else None
-        found = []
+        targets = []
         for anchor in page.anchors:
             target = canonical_url(anchor.href, base)
             if target is None or target == own or (site is not None and site_of(host_of(target)) == site):
                 continue
             known = self.corpus.url_number(target)
-            found.append((self.corpus.url(known) if known >= 0 else target, anchor.start))
-        return found
+            targets.append((self.corpus.url(known) if known >= 0 else target, anchor.start))
+        return targets
 
     def related(
         self,
@@ -252,12 +252,12 @@ class RelatedIndex:
         """Rank documents by estimated similarity, as Figure 11 does; take more where near-duplicates fill all places."""
         wanted = first_depth(k) if fold else k
         while True:
-            found = self.index.similar(query.signature, wanted, alpha, eligible)
-            grouped = self._group(query, found.docs, found.matches / self.index.m, 0.0, k, fold)
-            if len(grouped.groups) < k and alpha > 0 and len(found.docs) < wanted:
+            matched = self.index.similar(query.signature, wanted, alpha, eligible)
+            grouped = self._group(query, matched.docs, matched.matches / self.index.m, 0.0, k, fold)
+            if len(grouped.groups) < k and alpha > 0 and len(matched.docs) < wanted:
                 agreeing = len(self.index.similar(query.signature, None, 0.0, eligible).docs)
-                grouped = replace(grouped, below_threshold=agreeing - len(found.docs))
-            if not fold or len(grouped.groups) == k or len(found.docs) < wanted:
+                grouped = replace(grouped, below_threshold=agreeing - len(matched.docs))
+            if not fold or len(grouped.groups) == k or len(matched.docs) < wanted:
                 return grouped
             wanted *= _DEEPER
 
