@@ -176,12 +176,12 @@ def _split_connected(graph: WeightedGraph, labels: Labels) -> Labels:
 
 
 def number_by_first(labels: Labels) -> Labels:
-    """Number labels from 0 in the order in which they first occur."""
+    """Give labels numbers from 0 in the order in which they first occur."""
     return _numbered(labels, lambda first, _sizes: np.argsort(first))
 
 
 def number_by_size(labels: Labels) -> Labels:
-    """Number labels from 0, those of most pages first, of equals the one that occurs first."""
+    """Give labels numbers from 0, those of most pages first, of equals the one that occurs first."""
     return _numbered(labels, lambda first, sizes: np.lexsort((first, -sizes)))
 
 
@@ -354,7 +354,7 @@ def _split_level(graph: WeightedGraph, labels: Labels, seed: int, settings: Comm
     """Split clusters into parts; those that are small, or that nothing divides, stay as they are."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=1))
-    found = np.zeros(len(labels), np.int64)
+    finer = np.zeros(len(labels), np.int64)
     count = 0
     parts = graph.parts(labels)
 
@@ -368,6 +368,6 @@ def _split_level(graph: WeightedGraph, labels: Labels, seed: int, settings: Comm
 
     for (cluster,), groups in map_in_order(threads, split, [(c,) for c in range(len(parts))]):
         nodes = order[ends[cluster] - len(groups) : ends[cluster]]
-        found[nodes] = count + groups
+        finer[nodes] = count + groups
         count += int(groups.max(initial=0)) + 1
-    return number_by_size(found)
+    return number_by_size(finer)

@@ -113,7 +113,7 @@ class Citations:
             self._citing[links_to(corpus, url)[1]] = True
 
     def of(self, anchor: int) -> Citation:
-        """A link with the text of its line around it."""
+        """Quote a link with the text of its line around it."""
         return self._told(*self._around(anchor), False)
 
     def best_for(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:

@@ -14,7 +14,7 @@ NONE = 255
 
 @njit(cache=True, nogil=True)
 def label_parts(in_offsets, in_sources, out_offsets, out_targets):
-    """Number the parts of the graph without links between them; return the part of each page, (pages)."""
+    """Return the part of the graph that each page is in, numbered by their first pages; no links lead between parts."""
     pages = len(in_offsets) - 1
     labels = np.full(pages, -1, dtype=np.int64)
     waiting = np.empty(pages, dtype=np.int64)

@@ -83,7 +83,7 @@ def weigh(offsets, terms, counts, factors, weights):
 
 @njit(cache=True, nogil=True)
 def columns(offsets, terms, weights, width):
-    """(documents, weights, ends, places, sizes): a matrix given by rows, by columns, in which documents rise.
+    """Turn a matrix given by rows into columns, in which documents rise: (documents, weights, ends, places, sizes).
 
     Column t ends at `ends[t]`; entry i of the rows is entry `places[i]` of the columns. `sizes` are the rows' lengths.
     """

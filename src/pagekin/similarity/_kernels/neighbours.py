@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _find(keys, low, high, value):
-    """The place of a value among keys[low:high], or -1."""
+    """Return the place of a value among keys[low:high], or -1."""
     end = high
     while low < high:
         middle = (low + high) // 2
@@ -95,7 +95,7 @@ def neighbours(
     asked, rows, docs, keys, starts, positions, terms, weights, offsets, sums, pages, sketches, depth, entries, alpha, k,
     near_copy, first_seen, counts, table, out_docs, out_similarity, out_group, out_count,
 ):  # fmt: skip
-    """For each document asked about, write the ranked documents that were looked at, and the group that each is in.
+    """Write for each document asked about the ranked documents that were looked at, and the group of each.
 
     Groups are numbered from 0 in order; -1 is none (after the k-th group), -2 a near-duplicate of the document itself.
     Pages whose sketches agree in the share `near_copy` are near-duplicates; with 0 none are. `counts` (integers, one a
