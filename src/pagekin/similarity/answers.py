@@ -66,7 +66,7 @@ class Answer:
     alpha: float = 0.0
     """Results have a similarity above this: the strategy's α, or what the question asked for."""
     below_threshold: int = 0
-    """Pages with some similarity that α left out, where fewer results were found than asked for; 0 otherwise."""
+    """Pages that were compared, have some similarity and were left out by α, if fewer results than asked for remain."""
 
 
 @dataclass(frozen=True)
