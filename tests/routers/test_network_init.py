@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
+from pagekin.cli.network_init import NetworkPlan, init_network
 from pagekin.engines import division
-from pagekin.engines.network import NetworkPlan, init_network
 from pagekin.hypertext import Corpus, check_corpus
 from pagekin.labels.keep import check_kept, read_label
 from pagekin.routers.network import Network, NetworkError
@@ -145,7 +145,7 @@ def test_two_hierarchies_stand_above_the_same_leaves(made: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from pagekin.engines.network import NetworkPlan, init_network
+from pagekin.cli.network_init import NetworkPlan, init_network
 
 def stop(stage, share):
     if stage == sys.argv[3] and share >= float(sys.argv[4]):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pagekin.hypertext import host_of_url
 from pagekin.labels import ContentLabel
 from pagekin.labels.model import VERSION, Term, pack_terms
 from pagekin.routers.network import Network, NetworkError
@@ -19,7 +20,6 @@ from pagekin.routers.topology import (
     dns_tree,
     domains_of,
     group_hosts,
-    host_of_url,
     make_network,
     shown_host,
 )

@@ -67,8 +67,8 @@ def init(
 
     If it is stopped, even by a kill, the same command goes on: sites that are whole are kept.
     """
+    from pagekin.cli.network_init import init_network
     from pagekin.clusters.directory import DirectoryError
-    from pagekin.engines.network import init_network
     from pagekin.hypertext.read import WorkerError
     from pagekin.routers.network import NetworkError
     from pagekin.sources import SourceError
@@ -98,7 +98,7 @@ def _plan(
     one_port: bool, processes: int, replace: bool, bases: tuple[dict[str, str], str], limit: list[str] | None,
 ) -> Any:  # fmt: skip
     """Return the plan that options describe; NetworkError says what is wrong with them."""
-    from pagekin.engines.network import NetworkPlan
+    from pagekin.cli.network_init import NetworkPlan
     from pagekin.hypertext.read import default_workers
     from pagekin.routers.network import NetworkError
     from pagekin.routers.network_file import clean_url

@@ -1,7 +1,7 @@
 """From a build plan to a collection: read, index, cluster, label, commit, on this machine.
 
 `build_collection` does all in one commit; `index_collection`, `cluster_collection` and `label_collection` renew one part;
-`init_network` builds a collection for each site of an archive, and the network file.
+`LeafBuilder` divides archives by host and builds a collection for each site of a network.
 """
 
 import lazy_loader

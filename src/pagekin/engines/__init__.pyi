@@ -1,14 +1,22 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .division import Census
+from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildReport, build_collection, cluster_collection, index_collection, label_collection
-from .network import NetworkPlan, init_network
 
 __all__ = [
+    "LEAVES",
     "BuildReport",
-    "NetworkPlan",
+    "BuiltLeaves",
+    "Census",
+    "LeafBuilder",
+    "LeafPlan",
+    "LeafSite",
+    "LeavesError",
     "build_collection",
     "cluster_collection",
     "index_collection",
-    "init_network",
     "label_collection",
+    "lock_folder",
+    "write_atomically",
 ]

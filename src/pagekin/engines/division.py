@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pagekin.clusters import read_listings
 from pagekin.engines.stages import Progress
-from pagekin.hypertext import canonical_url
-from pagekin.routers.topology import host_of_url
+from pagekin.hypertext import canonical_url, host_of_url
 from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, read_unit
 
 BUFFER = 64 << 20

@@ -22,7 +22,7 @@ from .read import (
 from .sites import site_of, sites_of_urls
 from .strict import StrictLexer, read_strictly
 from .titles import ShortTitles
-from .urls import canonical_url, host_of
+from .urls import canonical_url, host_of, host_of_url, split_port
 from .writing import common_spellings
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "default_workers",
     "fold_case",
     "host_of",
+    "host_of_url",
     "nearest_urls",
     "page_count",
     "read_sources",
@@ -62,6 +63,7 @@ __all__ = [
     "read_strictly",
     "site_of",
     "sites_of_urls",
+    "split_port",
     "to_utf8",
     "unknown_url_message",
 ]

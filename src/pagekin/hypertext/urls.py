@@ -36,6 +36,25 @@ def host_of(url: str) -> str:
     return authority.rpartition("@")[2]
 
 
+def split_port(host: str) -> tuple[str, str, str]:
+    """Split a host into name, colon and port; the last two are empty if it has no port."""
+    name, colon, port = host.rpartition(":")
+    has_port = colon and port.isdecimal() and (name.endswith("]") or ":" not in name)
+    return (name, colon, port) if has_port else (host, "", "")
+
+
+def host_of_url(url: str) -> str:
+    """Return the host of any spelling of an address, with a port that is not the scheme's own; '' if it is not http(s).
+
+    The dot that a full name may end with is left out.
+    """
+    address = canonical_url(url)
+    if address is None:
+        return ""
+    name, colon, port = split_port(host_of(address))
+    return f"{name.rstrip('.') or name}{colon}{port}"
+
+
 def __getattr__(name: str) -> Any:
     """`Resolver`, when asked for: most who need addresses need no compiled code, which takes a second to load."""
     if name == "Resolver":

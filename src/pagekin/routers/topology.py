@@ -16,7 +16,7 @@ from urllib.parse import quote
 import ada_url
 import msgspec
 
-from pagekin.hypertext.urls import canonical, host_of
+from pagekin.hypertext import canonical_url, split_port
 from pagekin.labels import Budget, ContentLabel
 from pagekin.labels.fitting import plain_line
 from pagekin.labels.merge import router_label
@@ -74,33 +74,12 @@ class Hierarchy:
     """Leaf -> the router above it."""
 
 
-def host_of_url(url: str) -> str:
-    """The host of a page's address, with a port that is not the scheme's own; '' if it is no http(s) address.
-
-    The dot that a full name may end with is left out.
-    """
-    address = canonical(url)
-    if address is None:
-        return ""
-    name, colon, port = _without_port(host_of(address))
-    return f"{name.rstrip('.') or name}{colon}{port}"
-
-
-def _without_port(host: str) -> tuple[str, str, str]:
-    name, colon, port = host.rpartition(":")
-    return (
-        (name, colon, port)
-        if colon and port.isdecimal() and (name.endswith("]") or ":" not in name)
-        else (host, "", "")
-    )
-
-
 def domains_of(host: str) -> Way:
     """The domains of a host, from the top down: those of www.cs.cornell.edu are edu, cornell.edu and cs.cornell.edu.
 
     A host of one label is in none, an IP address in one that is made up for all of them.
     """
-    name = _without_port(host)[0]
+    name = split_port(host)[0]
     labels = [label for label in name.split(".") if label]
     # The URL standard takes every host that ends in a number for an IPv4 address.
     if name.startswith("[") or (labels and labels[-1].isdecimal()):
@@ -112,7 +91,7 @@ def shown_host(host: str) -> str:
     """A host in the letters of its language, if that can be undone, and written plainly."""
     if "xn--" not in host:
         return host
-    name, colon, port = _without_port(host)
+    name, colon, port = split_port(host)
     letters: str = ada_url.idna_to_unicode(name)
     try:
         same = ada_url.idna_to_ascii(letters) == name.encode()
@@ -127,7 +106,7 @@ def group_hosts(hosts: Mapping[str, int], min_pages: int) -> list[SiteGroup]:
     What is left at the top makes a group in any case. A host that is a domain of others stands in that domain.
     """
     above = {domain for host in hosts for domain in domains_of(host)}
-    place = {host: (*domains_of(host), *({_without_port(host)[0]} & above)) for host in hosts}
+    place = {host: (*domains_of(host), *({split_port(host)[0]} & above)) for host in hosts}
     groups = [SiteGroup(place[host], host, (host,), pages) for host, pages in hosts.items() if pages >= min_pages]
     small: defaultdict[Way, list[str]] = defaultdict(list)
     for host, pages in hosts.items():
@@ -301,7 +280,7 @@ def check_ports(nodes: int, port: int, one_port: bool) -> None:
 
 def _url(host: str, port: int, name: str) -> str:
     shown = f"[{host}]" if ":" in host else host
-    return canonical(f"http://{shown}:{port}/{quote(name, safe='') + '/' if name else ''}") or ""
+    return canonical_url(f"http://{shown}:{port}/{quote(name, safe='') + '/' if name else ''}") or ""
 
 
 def allowed_for(host: str) -> Way:

@@ -1,0 +1,172 @@
+"""What `pagekin network init` does: leaves of web archives, and the file that names the routers above them."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pagekin.clusters import MOST_PAGES, ClusterSettings
+from pagekin.engines import LEAVES, Census, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
+from pagekin.labels import ContentLabel, read_label
+from pagekin.routers.network import FILE, Network, NetworkError
+from pagekin.routers.topology import (
+    Hierarchy,
+    SiteGroup,
+    check_ports,
+    cluster_tree,
+    directory_tree,
+    dns_tree,
+    group_hosts,
+    make_network,
+)
+from pagekin.sources import Limits, plan_units
+from pagekin.store import open_kin
+
+Progress = Callable[[str, float], None]
+BY = ("dns", "directory", "clusters")
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """What `init_network` is to make, and how."""
+
+    by: tuple[str, ...] = ("dns",)
+    """dns, directory, clusters: a hierarchy for each."""
+    directory: Path | None = None
+    """A table of addresses and classes, for the hierarchy `directory`."""
+    name: str = ""
+    min_pages: int = 3
+    clusters: ClusterSettings = field(default_factory=ClusterSettings)
+    """How the clusters of each site are made; small sites have fewer of them."""
+    host: str = "127.0.0.1"
+    port: int = 8700
+    one_port: bool = False
+    processes: int = 1
+    replace: bool = False
+    """Replace a network file that is there."""
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    base_url: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for one in self.by:
+            if one not in BY:
+                raise NetworkError(f"--by is one of {', '.join(BY)}; not '{one}'")
+        if len(set(self.by)) < len(self.by) or not self.by:
+            raise NetworkError("--by names each hierarchy once, and at least one")
+        if ("directory" in self.by) != (self.directory is not None):
+            raise NetworkError("--by directory and --directory FILE go together")
+        if self.min_pages < 1 or self.processes < 1 or not 0 < self.port < 65536:
+            raise NetworkError("pages and processes are at least 1, and a port is below 65,536")
+
+    def leaves(self) -> LeafPlan:
+        """Return how the leaves are built."""
+        return LeafPlan(self.min_pages, self.directory, self.clusters, self.processes, self.limits)
+
+
+@dataclass
+class NetworkReport:
+    """Facts about a network that was made."""
+
+    network: Network
+    pages: dict[str, int]
+    """Pages of each site."""
+    kept: int = 0
+    """Leaves that were whole already."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Leaves that could not be built, and why."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Records of the sources that are no pages, by reason."""
+    listed: int = 0
+    """Pages that the directory lists."""
+    unused: list[str] = field(default_factory=list)
+    """Collections in the folder that the network does not name: of an earlier one."""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def init_network(
+    sources: Sequence[str], out: Path, plan: NetworkPlan, progress: Progress = lambda _s, _p: None
+) -> NetworkReport:
+    """Divide the pages of all sources into leaves, build these, and write the network file.
+
+    NetworkError if nothing can be made of it; SourceError and DirectoryError for what cannot be read.
+    """
+    file = out / FILE
+    if file.exists() and not plan.replace:
+        raise NetworkError(
+            f"{file} exists already. Name another folder, or give --replace: leaves that fit are kept, the file is "
+            "written anew."
+        )
+    units = plan_units(sources, dict(plan.base_urls), plan.base_url)
+    try:
+        with lock_folder(out, (FILE, f"{FILE}.new")):
+            builder = LeafBuilder(units, out, plan.leaves(), progress)
+            return _make_network(builder, out, plan)
+    except LeavesError as error:
+        raise NetworkError(str(error)) from None
+
+
+def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> NetworkReport:
+    """Build the leaves and write the network file."""
+    census, clock = builder.census, builder.clock
+    groups = _group_leaves(census, plan)
+    built = builder.build(LeafSite(group.name, group.file, group.hosts, group.pages) for group in groups)
+    groups = [replace(group, pages=built.pages[group.file]) for group in groups if group.file in built.pages]
+    clock.tell("routers", 0.0)
+    trees = _make_hierarchies(groups, census, out, plan)
+    name = plan.name or out.resolve().name
+    network = make_network(name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
+    write_atomically(out / FILE, network.to_toml().encode("utf-8", "replace"))
+    builder.finish()
+    clock.tell("routers", 1.0)
+    network = Network.load(out / FILE)
+    pages = {f"{LEAVES}/{group.file}.kin": group.pages for group in groups}
+    return NetworkReport(
+        network,
+        {node.name: pages[node.collection.as_posix()] for node in network.nodes if node.collection},
+        built.kept,
+        built.left_out,
+        dict(census.skipped),
+        sum(sum(counts.values()) for counts in census.classes.values()),
+        sorted(kin.name for kin in (out / LEAVES).glob("*.kin") if f"{LEAVES}/{kin.name}" not in pages),
+        clock.seconds,
+    )
+
+
+def _group_leaves(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
+    """Group hosts into leaves; NetworkError if no network can be made of them."""
+    groups = group_hosts(census.hosts, plan.min_pages)
+    if not groups:
+        skipped = ", ".join(f"{count:,} {reason}" for reason, count in census.skipped.most_common())
+        raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
+    largest = max(groups, key=lambda group: group.pages)
+    if plan.clusters.method != "default" and largest.pages > MOST_PAGES:
+        raise NetworkError(
+            f"{largest.name} has {largest.pages:,} pages; the method {plan.clusters.method} takes {MOST_PAGES:,} at most. "
+            "The default method takes them."
+        )
+    check_ports(len(groups) + 1, plan.port, plan.one_port)
+    if plan.directory is not None and not census.classes:
+        raise NetworkError(f"{plan.directory} lists none of the pages: are its addresses spelled like theirs?")
+    return groups
+
+
+def _make_hierarchies(groups: Sequence[SiteGroup], census: Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
+    makers: dict[str, Callable[[], Hierarchy]] = {
+        "dns": lambda: dns_tree(groups),
+        "directory": lambda: directory_tree(_class_counts(groups, census)),
+        "clusters": lambda: cluster_tree(_read_labels(groups, out)),
+    }
+    return [makers[one]() for one in plan.by]
+
+
+def _class_counts(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
+    """Count the listed pages of each leaf by their class."""
+    return {
+        group.file: sum((census.classes.get(host, Counter()) for host in group.hosts), Counter()) for group in groups
+    }
+
+
+def _read_labels(groups: Sequence[SiteGroup], out: Path) -> dict[str, ContentLabel]:
+    labels = {group.file: read_label(open_kin(out / LEAVES / f"{group.file}.kin")) for group in groups}
+    return {file: label for file, label in labels.items() if label is not None}
