@@ -25,7 +25,7 @@ from pagekin.labels import (
     leaf_label,
     term_key,
 )
-from pagekin.labels.build import chosen_nodes, noted_terms
+from pagekin.labels.build import chosen_nodes, select_terms
 from pagekin.labels.membership import any_may_hold
 
 
@@ -205,7 +205,7 @@ def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path)
     corpus = Corpus.open(tmp_path / "long.kin")
     words = term_words(corpus)
     counted = count_terms(corpus, words)
-    noted = noted_terms(corpus, words, counted)
+    noted = select_terms(corpus, words, counted)
     pages = {corpus.page_url(page).rpartition("/")[2]: page for page in range(2)}
 
     def shown(made: TermCounts, name: str) -> dict[tuple[str, str], int]:

@@ -29,7 +29,7 @@ _SHOWN = (SHOWN, 3, 0)
 
 @dataclass(frozen=True)
 class LabelBudget:
-    """How large a label may be. `terms` is for each sub-cluster and for the whole, `bytes` for all of the JSON form."""
+    """How large a label may be: `terms` per sub-cluster and for the whole, `bytes` for the JSON form."""
 
     terms: int = MAX_LABEL_TERMS
     clusters: int = LEAF_CLUSTERS
@@ -42,7 +42,7 @@ class LabelBudget:
 
 @dataclass(frozen=True)
 class Group:
-    """Documents that belong together, with all that a label could say of them."""
+    """A group of documents, with everything that a label could say about it."""
 
     name: str
     num_docs: int
@@ -61,7 +61,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Draft:
-    """A label before it is cut to its size."""
+    """A label before it is cut to size."""
 
     name: str
     exact: bool
@@ -75,7 +75,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class _Room:
+class _Amounts:
     """How much of each group goes into a label."""
 
     terms: int
@@ -84,47 +84,47 @@ class _Room:
     cluster_filters: bool
 
 
-def label_within(budget: LabelBudget, drafted: Callable[[int], Draft]) -> ContentLabel:
-    """The fullest label within the budget; `drafted` gives the draft with so many sub-clusters at most.
+def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> ContentLabel:
+    """Make the fullest label within a budget; `make_draft(n)` drafts it with at most n sub-clusters.
 
     Filters take at most half of the bytes: those of the sub-clusters give way first, then the whole's. Terms share what
     is left, the heaviest stay longest; if that is too little, addresses go, and at last clusters are merged.
     """
     clusters = budget.clusters
     while True:
-        draft = drafted(clusters)
-        if label := _fitted(draft, budget):
+        draft = make_draft(clusters)
+        if label := _fit_draft(draft, budget):
             return label
         if len(draft.groups) <= 1:
-            bare = len(label_to_json(_made(draft, _Room(0, 0, False, False))))
+            bare = len(label_to_json(_make_label(draft, _Amounts(0, 0, False, False))))
             raise LabelError(
                 f"{budget.bytes:,} bytes are too few for a label of this collection: {bare:,} is the least"
             )
         clusters = len(draft.groups) // 2
 
 
-def _fitted(draft: Draft, budget: LabelBudget) -> ContentLabel | None:
-    """The fullest label of a draft within the budget, if there is one."""
+def _fit_draft(draft: Draft, budget: LabelBudget) -> ContentLabel | None:
+    """Return the fullest label of a draft within the budget, or None if even the barest is too large."""
     whole = _filter_size([draft.whole])
     every = whole + _filter_size(draft.groups)
-    rooms = [
-        _Room(0, shown, with_whole, with_clusters)
+    choices = [
+        _Amounts(0, shown, with_whole, with_clusters)
         for with_whole, with_clusters, size in ((True, True, every), (True, False, whole), (False, False, 0))
         for shown in _SHOWN
         if 2 * size <= budget.bytes
     ]
-    for room in rooms:
-        label = _made(draft, room)
+    for amounts in choices:
+        label = _make_label(draft, amounts)
         # Addresses leave a quarter to the terms, or they are fewer.
-        if len(label_to_json(label)) > (budget.bytes * 3 // 4 if room.shown else budget.bytes):
+        if len(label_to_json(label)) > (budget.bytes * 3 // 4 if amounts.shown else budget.bytes):
             continue
         # `low` terms are known to fit, `high` are not.
         low, high = 0, budget.terms + 1
         trial = budget.terms
         while high - low > 1:
-            made = _made(draft, replace(room, terms=trial))
-            if len(label_to_json(made)) <= budget.bytes:
-                label, low = made, trial
+            fuller = _make_label(draft, replace(amounts, terms=trial))
+            if len(label_to_json(fuller)) <= budget.bytes:
+                label, low = fuller, trial
             else:
                 high = trial
             trial = (low + high) // 2
@@ -133,35 +133,35 @@ def _fitted(draft: Draft, budget: LabelBudget) -> ContentLabel | None:
 
 
 def _filter_size(groups: Sequence[Group]) -> int:
-    """Bytes of filters as base64."""
+    """Return the bytes that filters take as base64."""
     return sum((len(one.bits) + 2) // 3 * 4 for group in groups for one in group.filters)
 
 
-def _made(draft: Draft, room: _Room) -> ContentLabel:
-    """The label of a draft with so much of each group."""
-    words, packed = pack_terms(group.terms[: room.terms] for group in (draft.whole, *draft.groups))
+def _make_label(draft: Draft, amounts: _Amounts) -> ContentLabel:
+    """Make the label of a draft with the given amounts of each group."""
+    words, packed = pack_terms(group.terms[: amounts.terms] for group in (draft.whole, *draft.groups))
     clusters = tuple(
         SubCluster(
             number, plain_line(group.name), group.num_docs, group.size, group.num_terms, group.nodes,
-            group.urls[: room.shown], group.heaviest[: room.shown], packed[number],
-            group.filters if room.cluster_filters else (),
+            group.urls[: amounts.shown], group.heaviest[: amounts.shown], packed[number],
+            group.filters if amounts.cluster_filters else (),
         )
         for number, group in enumerate(draft.groups, 1)
     )  # fmt: skip
     dropped = sum(group.known - len(packed[number].steps) for number, group in enumerate(draft.groups, 1))
-    without = 0 if room.whole_filter else len(draft.whole.filters)
-    without += 0 if room.cluster_filters else sum(len(group.filters) for group in draft.groups)
+    without = 0 if amounts.whole_filter else len(draft.whole.filters)
+    without += 0 if amounts.cluster_filters else sum(len(group.filters) for group in draft.groups)
     lost = LabelLosses(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
     whole = draft.whole
     return ContentLabel(
         LABEL_VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
-        whole.heaviest[: room.shown], draft.added, words, packed[0], whole.filters if room.whole_filter else (), clusters,
+        whole.heaviest[: amounts.shown], draft.added, words, packed[0], whole.filters if amounts.whole_filter else (), clusters,
         draft.words,
     )  # fmt: skip
 
 
 def plain_line(text: str) -> str:
-    """A name that a label may carry."""
+    """Return a name without control characters, at most 200 characters long."""
     return "".join(character for character in text if is_plain(character))[:200]
 
 

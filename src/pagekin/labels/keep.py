@@ -8,7 +8,7 @@ import numpy as np
 
 from pagekin.clusters import Tree
 from pagekin.hypertext import Corpus
-from pagekin.labels.build import Leaf
+from pagekin.labels.build import LeafTerms
 from pagekin.labels.fitting import LabelBudget
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, label_from_json, label_to_json
 from pagekin.labels.parts import ABSTRACTION_FUNCTIONS, join_parts, label_etag, parts_to_publish
@@ -18,7 +18,7 @@ LABEL_ARRAYS = "label."
 
 
 def read_label_parts(kin: Kin) -> dict[str, ContentLabel] | None:
-    """The parts that a collection publishes, or None if it has none that can be read."""
+    """Return the label parts that a collection publishes, or None if they are missing or unreadable."""
     if not all(f"{LABEL_ARRAYS}{function}" in kin for function in ABSTRACTION_FUNCTIONS):
         return None
     try:
@@ -30,12 +30,12 @@ def read_label_parts(kin: Kin) -> dict[str, ContentLabel] | None:
 
 
 def stored_etag(kin: Kin, function: str) -> str:
-    """The ETag of a part that a collection publishes, as it was written."""
+    """Return the ETag of a stored part, computed from the bytes as they were written."""
     return label_etag(kin[f"{LABEL_ARRAYS}{function}"].tobytes())
 
 
 def check_stored_label(kin: Kin) -> Iterator[Finding]:
-    """What is wrong with a collection's label."""
+    """Yield what is wrong with a collection's label."""
     if "label" not in kin.facts:
         return
     for function in ABSTRACTION_FUNCTIONS:
@@ -53,13 +53,13 @@ def check_stored_label(kin: Kin) -> Iterator[Finding]:
 
 
 def read_label(kin: Kin) -> ContentLabel | None:
-    """The label that a collection publishes."""
+    """Return the label that a collection publishes, or None."""
     parts = read_label_parts(kin)
     return join_parts(parts) if parts else None
 
 
 def added_terms(facts: Mapping[str, Any]) -> tuple[AddedTerm, ...]:
-    """The terms that were added to a collection's label."""
+    """Return the terms that were added to a collection's label."""
     return tuple(msgspec.convert(one, AddedTerm) for one in facts.get("label", {}).get("added", ()))
 
 
@@ -67,7 +67,7 @@ def put_label(
     writer: KinWriter, corpus: Corpus, trees: Sequence[Tree], before: Kin | None = None,
     added: Sequence[AddedTerm] | None = None, threads: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
-    """Make a collection's label by its trees and write it; give the facts about it.
+    """Make a collection's label from its trees, write it, and return the facts about it.
 
     Parts that hardly differ from those published `before` stay, and with them their ETags. So do the terms that were
     added, unless others are given.
@@ -75,7 +75,7 @@ def put_label(
     if added is None:
         added = added_terms(before.facts) if before else ()
     named = {tree.name: tree for tree in trees}
-    leaf = Leaf(corpus, named["clusters"], threads, named.get("documents"))
+    leaf = LeafTerms(corpus, named["clusters"], threads, named.get("documents"))
     label = leaf.label(LabelBudget(), added)
     old = read_label_parts(before) if before else None
     parts = parts_to_publish(old, label, leaf.keys_of(label))

@@ -28,7 +28,7 @@ _PART = 1 << 16
 
 
 class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The set of keys that was put in, and a few others."""
+    """A Bloom filter of term keys: it holds every key that was put in, and wrongly a few others."""
 
     keys: Annotated[int, msgspec.Meta(ge=0, le=MOST_KEYS)]
     """How many different keys were put in."""
@@ -37,7 +37,7 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, keys: TermKeys) -> "TermFilter":
-        """The filter of these keys."""
+        """Make the filter of some keys."""
         keys = np.unique(keys)
         held = np.zeros(8 * filter_bytes(len(keys)), np.bool_)
         for start in range(0, len(keys), _PART):
@@ -45,18 +45,18 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(len(keys), np.packbits(held, bitorder="little").tobytes())
 
     def may_hold(self, keys: TermKeys) -> npt.NDArray[np.bool_]:
-        """For each key whether it may be in: True for all that are, and for 0.8 % of the others."""
+        """Return for each key whether it may be in the filter: True for all that are, and for 0.8 % of the others."""
         if not self.bits:
             return np.zeros(len(keys), np.bool_)
         data = np.frombuffer(self.bits, np.uint8)
-        found = np.empty(len(keys), np.bool_)
+        held = np.empty(len(keys), np.bool_)
         for start in range(0, len(keys), _PART):
             places = _places(keys[start : start + _PART], 8 * len(data))
-            found[start : start + _PART] = (data[places >> 3] >> (places & 7).astype(np.uint8) & 1).all(axis=1)
-        return found
+            held[start : start + _PART] = (data[places >> 3] >> (places & 7).astype(np.uint8) & 1).all(axis=1)
+        return held
 
     def fault(self) -> str:
-        """What is wrong with a filter from outside, '' if nothing is."""
+        """Return what is wrong with a filter from outside, or ''."""
         if len(self.bits) != filter_bytes(self.keys):
             return f"a filter of {self.keys:,} keys has {filter_bytes(self.keys):,} bytes, not {len(self.bits):,}"
         ones = int(np.bitwise_count(np.frombuffer(self.bits, np.uint8)).sum())
@@ -66,7 +66,7 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FilterBank:
-    """Many filters that are asked together, by a compiled kernel: a search at a router has to ask hundreds."""
+    """Many filters probed at once by a compiled kernel: a search at a router asks hundreds."""
 
     def __init__(self, filters: Sequence[TermFilter]) -> None:
         from pagekin.labels._kernels.probe import probe_filters
@@ -83,35 +83,35 @@ class FilterBank:
         return len(self._bits)
 
     def may_hold(self, keys: TermKeys) -> npt.NDArray[np.bool_]:
-        """(filters, keys): whether each filter may hold each key."""
+        """Return (filters, keys): whether each filter may hold each key."""
         return self.may_hold_probed(probes_of(keys))
 
     def may_hold_probed(self, probes: TermKeys) -> npt.NDArray[np.bool_]:
-        """The same by the keys' `probes_of`, which are the same for all banks."""
+        """Return the same as `may_hold`, given `probes_of` the keys, which can be shared between banks."""
         held = np.empty((len(self._bits), len(probes)), np.bool_)
         self._probe(self._data, self._starts, self._bits, probes, held)
         return held
 
 
 def filter_bytes(keys: int) -> int:
-    """The size of a filter of so many keys; a few bytes more than BITS a key, since small filters scatter."""
+    """Return the size of a filter: a few bytes more than BITS per key, since small filters vary."""
     return (BITS * keys + 7) // 8 + 8 if keys else 0
 
 
 def _places(keys: TermKeys, bits: int) -> npt.NDArray[np.int64]:
-    """(keys, PROBES): which bits stand for each key."""
+    """Return (keys, PROBES): the bits that stand for each key."""
     return (probes_of(keys) % np.uint64(bits)).astype(np.int64)
 
 
 def probes_of(keys: TermKeys) -> TermKeys:
-    """(keys, PROBES): a number for each probe of each key."""
+    """Return (keys, PROBES): a number for each probe of each key."""
     with np.errstate(over="ignore"):
         steps = np.arange(1, PROBES + 1, dtype=np.uint64) * _STEP
         return mix64(keys[:, None] + steps)
 
 
 def attribute_keys(hashes: TermKeys, attributes: npt.NDArray[Any]) -> TermKeys:
-    """The keys of (attribute, word) pairs, from the words' hashes and the attributes' places in ATTRIBUTES.
+    """Return the keys of (attribute, word) pairs, given the words' hashes and the attributes' places.
 
     A text word has the key of the word under any attribute: most words of a page are text, so a key for each would
     double the filter to tell apart the few that stand in titles alone.
@@ -123,13 +123,13 @@ def attribute_keys(hashes: TermKeys, attributes: npt.NDArray[Any]) -> TermKeys:
 
 @lru_cache(1 << 16)
 def term_key(word: str, attribute: str = "text") -> int:
-    """The key of a (folded) word under an attribute."""
+    """Return the key of a (case-folded) word under an attribute."""
     hashes = np.array([word_hash(analyse([word])[0])], np.uint64)
     return int(attribute_keys(hashes, np.array([TERM_ATTRIBUTES.index(attribute)]))[0])
 
 
 def any_may_hold(filters: Iterable[TermFilter], word: str, attribute: str = "text") -> bool:
-    """Whether any of the filters may hold a word; without a filter nothing speaks against it."""
+    """Return whether any of the filters may hold a word; without filters, anything may be held."""
     asked = list(filters)
     key = np.array([term_key(word, attribute)], np.uint64)
     return not asked or any(bool(one.may_hold(key)[0]) for one in asked)

@@ -34,10 +34,10 @@ Fields = list[tuple[str, Any]]
 
 
 def label_to_sexpr(label: ContentLabel, filters: bool = True) -> str:
-    """The label as the paper writes labels; without `filters`, which the paper has not, it is no whole label."""
-    lines = [f"((version: {label.version})", f"(name: {_quoted(label.name)})"]
+    """Write a label in the paper's form; without `filters`, which the paper lacks, it is incomplete."""
+    lines = [f"((version: {label.version})", f"(name: {_quote(label.name)})"]
     if label.analyser:
-        lines.append(f"(analyser: {_quoted(label.analyser)})")
+        lines.append(f"(analyser: {_quote(label.analyser)})")
     lines.append(f"(size: {label.size}) (num-docs: {label.num_docs}) (num-terms: {label.num_terms})")
     lines.append(f"(num-words: {label.num_words})")
     if label.waiting:
@@ -55,9 +55,9 @@ def label_to_sexpr(label: ContentLabel, filters: bool = True) -> str:
             f"((cluster-num: {cluster.number}) (size: {cluster.size}) (num-docs: {cluster.num_docs}) "
             f"(num-terms: {cluster.num_terms})"
         )
-        lines.append(f"(name: {_quoted(cluster.name)})")
+        lines.append(f"(name: {_quote(cluster.name)})")
         lines += (f"(node: {node})" for node in cluster.nodes)
-        lines += (f"(url: {_quoted(url)})" for url in cluster.urls)
+        lines += (f"(url: {_quote(url)})" for url in cluster.urls)
         lines += (f"(heavy: {_atom(word)})" for word in cluster.heaviest)
         lines += _terms_and_filters(label, cluster, filters)
         lines.append("))")
@@ -76,10 +76,10 @@ def _attribute(name: str) -> str:
 
 
 def _atom(word: str) -> str:
-    return word if _BARE.fullmatch(word) else _quoted(word)
+    return word if _BARE.fullmatch(word) else _quote(word)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -87,24 +87,24 @@ def _quoted(text: str) -> str:
 
 
 def label_from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLabel:
-    """The label that an S-expression from outside tells, or a LabelError with the reason why it is refused.
+    """Read a label from an S-expression from outside; LabelError says why it is refused.
 
     The paper's own form is enough: without a name the address is the name, missing counts are sums over the
     sub-clusters and no longer exact, and terms may come in any order.
     """
     limits = limits or LabelLimits()
     check_size(len(text.encode("utf-8", "surrogatepass")), limits)
-    top = _fields(_parsed(text, _LISTS * limits.terms), "the label")
+    top = _fields(_parse(text, _LISTS * limits.terms), "the label")
     check_version(_number(top, "version"))
     parts = [_fields(value, "cluster") for value in _all(top, "cluster")]
-    words, packed = pack_terms([_term(value) for value in _all(part, "term")] for part in (top, *parts))
+    words, packed = pack_terms([_read_term(value) for value in _all(part, "term")] for part in (top, *parts))
     clusters = tuple(
         SubCluster(
             _number(part, "cluster-num"), _text(part, "name", ""), _number(part, "num-docs"), _number(part, "size"),
             _number(part, "num-terms"), tuple(_as_number(value, "node") for value in _all(part, "node")),
             tuple(_as_text(value, "url") for value in _all(part, "url")),
             tuple(_as_text(value, "heavy") for value in _all(part, "heavy")), terms,
-            tuple(_filter(value) for value in _all(part, "filter")),
+            tuple(_read_filter(value) for value in _all(part, "filter")),
         )
         for part, terms in zip(parts, packed[1:], strict=True)
     )  # fmt: skip
@@ -118,25 +118,25 @@ def label_from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLab
         all(counted) and _text(top, "exact", "no") == "yes",
         LabelLosses(*(_number(lost, name, 0) for name in ("terms", "clusters", "filters"))),
         tuple(_as_text(value, "heavy") for value in _all(top, "heavy")),
-        tuple(_added(value) for value in _all(top, "added")), words, packed[0],
-        tuple(_filter(value) for value in _all(top, "filter")), clusters, _number(top, "num-words", 0),
+        tuple(_read_added_term(value) for value in _all(top, "added")), words, packed[0],
+        tuple(_read_filter(value) for value in _all(top, "filter")), clusters, _number(top, "num-words", 0),
         _number(top, "waiting", 0),
     )  # fmt: skip
     check_label(label, limits)
     return label
 
 
-def _parsed(text: str, most: int) -> Any:
-    """Lists of lists and strings, at most so many."""
+def _parse(text: str, most: int) -> Any:
+    """Parse an S-expression into nested lists of strings; LabelError if there are more than `most` lists."""
     stack: list[list[Any]] = [[]]
     lists = 0
     at, end = 0, len(text.rstrip())
     while at < end:
-        found = _TOKEN.match(text, at, end)
-        if not found:
+        token = _TOKEN.match(text, at, end)
+        if not token:
             raise LabelError(f"the S-expression cannot be read at character {at:,}")
-        at = found.end()
-        bracket, quoted, bare = found.groups()
+        at = token.end()
+        bracket, quoted, bare = token.groups()
         if bracket == "(":
             if len(stack) > _DEEPEST:
                 raise LabelError(f"the S-expression is nested deeper than {_DEEPEST} levels at character {at:,}")
@@ -157,13 +157,13 @@ def _parsed(text: str, most: int) -> Any:
 
 
 def _fields(value: Any, where: str) -> Fields:
-    """The (name: value) pairs of a list."""
-    found = []
+    """Return the (name: value) pairs of a list."""
+    pairs = []
     for pair in value if isinstance(value, list) else [value]:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0].endswith(":")):
             raise LabelError(f"{where}: {str(pair)[:40]!r} is no (name: value)")
-        found.append((pair[0][:-1], pair[1]))
-    return found
+        pairs.append((pair[0][:-1], pair[1]))
+    return pairs
 
 
 def _all(fields: Fields, name: str) -> Iterator[Any]:
@@ -204,7 +204,7 @@ def _word(fields: Fields) -> str:
     return word
 
 
-def _term(value: Any) -> Term:
+def _read_term(value: Any) -> Term:
     fields = _fields(value, "term")
     attribute = _text(fields, "attribute", "text")
     if attribute not in TERM_ATTRIBUTES:
@@ -212,12 +212,12 @@ def _term(value: Any) -> Term:
     return Term(attribute, _word(fields), _number(fields, "tf"), _number(fields, "df"))
 
 
-def _added(value: Any) -> AddedTerm:
+def _read_added_term(value: Any) -> AddedTerm:
     fields = _fields(value, "added")
     return AddedTerm(_text(fields, "attribute", "text"), _word(fields), _text(fields, "by"))
 
 
-def _filter(value: Any) -> TermFilter:
+def _read_filter(value: Any) -> TermFilter:
     fields = _fields(value, "filter")
     bits = next(_all(fields, "bits"), None)
     try:

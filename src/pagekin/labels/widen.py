@@ -9,32 +9,32 @@ from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, is_word
 
 
 def operator_terms(written: Sequence[str]) -> tuple[AddedTerm, ...]:
-    """The terms that the operator wrote as WORD or ATTRIBUTE:WORD."""
-    found = set()
+    """Parse terms that the operator wrote as WORD or ATTRIBUTE:WORD."""
+    terms = set()
     for text in written:
         attribute, colon, word = text.rpartition(":")
         if colon and attribute not in TERM_ATTRIBUTES:
             raise LabelError(f"'{text}': '{attribute}' is no attribute; there are {', '.join(TERM_ATTRIBUTES)}")
         if not word or not is_word(word) or len(word) > 500:
             raise LabelError(f"'{text}' is no term: a term is one word, or one word after an attribute and a colon")
-        found.add(AddedTerm(attribute or "text", fold_case(word), "operator"))
-    return tuple(sorted(found))
+        terms.add(AddedTerm(attribute or "text", fold_case(word), "operator"))
+    return tuple(sorted(terms))
 
 
 def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int = 1) -> tuple[AddedTerm, ...]:
-    """Broader terms of the label's heaviest words that are not among its heaviest terms themselves."""
+    """Find broader terms of the label's heaviest words, except those that are heavy themselves."""
     thesaurus = PageThesaurus.of(corpus, threads)
     known = {term_key(term.word) for term in label.rows(label.terms)}
     lists = []
     for word in label.heaviest:
         number = thesaurus.find(word)
         lists.append(thesaurus.suggest([number]).broader if number >= 0 else ())
-    found: dict[str, None] = {}
+    broader: dict[str, None] = {}
     for turn in range(max(map(len, lists), default=0)):
         for one in lists:
-            if turn < len(one) and is_word(one[turn]) and term_key(one[turn]) not in known and len(found) < most:
-                found[one[turn]] = None
-    return tuple(sorted(AddedTerm("text", word, "thesaurus") for word in found))
+            if turn < len(one) and is_word(one[turn]) and term_key(one[turn]) not in known and len(broader) < most:
+                broader[one[turn]] = None
+    return tuple(sorted(AddedTerm("text", word, "thesaurus") for word in broader))
 
 
 operators_terms = operator_terms  # old name

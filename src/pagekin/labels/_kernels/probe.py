@@ -12,10 +12,10 @@ def probe_filters(data, starts, bits, mixed, held):
     for number in range(len(starts)):
         size = bits[number]
         for key in range(mixed.shape[0]):
-            found = size > uint64(0)
+            held_key = size > uint64(0)
             probe = 0
-            while found and probe < mixed.shape[1]:
+            while held_key and probe < mixed.shape[1]:
                 place = mixed[key, probe] % size
-                found = data[starts[number] + (place >> uint64(3))] >> (place & uint64(7)) & uint64(1) != uint64(0)
+                held_key = data[starts[number] + (place >> uint64(3))] >> (place & uint64(7)) & uint64(1) != uint64(0)
                 probe += 1
-            held[number, key] = found
+            held[number, key] = held_key
