@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.hypertext import canonical_url, host_of
-from pagekin.hypertext.urls import Resolver
+from pagekin.hypertext.resolver import Resolver
 
 
 @pytest.mark.parametrize(

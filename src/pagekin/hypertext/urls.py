@@ -6,7 +6,6 @@ default ports gone, dot segments resolved, forbidden characters percent-encoded.
 """
 
 import re
-from typing import Any
 
 import ada_url
 
@@ -53,15 +52,6 @@ def host_of_url(url: str) -> str:
         return ""
     name, colon, port = split_port(host_of(address))
     return f"{name.rstrip('.') or name}{colon}{port}"
-
-
-def __getattr__(name: str) -> Any:
-    """`Resolver`, when asked for: most who need addresses need no compiled code, which takes a second to load."""
-    if name == "Resolver":
-        from pagekin.hypertext.resolver import Resolver
-
-        return Resolver
-    raise AttributeError(f"module {__name__} has no attribute {name}")
 
 
 canonical = canonical_url  # old name
