@@ -6,11 +6,13 @@ from .check import Finding, check_files, check_sizes
 from .columns import Columns
 from .folder import FORMAT, MANIFEST, Kin, KinError, open_kin, read_manifest
 from .kernel_cache import use_kernel_cache
+from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
 from .shapes import check_shapes
 from .writer import KinWriter
 
 __all__ = [
+    "CHECKED",
     "FORMAT",
     "MANIFEST",
     "ArrayFile",
@@ -24,6 +26,7 @@ __all__ = [
     "check_files",
     "check_shapes",
     "check_sizes",
+    "kernel",
     "map_in_order",
     "open_kin",
     "pack_strings",
