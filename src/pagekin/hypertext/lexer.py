@@ -25,9 +25,9 @@ class StringTable:
         self.bounds = np.zeros(strings + 1, dtype=np.int64)
         self.arena = np.zeros(size, dtype=np.uint8)
 
-    def arrays(self) -> tuple[Array, Array, Array]:
-        """(slots, bounds, arena), as the kernels take them."""
-        return self.slots, self.bounds, self.arena
+    def arrays(self) -> slots.Strings:
+        """Return the arrays as the kernels take them."""
+        return slots.Strings(self.slots, self.bounds, self.arena)
 
     def double(self, count: int) -> None:
         """Make room for twice as many strings as now; there are `count`."""
@@ -77,11 +77,12 @@ class Lexer:
         """Arrays for batches of `size` bytes in all."""
         self._size = size
         self._buffer = np.zeros(size + _AHEAD, dtype=np.uint8)
-        self._out = (
+        self._out = slots.Output(
             np.zeros(size // 2 + 64, dtype=np.int64),
             np.zeros(size + 128, dtype=np.int64),
             np.zeros(4 * (size // 6 + 64), dtype=np.int64),
             np.zeros(2 * size + 256, dtype=np.uint8),
+            np.zeros(0, dtype=np.int64),
         )
 
     @property
@@ -107,9 +108,9 @@ class Lexer:
         for page, end in zip(pages, ends.tolist(), strict=True):
             buffer[end - len(page) : end] = page
         rows = np.zeros((len(pages), slots.ROW_SIZE), dtype=np.int64)
-        room = np.zeros(2, dtype=np.int64)
-        self._state[slots.NEV] = 0
-        self._state[slots.NAN] = 0
+        out = self._out._replace(rows=rows.ravel())
+        for count in (slots.NTOK, slots.NTXT, slots.NEV, slots.NAN):
+            self._state[count] = 0
         largest = max(map(len, pages), default=0)
         done = 0
         while done < len(pages):
@@ -118,7 +119,7 @@ class Lexer:
             before = done
             done = lex_pages(
                 self._buffer, ends - lengths, ends, done, self._tables, self.terms.arrays(),
-                self.hrefs.arrays(), self._state, self._out, rows.ravel(), room,
+                self.hrefs.arrays(), self._state, out,
             )  # fmt: skip
             full = int(self._state[slots.FULL])
             if full & slots.FULL_TERMS:
@@ -127,14 +128,13 @@ class Lexer:
                 self.hrefs.double(self.href_count)
             if done == before and not full:
                 raise AssertionError("the lexer ran out of room that was reserved for it")
-        words, events, anchors, text = self._out
-        count = int(self._state[slots.NAN])
+        anchors = int(self._state[slots.NAN])
         return LexedBatch(
             rows,
-            words[: int(room[0])],
-            events[: int(self._state[slots.NEV])],
-            anchors[: 4 * count].reshape(count, 4),
-            text[: int(room[1])],
+            out.words[: int(self._state[slots.NTOK])],
+            out.events[: int(self._state[slots.NEV])],
+            out.anchors[: 4 * anchors].reshape(anchors, 4),
+            out.text[: int(self._state[slots.NTXT])],
         )
 
     def word_strings(self) -> list[bytes]:

@@ -311,7 +311,10 @@ def _write_pages(
         create("snippet.bytes", np.uint8),
     )
     rare_counts = np.zeros(len(kept), dtype=np.int64)
-    maps = np.array([[part.word_ids.ctypes.data, part.url_ids.ctypes.data] for part in parts], dtype=np.int64)
+    maps = np.array(
+        [[number for ids in (part.word_ids, part.url_ids) for number in (ids.ctypes.data, len(ids))] for part in parts],
+        dtype=np.int64,
+    )
     sizes = np.stack([kept[name] for name in _SIZES], axis=1).astype(np.int64)
     blob_ends = np.cumsum(sizes[:, :PART] @ _BYTES_EACH)
     done = 0

@@ -2,28 +2,16 @@
 
 from functools import lru_cache
 from html.entities import html5
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels import tags
 from pagekin.hypertext._kernels.intern import name_digest
-from pagekin.hypertext._kernels.markup import REFERENCES, fnv
+from pagekin.hypertext._kernels.references import REFERENCES, fnv
+from pagekin.hypertext._kernels.slots import TAG_PLACES, Tables
 from pagekin.hypertext.model import CharClass, classify
-
-
-class Tables(NamedTuple):
-    """What `lex_pages` looks up, in its order."""
-
-    lower: npt.NDArray[np.uint8]
-    """The lower-case form of ASCII letters and digits; 0 for all other bytes."""
-    class_index: npt.NDArray[np.uint16]
-    class_blocks: npt.NDArray[np.uint8]
-    tags: npt.NDArray[np.int64]
-    """Digest and number of each element, by digest."""
-    references: npt.NDArray[np.int64]
-    """See `markup.reference`."""
 
 
 def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
@@ -62,8 +50,8 @@ def tables() -> Tables:
         if classify(code) is CharClass.WORD:
             lower[code] = ord(chr(code).lower())
     class_index, class_blocks = _character_classes()
-    digests, where = _hash_table([name_digest(name.encode()) for name in tags.NAMES[1:]], 512)
-    tag_table = np.zeros((512, 2), dtype=np.int64)
+    digests, where = _hash_table([name_digest(name.encode()) for name in tags.NAMES[1:]], TAG_PLACES)
+    tag_table = np.zeros((TAG_PLACES, 2), dtype=np.int64)
     tag_table[:, 0] = digests.view(np.int64)
     tag_table[where, 1] = np.arange(1, len(tags.NAMES))
     names = sorted(html5)

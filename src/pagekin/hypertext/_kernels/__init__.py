@@ -1,7 +1,1 @@
 """Compiled kernels of the lexer: one file per job, plain arrays in and out."""
-
-from pathlib import Path
-
-from pagekin.store import use_kernel_cache
-
-use_kernel_cache(Path(__file__).parent, [Path(__file__).parent.parent / "batch.py"])

@@ -1,8 +1,9 @@
-"""Arrays as bare pointers.
+"""Give kernels arrays as bare pointers.
 
 A compiled function counts references of every array it is given, atomically, at each call, passes it as seven
 numbers, and checks every signed index for being negative. A borrowed array has none of that: indices count
-from its start, and whoever lends it keeps it alive.
+from its start, and whoever lends it keeps it alive. When kernels are checked (`pagekin.store.CHECKED`), a borrowed
+array keeps its length, and any index outside it, a negative one too, raises IndexError.
 """
 
 from typing import Any
@@ -10,23 +11,29 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
+from pagekin.store import CHECKED
 
-@intrinsic
-def borrow(_typing: Any, array: Any) -> Any:
-    """A pointer to the first item of a contiguous `array`: valid while the caller holds `array`."""
+if CHECKED:
+    from pagekin.hypertext._kernels.checked import array_at, borrow
+else:
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.make_array(signature.args[0])(context, builder, args[0]).data
+    @intrinsic
+    def borrow(_typing: Any, array: Any) -> Any:
+        """Return a pointer to the first item of a contiguous `array`: valid while the caller holds `array`."""
 
-    return types.CPointer(array.dtype)(array), generate
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+        return types.CPointer(array.dtype)(array), generate
+
+    @intrinsic
+    def array_at(_typing: Any, address: Any, _length: Any, kind: Any) -> Any:
+        """Return a pointer to `length` items of `kind` (a numpy type) at an address."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind.dtype)(address, _length, kind), generate
 
 
-@intrinsic
-def at_address(_typing: Any, address: Any, kind: Any) -> Any:
-    """A pointer to items of `kind` (a numpy type) at an address: for arrays whose number is not known beforehand."""
-
-    def generate(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _context.get_value_type(signature.return_type)
-        return builder.inttoptr(args[0], pointer)
-
-    return types.CPointer(kind.dtype)(address, kind), generate
+__all__ = ["array_at", "borrow"]

@@ -1,11 +1,11 @@
 """Rising positions to the bytes of their gaps, for many pages at once: what `streams.encode_gaps` does for one."""
 
-from numba import njit
+from pagekin.store import kernel
 
 _LONG = 255
 
 
-@njit(cache=True)
+@kernel
 def code_gaps(values, shift, ends, gaps, kinds, page_ends):
     """Code the gaps between positions, values >> shift, each page's from zero; how many bytes, or more than fit.
 

@@ -1,10 +1,10 @@
 """Byte strings to small numbers, in arrays: an open-addressing table over an arena."""
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext._kernels import wide
 from pagekin.hypertext._kernels.borrow import borrow
+from pagekin.store import kernel
 
 _FACTOR = 0x9E3779B97F4A7C15
 _MULTIPLIER = np.uint64(_FACTOR)
@@ -22,7 +22,7 @@ def name_digest(name: bytes) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def slot_shift(places):
     """How far to shift a digest to the right for its entry in `slots` with that many places."""
     shift = 65
@@ -32,21 +32,21 @@ def slot_shift(places):
     return shift
 
 
-@njit(cache=True)
+@kernel
 def mix(found, eight):
     """The digest `found` of a string, with eight more bytes."""
     found = (found ^ eight) * _MULTIPLIER
     return found ^ (found >> _HALF)
 
 
-@njit(cache=True)
+@kernel
 def head(eight, length):
     """The first `length` (1 to 8) of eight bytes, zeros after them."""
     spare = np.uint64(64 - 8 * length)
     return (eight << spare) >> spare
 
 
-@njit(cache=True)
+@kernel
 def digest_of(data, start, length):
     """The digest of data[start : start + length]; it tells strings of equal length up to eight apart."""
     found = np.uint64(0)
@@ -59,7 +59,7 @@ def digest_of(data, start, length):
     return found
 
 
-@njit(cache=True)
+@kernel
 def same(data, start, other, length):
     """Whether data[start:] and data[other:] begin with the same `length` bytes (more than eight)."""
     i = 0
@@ -70,7 +70,7 @@ def same(data, start, other, length):
     return wide.load(data, start + length - 8) == wide.load(data, other + length - 8)
 
 
-@njit(cache=True)
+@kernel
 def intern(length, found, slots, shift, bounds, arena, count):
     """The number of the string that lies at the arena's end; `count`, and it stays there, if it is new.
 
@@ -97,7 +97,7 @@ def intern(length, found, slots, shift, bounds, arena, count):
         place = (place + _ONE) & last
 
 
-@njit(cache=True)
+@kernel
 def refill(slots, bounds, arena, count):
     """Enter strings 0..count-1 into emptied `slots`."""
     shift = slot_shift(len(slots))

@@ -1,10 +1,10 @@
 """Link addresses to the URLs they mean: the common forms, in arrays; all others are left to the URL library."""
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext._kernels.borrow import borrow
 from pagekin.hypertext._kernels.intern import digest_of, intern, slot_shift
+from pagekin.store import kernel
 
 FIXED, ORIGIN, FOLDER, WHOLE, NEVER = range(5)
 """What a link address is relative to: nothing, its page's origin, folder or whole address; NEVER leads to no page."""
@@ -32,12 +32,12 @@ def _classes():
 _CLASSES = _classes()
 
 
-@njit(cache=True)
+@kernel
 def _lower(byte):
     return byte | 32 if 65 <= byte <= 90 else byte
 
 
-@njit(cache=True)
+@kernel
 def _kind(data, start, end):
     """What the address data[start:end] is relative to."""
     if start == end:
@@ -62,14 +62,14 @@ def _kind(data, start, end):
     return WHOLE if first == 63 or first == 92 or first == 32 or 9 <= first <= 13 else FOLDER
 
 
-@njit(cache=True)
+@kernel
 def link_kinds(data, bounds, kinds):
     """Write what each of the addresses is relative to; O(bytes)."""
     for i in range(len(kinds)):
         kinds[i] = _kind(data, bounds[i], bounds[i + 1])
 
 
-@njit(cache=True)
+@kernel
 def _host_end(data, start, end):
     """Where the host of data[start:end], an absolute address, ends; -1 unless it is in canonical form already."""
     at = start + 4
@@ -94,7 +94,7 @@ def _host_end(data, start, end):
     return at if at == end or data[at] == 47 else -1
 
 
-@njit(cache=True)
+@kernel
 def _append_path(data, at, end, arena, root, fresh):
     """Resolve the path data[at:end] after the folder that arena[:fresh] ends with; the new end, or ODD.
 
@@ -134,7 +134,7 @@ def _append_path(data, at, end, arena, root, fresh):
     return fresh
 
 
-@njit(cache=True)
+@kernel
 def _write_url(kind, data, start, end, names, name, name_end, arena, fresh):
     """Write the URL of an address in a context at arena[fresh:]; where it ends, or ODD."""
     if kind == WHOLE and start < end:
@@ -161,7 +161,7 @@ def _write_url(kind, data, start, end, names, name, name_end, arena, fresh):
     return _append_path(data, start, end, arena, root, at)
 
 
-@njit(cache=True)
+@kernel
 def resolve_links(cases, first, answers, kinds, hrefs, names, known, urls, state):
     """Write the URL numbers of cases[first:] to `answers`; how many are done when a table has no room for more.
 
@@ -201,7 +201,7 @@ def resolve_links(cases, first, answers, kinds, hrefs, names, known, urls, state
     return len(cases)
 
 
-@njit(cache=True)
+@kernel
 def _case_place(known, places, case):
     """Where a case stands in `known`, or would."""
     place = np.int64((np.uint64(case) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (places - 1)
@@ -210,7 +210,7 @@ def _case_place(known, places, case):
     return place
 
 
-@njit(cache=True)
+@kernel
 def enter_cases(known, larger):
     """Enter the cases of `known` into the empty table `larger`."""
     for i in range(0, len(known), 2):
@@ -219,7 +219,7 @@ def enter_cases(known, larger):
             larger[2 * place], larger[2 * place + 1] = known[i], known[i + 1]
 
 
-@njit(cache=True)
+@kernel
 def intern_strings(data, string_bounds, first, numbers, urls, state):
     """Write the numbers of the given URLs from `first` on; how many are done when the table has no room for more."""
     slots, bounds, arena = borrow(urls[0]), borrow(urls[1]), borrow(urls[2])

@@ -1,17 +1,17 @@
 """Pages of parts taken apart: from one block of many pages' bytes to the arrays of a corpus."""
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext._kernels import wide
-from pagekin.hypertext._kernels.borrow import at_address, borrow
+from pagekin.hypertext._kernels.borrow import array_at, borrow
+from pagekin.store import kernel
 
 TOKENS, MARKS, ANCHORS, TEXT, TITLE, SNIPPET, PART = range(7)
 """What `sizes` says of a page: the sizes of what its bytes hold, in this order, and the part it is of."""
 _ANCHOR_BYTES = 13
 
 
-@njit(cache=True)
+@kernel
 def _copied(source, start, count, target, at):
     """Copy source[start : start + count] to target[at:]; where the copy ends."""
     for i in range(count):
@@ -19,11 +19,11 @@ def _copied(source, start, count, target, at):
     return at + count
 
 
-@njit(cache=True)
+@kernel
 def unpack_pages(block, sizes, maps, target_of, tokens, marks, anchors, strings):
     """Write the pages of `block`, which lie in it one after another, to arrays that have just the room for them.
 
-    `maps` holds the addresses of each part's word and URL numbers (four bytes each); a link counts for
+    `maps` (parts, 4) holds the addresses and the lengths of each part's word and URL numbers (uint32); a link counts for
     `target_of` its URL. `tokens` gets numbers of words, `marks` (gaps, kinds), `anchors` (targets, starts, lengths,
     flags), `strings` (texts, titles, snippets). O(bytes); the block's last eight bytes are only read.
     """
@@ -34,8 +34,9 @@ def unpack_pages(block, sizes, maps, target_of, tokens, marks, anchors, strings)
     low = np.uint64(0xFFFFFFFF)
     at = token = gap = kind = anchor = text = title = snippet = 0
     for page in range(len(sizes)):
-        word_ids = at_address(maps[sizes[page, PART], 0], np.uint32)
-        url_ids = at_address(maps[sizes[page, PART], 1], np.uint32)
+        part = sizes[page, PART]
+        word_ids = array_at(maps[part, 0], maps[part, 1], np.uint32)
+        url_ids = array_at(maps[part, 2], maps[part, 3], np.uint32)
         for _ in range(sizes[page, TOKENS]):
             tokens[token] = word_ids[np.int64(wide.load(block, at) & low)]
             token += 1

@@ -4,17 +4,17 @@ Strings are compared eight bytes at a time, so eight bytes after the last one ar
 """
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext._kernels import wide
-from pagekin.hypertext._kernels.borrow import at_address, borrow
+from pagekin.hypertext._kernels.borrow import array_at, borrow
 from pagekin.hypertext._kernels.intern import head
+from pagekin.store import kernel
 
 AHEAD = 8
 _FEW = 24  # as many are sorted by insertion
 
 
-@njit(cache=True)
+@kernel
 def _key(data, start, length):
     """The first eight bytes of a string of `length` as a number that orders as they do; zeros after its end."""
     if length <= 0:
@@ -30,8 +30,8 @@ def _key(data, start, length):
     return ((eight >> by) & low) | ((eight & low) << by)
 
 
-@njit(cache=True)
-def _before(data, start, length, other_data, other, other_length):
+@kernel
+def _compare(data, start, length, other_data, other, other_length):
     """-1, 0 or 1, as the first string comes before, equals or comes after the second."""
     shorter = min(length, other_length)
     at = 0
@@ -45,7 +45,7 @@ def _before(data, start, length, other_data, other, other_length):
     return 0 if length == other_length else -1 if length < other_length else 1
 
 
-@njit(cache=True)
+@kernel
 def _sort_keys(keys, order, low, high):
     """Sort order[low:high] by the keys beside it: quicksort, the smaller side first."""
     while high - low > _FEW:
@@ -77,7 +77,7 @@ def _sort_keys(keys, order, low, high):
         keys[j], order[j] = key, number
 
 
-@njit(cache=True)
+@kernel
 def sort_strings(data, bounds, order, places):
     """Sort the strings; how many distinct ones there are.
 
@@ -118,7 +118,7 @@ def sort_strings(data, bounds, order, places):
         if i > 0:
             before = order[distinct - 1]
             start, other = bounds[number], bounds[before]
-            if _before(data, start, bounds[number + 1] - start, data, other, bounds[before + 1] - other) == 0:
+            if _compare(data, start, bounds[number + 1] - start, data, other, bounds[before + 1] - other) == 0:
                 places[number] = distinct - 1
                 continue
         order[distinct] = number
@@ -127,7 +127,7 @@ def sort_strings(data, bounds, order, places):
     return distinct
 
 
-@njit(cache=True)
+@kernel
 def gather_strings(data, bounds, order, out, ends):
     """Copy the strings that `order` names to `out`, one after another, and write where each ends; O(bytes)."""
     at = 0
@@ -138,22 +138,26 @@ def gather_strings(data, bounds, order, out, ends):
         ends[i] = at
 
 
-@njit(cache=True)
+@kernel(inline=True)
+def _list_at(lists, one):
+    """Return (data, bounds) of a list of strings, borrowed."""
+    count = lists[one, 3]
+    bounds = array_at(lists[one, 1], count + 1, np.int64)
+    return array_at(lists[one, 0], bounds[count] + AHEAD, np.uint8), bounds
+
+
+@kernel
 def _compare_heads(lists, cursors, one, other):
     """Whether the next string of list `one` comes before that of `other`, or equals it."""
-    data, bounds = at_address(lists[one, 0], np.uint8), at_address(lists[one, 1], np.int64)
-    other_data, other_bounds = at_address(lists[other, 0], np.uint8), at_address(lists[other, 1], np.int64)
-    start, start_of_other = bounds[cursors[one]], other_bounds[cursors[other]]
-    return (
-        _before(
-            data, start, bounds[cursors[one] + 1] - start,
-            other_data, start_of_other, other_bounds[cursors[other] + 1] - start_of_other,
-        )
-        <= 0
-    )  # fmt: skip
+    data, bounds = _list_at(lists, one)
+    other_data, other_bounds = _list_at(lists, other)
+    start, other_start = bounds[cursors[one]], other_bounds[cursors[other]]
+    length = bounds[cursors[one] + 1] - start
+    other_length = other_bounds[cursors[other] + 1] - other_start
+    return _compare(data, start, length, other_data, other_start, other_length) <= 0
 
 
-@njit(cache=True)
+@kernel
 def _sink(heap, size, place, lists, cursors):
     """Bring the list at heap[place] down to where it belongs."""
     moving = heap[place]
@@ -170,7 +174,7 @@ def _sink(heap, size, place, lists, cursors):
     heap[place] = moving
 
 
-@njit(cache=True)
+@kernel
 def merge_strings(lists, cursors, heap, state, out, ends):
     """Merge sorted lists of strings, until `out` or `ends` is full; how many distinct strings were written.
 
@@ -184,12 +188,12 @@ def merge_strings(lists, cursors, heap, state, out, ends):
     written = at = 0
     while state[0] > 0:
         one = heap[0]
-        data, bounds = at_address(lists[one, 0], np.uint8), at_address(lists[one, 1], np.int64)
+        data, bounds = _list_at(lists, one)
         start = bounds[cursors[one]]
         length = bounds[cursors[one] + 1] - start
         fresh = written == 0 or length != at - _start(ends, written)
         if not fresh:
-            fresh = _before(data, start, length, borrow(out), _start(ends, written), length) != 0
+            fresh = _compare(data, start, length, borrow(out), _start(ends, written), length) != 0
         if fresh:
             if written == len(ends) or at + length + AHEAD > len(out):
                 break
@@ -199,7 +203,8 @@ def merge_strings(lists, cursors, heap, state, out, ends):
             ends[written] = at
             written += 1
             state[1] += 1
-        at_address(lists[one, 2], np.uint32)[cursors[one]] = state[1] - 1
+        numbers = array_at(lists[one, 2], lists[one, 3], np.uint32)
+        numbers[cursors[one]] = state[1] - 1
         cursors[one] += 1
         if cursors[one] == lists[one, 3]:
             state[0] -= 1
@@ -208,7 +213,7 @@ def merge_strings(lists, cursors, heap, state, out, ends):
     return written
 
 
-@njit(cache=True)
+@kernel
 def _start(ends, count):
     """Where the last of `count` strings starts."""
     return ends[count - 2] if count > 1 else 0

@@ -5,10 +5,9 @@ out from between others instead of being cloned) and reconstruction of formattin
 nothing for a word, `<i>` or `<span>` say, are never pushed.
 """
 
-from numba import njit
-
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
+from pagekin.store import kernel
 
 MARK = -1
 _TEXT, _HEADER, _KEYWORD, _ADDRESS = 32, 2, 4, 8
@@ -17,37 +16,37 @@ _CRUMBS_START, _CRUMBS_END = 9, 10
 _DEEP = 32
 
 
-@njit(cache=True)
+@kernel
 def element(depth, st):
     """The open element at `depth` of the stack."""
     return st[s.STACK + 2 * depth]
 
 
-@njit(cache=True)
+@kernel
 def entry_of(depth, st):
     """The formatting entry of the open element at `depth`, or -1."""
     return st[s.STACK + 2 * depth + 1]
 
 
-@njit(cache=True)
+@kernel
 def listed(f, st):
     """The element of formatting entry `f`, or MARK."""
     return st[s.FORMATTING + 3 * f]
 
 
-@njit(cache=True)
+@kernel
 def depth_of(f, st):
     """Where the element of formatting entry `f` is open, or -1."""
     return st[s.FORMATTING + 3 * f + 1]
 
 
-@njit(cache=True)
+@kernel
 def anchor_of(f, st):
     """The anchor that formatting entry `f` makes, or -1."""
     return st[s.FORMATTING + 3 * f + 2]
 
 
-@njit(cache=True)
+@kernel
 def border(kind, ntok, st, ev):
     """Note a boundary of `kind` before the next word, once."""
     if st[s.MUTE] != 0:
@@ -61,7 +60,7 @@ def border(kind, ntok, st, ev):
     border_here(kind, ntok, st, ev)
 
 
-@njit(cache=True)
+@kernel
 def border_here(kind, ntok, st, ev):
     """`border` without its side effects."""
     n = st[s.NEV]
@@ -72,7 +71,7 @@ def border_here(kind, ntok, st, ev):
     st[s.NEV] = n + 1
 
 
-@njit(cache=True)
+@kernel
 def set_attributes(st):
     """Recompute the attributes of the words to come."""
     attr = _TEXT
@@ -85,7 +84,7 @@ def set_attributes(st):
     st[s.ATTR] = attr
 
 
-@njit(cache=True)
+@kernel
 def count_in(tag, step, st):
     """Count an element that opens (step 1) or closes (step -1)."""
     if st[s.BITS + tag] & t.HEADING:
@@ -108,7 +107,7 @@ def count_in(tag, step, st):
     set_attributes(st)
 
 
-@njit(cache=True)
+@kernel
 def push(tag, entry, st):
     """Open an element; False if the nesting limit is reached."""
     sp = st[s.SP]
@@ -122,7 +121,7 @@ def push(tag, entry, st):
     return True
 
 
-@njit(cache=True)
+@kernel
 def remove_entry(f, st):
     """Take entry `f` off the formatting list, and link the stack to the entries that moved."""
     nf = st[s.NF] - 1
@@ -138,7 +137,7 @@ def remove_entry(f, st):
             st[s.STACK + 2 * st[s.FORMATTING + 3 * g + 1] + 1] = g
 
 
-@njit(cache=True)
+@kernel
 def pop_to(depth, ntok, st, an, ev):
     """Close all elements from `depth` on."""
     while st[s.SP] > depth:
@@ -179,7 +178,7 @@ def pop_to(depth, ntok, st, an, ev):
             border(_CRUMBS_END, ntok, st, ev)
 
 
-@njit(cache=True)
+@kernel
 def find(tag, stop, st):
     """The depth of the innermost open `tag` with no element with a bit of `stop` inside it; or -1."""
     i = st[s.SP] - 1
@@ -192,7 +191,7 @@ def find(tag, stop, st):
     return -1
 
 
-@njit(cache=True)
+@kernel
 def find_p(st):
     """The depth of an open paragraph in button scope, or -1."""
     if st[s.PARAGRAPHS] == 0:
@@ -207,7 +206,7 @@ def find_p(st):
     return -1
 
 
-@njit(cache=True)
+@kernel
 def find_cell(st):
     """The depth of the innermost open cell or caption of the current table, or -1."""
     if st[s.TABLES] == 0:
@@ -220,7 +219,7 @@ def find_cell(st):
     return -1
 
 
-@njit(cache=True)
+@kernel
 def reconstruct(st):
     """Open again the formatting elements that a block's end closed."""
     st[s.PENDING] = 0
@@ -232,7 +231,7 @@ def reconstruct(st):
             st[s.FORMATTING + 3 * f + 1] = st[s.SP] - 1
 
 
-@njit(cache=True)
+@kernel
 def add_formatting(tag, anchor, st):
     """Open a formatting element: on the stack and on the list. False if there is no room."""
     if st[s.PENDING] != 0:
@@ -260,7 +259,7 @@ def add_formatting(tag, anchor, st):
     return True
 
 
-@njit(cache=True)
+@kernel
 def end_formatting(tag, force, ntok, st, an, ev):
     """The end tag of a formatting element: the adoption agency algorithm, without its clones.
 
@@ -302,7 +301,7 @@ def end_formatting(tag, force, ntok, st, an, ev):
         remove_entry(f, st)
 
 
-@njit(cache=True)
+@kernel
 def open_block(tag, ntok, st, an, ev):
     """The start tag of an element that is no formatting element and is kept on the stack."""
     b = st[s.BITS + tag]
@@ -365,7 +364,7 @@ def open_block(tag, ntok, st, an, ev):
             count_in(tag, -1, st)
 
 
-@njit(cache=True)
+@kernel
 def close_block(tag, ntok, st, an, ev):
     """The end tag of an element that is no formatting element."""
     b = st[s.BITS + tag]

@@ -1,181 +1,131 @@
-"""Sixteen bytes at a time: what a processor's vector instructions do, on borrowed byte arrays.
+"""Look at eight or sixteen bytes at a time, by arithmetic on 64-bit numbers.
 
-Each function reads data[at : at + 16], whatever lies there: the caller sees to it that this is memory of the
-array. A "mask" has bit i set where byte i has the property in question.
+Each function reads data[at : at + 8] or data[at : at + 16], whatever lies there: the caller sees to it that this is
+memory of the array. The compiler makes one instruction of `load` and of `store`. In a number of eight bytes, a "flag"
+is the highest bit of a byte; none of the sums below carries from one byte to the next.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import numpy as np
+from numba.cpython.unsafe.numbers import trailing_zeros
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from pagekin.store import kernel
 
-_BYTES = ir.VectorType(ir.IntType(8), 16)
-_WORD = ir.IntType(64)
-_THREE = types.UniTuple(types.uint64, 3)
-_SPACE = ((9, 10), (12, 13), (32, 32))
-_NAME_END = (*_SPACE, (47, 47), (62, 62))
-_ATTRIBUTE_END = (*_SPACE, (47, 47), (61, 62))
-_LETTER_OR_DIGIT = ((48, 57), (65, 90), (97, 122))
-Ranges = Sequence[tuple[int, int]]
+_U = np.uint64
+_FLAGS = _U(0x8080808080808080)
+_REST = _U(0x7F7F7F7F7F7F7F7F)
+ONES = _U(0x0101010101010101)
+_CASE = _U(0x2020202020202020)
+_TWO, _THREE = _U(2), _U(3)
 
 
-def _splat(byte: int) -> ir.Constant:
-    """Sixteen times `byte`."""
-    return ir.Constant(_BYTES, [byte] * 16)
+def _from(byte: int) -> np.uint64:
+    """Return what is added to eight 7-bit bytes, so that those of at least `byte` get a flag."""
+    return _U(int(ONES) * (128 - byte))
 
 
-def _address(builder: Any, pointer: Any, at: Any, kind: Any) -> Any:
-    """The address of data[at], as a pointer to `kind`."""
-    return builder.bitcast(builder.gep(pointer, [at]), kind.as_pointer())
+def eight_times(byte: int) -> np.uint64:
+    """Return eight times `byte`."""
+    return _U(int(ONES) * byte)
 
 
-def _load(builder: Any, pointer: Any, at: Any, kind: Any = _BYTES) -> Any:
-    """What lies at data[at]."""
-    return builder.load(_address(builder, pointer, at, kind), align=1)
+_FROM_0, _AFTER_9, _FROM_A, _AFTER_Z = _from(0x30), _from(0x3A), _from(0x41), _from(0x5B)
+_FROM_SMALL_A, _AFTER_SMALL_Z, _FROM_VISIBLE = _from(0x61), _from(0x7B), _from(0x21)
+_SLASHES, _EQUALS, _CLOSES = eight_times(0x2F), eight_times(0x3D), eight_times(0x3E)
+_AMPERSANDS, _HASHES, _BS, _RS = eight_times(0x26), eight_times(0x23), eight_times(0x62), eight_times(0x72)
 
 
-def _within(builder: Any, value: Any, ranges: Ranges) -> Any:
-    """Which bytes lie in one of the ranges."""
-    found = None
-    for low, high in ranges:
-        if low == high:
-            here = builder.icmp_unsigned("==", value, _splat(low))
-        else:
-            here = builder.icmp_unsigned("<=", builder.sub(value, _splat(low)), _splat(high - low))
-        found = here if found is None else builder.or_(found, here)
-    return found
+@kernel(inline=True)
+def load(data, at):
+    """Return data[at : at + 8] as a little-endian number."""
+    return (
+        _U(data[at])
+        | _U(data[at + 1]) << _U(8)
+        | _U(data[at + 2]) << _U(16)
+        | _U(data[at + 3]) << _U(24)
+        | _U(data[at + 4]) << _U(32)
+        | _U(data[at + 5]) << _U(40)
+        | _U(data[at + 6]) << _U(48)
+        | _U(data[at + 7]) << _U(56)
+    )
 
 
-def _mask(builder: Any, found: Any) -> Any:
-    """A vector of truths as a mask."""
-    return builder.zext(builder.bitcast(found, ir.IntType(16)), _WORD)
-
-
-def _lowered(builder: Any, value: Any) -> Any:
-    """`value` in ASCII lower case."""
-    upper = builder.zext(_within(builder, value, ((65, 90),)), _BYTES)
-    return builder.or_(value, builder.shl(upper, _splat(5)))
-
-
-def _run(ranges: Ranges) -> Callable[..., Any]:
-    """The generator of a function to (mask of bytes in `ranges`, the bytes in lower case as two numbers)."""
-
-    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        value = _load(builder, args[0], args[1])
-        mask = _mask(builder, _within(builder, value, ranges))
-        halves = builder.bitcast(_lowered(builder, value), ir.VectorType(_WORD, 2))
-        low = builder.extract_element(halves, ir.IntType(32)(0))
-        high = builder.extract_element(halves, ir.IntType(32)(1))
-        return context.make_tuple(builder, _THREE, (mask, low, high))
-
-    return generate
-
-
-def _find(ranges: Ranges) -> Callable[..., Any]:
-    """The generator of a function to the mask of bytes in `ranges`."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return _mask(builder, _within(builder, _load(builder, args[0], args[1]), ranges))
-
-    return generate
-
-
-@intrinsic
-def word_run(_typing: Any, data: Any, _at: Any) -> Any:
-    """(mask of ASCII letters and digits, bytes 0..7 and bytes 8..15 in lower case)."""
-    return _THREE(data, types.int64), _run(_LETTER_OR_DIGIT)
-
-
-@intrinsic
-def tag_run(_typing: Any, data: Any, _at: Any) -> Any:
-    """(mask of what ends a tag's name, bytes 0..7 and bytes 8..15 in lower case)."""
-    return _THREE(data, types.int64), _run(_NAME_END)
-
-
-@intrinsic
-def attribute_run(_typing: Any, data: Any, _at: Any) -> Any:
-    """(mask of what ends an attribute's name, bytes 0..7 and bytes 8..15 in lower case)."""
-    return _THREE(data, types.int64), _run(_ATTRIBUTE_END)
-
-
-@intrinsic
-def spaces(_typing: Any, data: Any, _at: Any) -> Any:
-    """The mask of HTML white space."""
-    return types.uint64(data, types.int64), _find(_SPACE)
-
-
-@intrinsic
-def special_in_address(_typing: Any, data: Any, _at: Any) -> Any:
-    """The mask of `&` and `#`."""
-    return types.uint64(data, types.int64), _find(((38, 38), (35, 35)))
-
-
-@intrinsic
-def br_pairs(_typing: Any, data: Any, _at: Any) -> Any:
-    """The mask of `b` before `r`, whatever their case; reads data[at + 16], too."""
-
-    def generate(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        after = builder.add(args[1], ir.Constant(args[1].type, 1))
-        first = builder.or_(_load(builder, args[0], args[1]), _splat(32))
-        second = builder.or_(_load(builder, args[0], after), _splat(32))
-        pair = builder.and_(_within(builder, first, ((98, 98),)), _within(builder, second, ((114, 114),)))
-        return _mask(builder, pair)
-
-    return types.uint64(data, types.int64), generate
-
-
-@intrinsic
-def equal(_typing: Any, data: Any, _at: Any, _byte: Any) -> Any:
-    """The mask of bytes equal to `byte`."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), args[2], ir.IntType(32)(0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
-        wanted = builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), zeros)
-        return _mask(builder, builder.icmp_unsigned("==", _load(builder, args[0], args[1]), wanted))
-
-    return types.uint64(data, types.int64, types.uint8), generate
-
-
-@intrinsic
-def copy(_typing: Any, source: Any, _at: Any, target: Any, _to: Any) -> Any:
-    """Copy source[at : at + 16] to target[to:]."""
-
-    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        builder.store(_load(builder, args[0], args[1]), _address(builder, args[2], args[3], _BYTES), align=1)
-        return context.get_dummy_value()
-
-    return types.void(source, types.int64, target, types.int64), generate
-
-
-@intrinsic
-def load(_typing: Any, data: Any, _at: Any) -> Any:
-    """data[at : at + 8] as a little-endian number."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return _load(builder, args[0], args[1], _WORD)
-
-    return types.uint64(data, types.int64), generate
-
-
-@intrinsic
-def store(_typing: Any, data: Any, _at: Any, _value: Any) -> Any:
+@kernel(inline=True)
+def store(data, at, value):
     """Write a number to data[at : at + 8], little-endian."""
+    data[at] = np.uint8(value)
+    data[at + 1] = np.uint8(value >> _U(8))
+    data[at + 2] = np.uint8(value >> _U(16))
+    data[at + 3] = np.uint8(value >> _U(24))
+    data[at + 4] = np.uint8(value >> _U(32))
+    data[at + 5] = np.uint8(value >> _U(40))
+    data[at + 6] = np.uint8(value >> _U(48))
+    data[at + 7] = np.uint8(value >> _U(56))
 
-    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        builder.store(args[2], _address(builder, args[0], args[1], _WORD), align=1)
-        return context.get_dummy_value()
 
-    return types.void(data, types.int64, types.uint64), generate
+@kernel(inline=True)
+def copy(source, at, target, to):
+    """Copy source[at : at + 16] to target[to:]."""
+    low, high = load(source, at), load(source, at + 8)
+    store(target, to, low)
+    store(target, to + 8, high)
 
 
-@intrinsic
-def first_bit(_typing: Any, _mask: Any) -> Any:
-    """The number of the lowest set bit; 64 if there is none."""
+@kernel(inline=True)
+def first_flag(flags):
+    """Return the number of the first byte with a flag; 8 if there is none."""
+    return np.int64(trailing_zeros(flags) >> _THREE)
 
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
-    return types.int64(types.uint64), generate
+@kernel(inline=True)
+def lowered(eight):
+    """Return eight bytes in ASCII lower case."""
+    rest = eight & _REST
+    upper = ((rest + _FROM_A) ^ (rest + _AFTER_Z)) & ~eight & _FLAGS
+    return eight | upper >> _TWO
+
+
+@kernel(inline=True)
+def flag_zeros(eight):
+    """Flag the bytes that are 0, up to the first of them; flags after it may be wrong."""
+    return (eight - ONES) & ~eight & _FLAGS
+
+
+@kernel(inline=True)
+def flag_others(eight):
+    """Flag the bytes that are neither ASCII letters nor digits."""
+    digits = eight & _REST
+    letters = digits | _CASE
+    within = ((digits + _FROM_0) ^ (digits + _AFTER_9)) | ((letters + _FROM_SMALL_A) ^ (letters + _AFTER_SMALL_Z))
+    return ~(within & ~eight) & _FLAGS
+
+
+@kernel(inline=True)
+def word_run(data, at):
+    """Return (number of letters and digits of ASCII, at most 16; bytes 0..7 and 8..15, those in lower case)."""
+    low = load(data, at)
+    flags = flag_others(low)
+    high = load(data, at + 8)
+    count = first_flag(flags)
+    if flags == 0:
+        count += first_flag(flag_others(high))
+    return count, low | _CASE, high | _CASE
+
+
+@kernel(inline=True)
+def flag_name_ends(eight):
+    """Flag bytes that may end an attribute's name: `/`, `=`, `>`, white space and control characters."""
+    hidden = ~((eight & _REST) + _FROM_VISIBLE) & ~eight & _FLAGS
+    return hidden | flag_zeros(eight ^ _SLASHES) | flag_zeros(eight ^ _EQUALS) | flag_zeros(eight ^ _CLOSES)
+
+
+@kernel(inline=True)
+def find_in_address(data, at):
+    """Return the place of the first `&` or `#` among data[at : at + 8]; 8 if there is none."""
+    eight = load(data, at)
+    return first_flag(flag_zeros(eight ^ _AMPERSANDS) | flag_zeros(eight ^ _HASHES))
+
+
+@kernel(inline=True)
+def flag_br(data, at):
+    """Flag each `b` before an `r`, whatever their case, among data[at : at + 8], and maybe others; reads data[at + 8]."""
+    return flag_zeros((load(data, at) | _CASE) ^ _BS) & flag_zeros((load(data, at + 1) | _CASE) ^ _RS)
