@@ -220,6 +220,26 @@ class Raw:
         return stored("terms", np.uint32), stored("weights", np.float32), stored("origins", np.uint8)
 
 
+def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> Any:
+    """Return what the merging kernel has to know of all URLs, pages and anchors."""
+    from pagekin.bags._kernels.merge import Web
+
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
+    page_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
+    url_site = np.zeros(len(corpus.urls), dtype=np.int64)
+    if not strategy.anchors.within_site:
+        url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
+    return Web(
+        url_site=url_site,
+        page_url=page_url,
+        page_host=np.asarray(corpus.pages.host, dtype=np.int64),
+        page_site=url_site[page_url],
+        citing=citing,
+        page_anchors=page_anchors,
+        anchor_page=np.repeat(np.arange(len(corpus), dtype=np.uint32), np.diff(page_anchors)),
+    )
+
+
 def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: Kept, citing: Array, folder: Path,
     progress: Progress, threads: int,
@@ -230,22 +250,27 @@ def merge(
     urls, pages, stems = len(corpus.urls), len(corpus), len(words.shown)
     inlinks = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
     page_url = np.asarray(corpus.pages.url, dtype=np.int64)
-    page_host = np.asarray(corpus.pages.host, dtype=np.int64)
     page_of_url = np.full(urls, -1, dtype=np.int64)
     page_of_url[page_url[::-1]] = np.arange(pages - 1, -1, -1)  # the first of several captures, the newest, wins
-    url_site = np.zeros(urls, dtype=np.int64)
-    if not strategy.anchors.within_site:
-        url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
-    page_site = url_site[page_url]
-    first_anchor = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    outlinks = np.diff(first_anchor)
-    anchor_page = np.repeat(np.arange(pages, dtype=np.uint32), outlinks)
-    lead = lead_weights(strategy, int(np.max(np.diff(kept.offsets), initial=0)))
+    web = _web(corpus, strategy, citing)
+    outlinks = np.diff(web.page_anchors)
     near = distance_weights(strategy) if strategy.anchors.scale else np.zeros(0)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]
-    links_end = stems + (pages if strategy.links.scale else 0)
-    terms = links_end + (urls if strategy.outlinks.scale else 0)
+    scales = kernels.Scales(
+        content=float(strategy.content.scale),
+        title=float(title_weight(strategy)),
+        link=float(strategy.links.scale),
+        outlink=float(strategy.outlinks.scale),
+        lead=lead_weights(strategy, int(np.max(np.diff(kept.offsets), initial=0))),
+        near=near * strategy.anchors.scale,
+        once=strategy.anchors.repeat == "once",
+        within_site=bool(strategy.anchors.within_site),
+        stems=stems,
+        links_end=stems + (pages if strategy.links.scale else 0),
+    )
+    kept_words = kernels.KeptWords(kept.words, kept.offsets, kept.titles, kept.spans)
+    terms = scales.links_end + (urls if strategy.outlinks.scale else 0)
     most = int(np.max(np.diff(inlinks), initial=1))
     table = 1 << (2 * most).bit_length()
 
@@ -258,39 +283,55 @@ def merge(
     cost[1:] += np.diff(inlinks) * (2 * strategy.window.size + 4) + 8
     np.cumsum(cost, out=cost)
     parts = batch_ranges(cost, BATCH_WORK)
-    scratch: list[tuple[Array, ...]] = [
-        (
-            np.zeros(terms), np.zeros(terms, dtype=np.uint8), np.empty(terms, dtype=np.int64),
-            np.zeros(table, dtype=np.uint64), np.empty(most + 1, dtype=np.int64),
+    scratch = [
+        kernels.Scratch(
+            weights=np.zeros(terms),
+            origins=np.zeros(terms, dtype=np.uint8),
+            touched=np.empty(terms, dtype=np.int64),
+            seen=np.zeros(table, dtype=np.uint64),
+            used=np.empty(most + 1, dtype=np.int64),
         )
         for _ in range(threads)
-    ]  # fmt: skip
+    ]
 
     def batch(first: int, last: int) -> list[tuple[Array, Array, Array, Array, Array]]:
         room = scratch.pop()
         capacity = min(int(cost[last] - cost[first]), 2 * BATCH_WORK)
         pieces = []
         while first < last:
-            part = np.array(corpus.inlinks.anchors[inlinks[first] : inlinks[last]], dtype=np.int64)
-            own = first_anchor[np.searchsorted(page_url, [first, last])]
-            targets = np.array(
-                corpus.anchors.target[own[0] : own[1]] if strategy.outlinks.scale else [], dtype=np.int64
+            own = web.page_anchors[np.searchsorted(page_url, [first, last])]
+            some = kernels.Batch(
+                first=first,
+                last=last,
+                pages=page_of_url[first:last],
+                inlinks=inlinks[first : last + 1] - inlinks[first],
+                anchors=np.array(corpus.inlinks.anchors[inlinks[first] : inlinks[last]], dtype=np.int64),
+                targets=np.array(
+                    corpus.anchors.target[own[0] : own[1]] if strategy.outlinks.scale else [], dtype=np.int64
+                ),
+                targets_from=int(own[0]),
             )
-            out = (np.empty(capacity, np.int64), np.empty(capacity, np.float32), np.empty(capacity, np.uint8))
-            ends, citations = np.zeros(last - first, np.int64), np.zeros(last - first, np.uint32)
-            merge_bags: Any = kernels.merge_bags
-            done, n = merge_bags(
-                first, last, inlinks[first : last + 1] - inlinks[first], part, page_of_url[first:last],
-                url_site, page_url, page_host, page_site, citing, anchor_page, first_anchor, targets, int(own[0]),
-                kept.spans, kept.words, kept.offsets, kept.titles, stems, links_end, strategy.content.scale, lead,
-                title_weight(strategy), strategy.links.scale, strategy.outlinks.scale, near * strategy.anchors.scale,
-                strategy.anchors.repeat == "once", strategy.anchors.within_site,
-                *room, *out, ends, citations,
-            )  # fmt: skip
+            out = kernels.Merged(
+                terms=np.empty(capacity, np.int64),
+                weights=np.empty(capacity, np.float32),
+                origins=np.empty(capacity, np.uint8),
+                ends=np.zeros(last - first, np.int64),
+                inlinks=np.zeros(last - first, np.uint32),
+            )
+            done, n = kernels.merge_bags(some, web, kept_words, scales, room, out)
             if done == first:
                 capacity *= 2  # one bag alone needs more
                 continue
-            pieces.append((out[0][:n], out[1][:n], out[2][:n], ends[: done - first], citations[: done - first]))
+            of_terms, of_urls = slice(n), slice(done - first)
+            pieces.append(
+                (
+                    out.terms[of_terms],
+                    out.weights[of_terms],
+                    out.origins[of_terms],
+                    out.ends[of_urls],
+                    out.inlinks[of_urls],
+                )
+            )
             first = done
         scratch.append(room)
         return pieces

@@ -1,118 +1,250 @@
-"""Fragments of one URL, its own words and the windows of the links to it, merged into one bag."""
+"""Merge the fragments of a URL, its own words and the windows of the links to it, into one bag."""
 
-from numba import njit, uint64
+from typing import Any, NamedTuple
+
+from numba import uint64
 
 from pagekin.bags._kernels.keep import IN_CRUMBS
+from pagekin.store import kernel
 
 FROM_CONTENT, FROM_ANCHORS, FROM_TITLE, FROM_LINKS, FROM_OUTLINKS = 1, 2, 4, 8, 16
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _add(term, weight, origin, weights, origins, touched, count):
-    if origins[term] == 0:
-        touched[count] = term
+class Batch(NamedTuple):
+    """The URLs `first` to `last`, whose bags are merged, and the links to them and from them."""
+
+    first: int
+    last: int
+    pages: Any
+    """int64 (last - first): the newest page of each URL, or -1."""
+    inlinks: Any
+    """int64 (last - first + 1): offsets in `anchors`."""
+    anchors: Any
+    """int64: the anchors that lead to each URL, in page order."""
+    targets: Any
+    """int64: anchor a leads to targets[a - targets_from]; only where outlinks count, for the anchors of these pages."""
+    targets_from: int
+
+
+class Web(NamedTuple):
+    """What is known of all URLs, pages and anchors."""
+
+    url_site: Any
+    """int64 (urls)"""
+    page_url: Any
+    """int64 (pages)"""
+    page_host: Any
+    """int64 (pages)"""
+    page_site: Any
+    """int64 (pages)"""
+    citing: Any
+    """bool (pages): whether the page's links count."""
+    page_anchors: Any
+    """int64 (pages + 1): where each page's anchors begin."""
+    anchor_page: Any
+    """uint32 (anchors)"""
+
+
+class KeptWords(NamedTuple):
+    """What `keep_words` made of the pages."""
+
+    words: Any
+    """int32: each page's kept words, running words and then the title's."""
+    offsets: Any
+    """int64 (pages + 1)"""
+    titles: Any
+    """int32 (pages): how many of a page's words, its last, are its title's."""
+    spans: Any
+    """int32 (anchors, 4): window start, anchor start, anchor end, window end, as places among the page's words."""
+
+
+class Scales(NamedTuple):
+    """What each occurrence of a term weighs under a strategy, and how terms are numbered."""
+
+    content: float
+    title: float
+    link: float
+    outlink: float
+    lead: Any
+    """float64: the weight of what stands after n words of a page."""
+    near: Any
+    """float64: the weight of a window word at distance d from its link; empty if windows do not count."""
+    once: bool
+    """Whether equal links of one host count once."""
+    within_site: bool
+    """Whether links within a site count."""
+    stems: int
+    """Terms from here on are citing pages."""
+    links_end: int
+    """Terms from here on are linked addresses."""
+
+
+class Scratch(NamedTuple):
+    """Room to work in, one for each thread."""
+
+    weights: Any
+    """float64 (terms): zero before and after."""
+    origins: Any
+    """uint8 (terms): zero before and after."""
+    touched: Any
+    """int64 (terms)"""
+    seen: Any
+    """uint64 (2^k places, more than half of them empty): a hash table, zero before and after."""
+    used: Any
+    """int64 (as many as a URL has inlinks)"""
+
+
+class Merged(NamedTuple):
+    """The bags, and for each URL where its bag ends and how many pages cite it."""
+
+    terms: Any
+    """int64 (room)"""
+    weights: Any
+    """float32 (room)"""
+    origins: Any
+    """uint8 (room)"""
+    ends: Any
+    """int64 (last - first)"""
+    inlinks: Any
+    """uint32 (last - first)"""
+
+
+@kernel
+def merge_bags(batch, web, kept, scales, scratch, out):
+    """Write the bags of a batch of URLs; return the first URL that did not fit, and how many terms were written.
+
+    Terms come in the order of their first touch: content, title, outlinks, links. Cost: one random access per word of
+    page and windows.
+    """
+    n = 0
+    for url in range(batch.first, batch.last):
+        count = 0
+        page = batch.pages[url - batch.first]
+        if page >= 0:
+            count = _add_page(page, kept, scales, scratch, count)
+            if scales.outlink > 0 and web.citing[page]:
+                count = _add_outlinks(url, page, batch, web, kept, scales, scratch, count)
+        count, citations = _add_links(url, batch, web, kept, scales, scratch, count)
+        fits = n + count <= len(out.terms)
+        for i in range(count):
+            term = scratch.touched[i]
+            if fits:
+                out.terms[n] = term
+                out.weights[n] = scratch.weights[term]
+                out.origins[n] = scratch.origins[term]
+                n += 1
+            scratch.weights[term] = 0.0
+            scratch.origins[term] = 0
+        if not fits:
+            return url, n
+        out.ends[url - batch.first] = n
+        out.inlinks[url - batch.first] = citations
+    return batch.last, n
+
+
+@kernel(inline=True)
+def _add(term, weight, origin, scratch, count):
+    """Add a weight to a term of the bag; return how many terms the bag has."""
+    if scratch.origins[term] == 0:
+        scratch.touched[count] = term
         count += 1
-    origins[term] |= origin
-    weights[term] += weight
+    scratch.origins[term] |= origin
+    scratch.weights[term] += weight
     return count
 
 
-@njit(cache=True, nogil=True)
-def merge_bags(
-    first, last, inlinks, anchors, page_of_url, url_site, page_url, page_host, page_site, citing, anchor_page,
-    first_anchor, targets, targets_from, spans, kept, kept_from, titles, stems, links_end, content, lead, title, link,
-    outlink, near, once, within_site, weights, origins, touched, seen, used, out_terms, out_weights, out_origins, out_ends,
-    out_inlinks,
-):  # fmt: skip
-    """Write the bags of URLs `first` to `last`; give the first URL that did not fit, and how many terms were written.
+@kernel
+def _add_page(page, kept, scales, scratch, count):
+    """Add a page's own words and those of its title; return how many terms the bag has."""
+    begin, end = kept.offsets[page], kept.offsets[page + 1] - kept.titles[page]
+    if scales.content > 0:
+        for i in range(begin, end):
+            count = _add(kept.words[i], scales.content * scales.lead[i - begin], FROM_CONTENT, scratch, count)
+    if scales.title > 0:
+        for i in range(end, end + kept.titles[page]):
+            count = _add(kept.words[i], scales.title, FROM_TITLE, scratch, count)
+    return count
 
-    `inlinks` are offsets (from URL `first`) in `anchors`, the anchors that lead to each URL, in page order. Page p's own
-    anchors begin at `first_anchor[p]`, and anchor a leads to `targets[a - targets_from]`. `near[d]` is the weight of a
-    window word at distance d from its link, `lead[n]` the weight of what stands after n words of a page. Terms are words,
-    from `stems` on citing pages, from `links_end` on linked addresses. `weights`, `origins` (zero before and after) and
-    `touched` have room for every term; `seen` (zero) is a hash table of 2^k places and `used` a list as long. Terms come
-    in the order of their first touch: content, title, outlinks, links. Cost: one random access per word of page and
-    windows.
-    """
-    n = 0
+
+@kernel
+def _add_outlinks(url, page, batch, web, kept, scales, scratch, count):
+    """Add the addresses that a page links to; return how many terms the bag has."""
+    for anchor in range(web.page_anchors[page], web.page_anchors[page + 1]):
+        target = batch.targets[anchor - batch.targets_from]
+        start = kept.spans[anchor, 1]
+        if target == url or start < 0 or (not scales.within_site and web.url_site[target] == web.url_site[url]):
+            continue
+        weight = scales.outlink * scales.lead[start]
+        count = _add(scales.links_end + target, weight, FROM_OUTLINKS, scratch, count)
+    return count
+
+
+@kernel
+def _add_links(url, batch, web, kept, scales, scratch, count):
+    """Add the citing pages and the windows of the links to a URL; return (terms of the bag, pages that cite it)."""
+    citations = 0
+    before = -1
+    in_use = 0
+    for k in range(batch.inlinks[url - batch.first], batch.inlinks[url - batch.first + 1]):
+        anchor = batch.anchors[k]
+        source = web.anchor_page[anchor]
+        start = kept.spans[anchor, 1]
+        if not web.citing[source] or web.page_url[source] == url or start == IN_CRUMBS:
+            continue
+        is_new = source != before
+        if is_new:
+            citations += 1
+            before = source
+        if start < 0 or (not scales.within_site and web.page_site[source] == web.url_site[url]):
+            continue
+        if scales.link > 0 and is_new:
+            count = _add(scales.stems + source, scales.link, FROM_LINKS, scratch, count)
+        if len(scales.near) == 0:
+            continue
+        if scales.once:
+            slot = _new_slot(anchor, source, web, kept, scratch.seen)
+            if slot < 0:
+                continue
+            scratch.used[in_use] = slot
+            in_use += 1
+        count = _add_window(anchor, kept.offsets[source], kept, scales.near, scratch, count)
+    for i in range(in_use):
+        scratch.seen[scratch.used[i]] = 0
+    return count, citations
+
+
+@kernel
+def _new_slot(anchor, source, web, kept, seen):
+    """Return the place that a link of these words and this host takes in `seen`, or -1 if it has one already."""
     mask = uint64(len(seen) - 1)
-    for url in range(first, last):
-        count = 0
-        page = page_of_url[url - first]
-        if page >= 0:
-            begin, end = kept_from[page], kept_from[page + 1] - titles[page]
-            if content > 0:
-                for i in range(begin, end):
-                    count = _add(kept[i], content * lead[i - begin], FROM_CONTENT, weights, origins, touched, count)
-            if title > 0:
-                for i in range(end, end + titles[page]):
-                    count = _add(kept[i], title, FROM_TITLE, weights, origins, touched, count)
-            if outlink > 0 and citing[page]:
-                for anchor in range(first_anchor[page], first_anchor[page + 1]):
-                    target = targets[anchor - targets_from]
-                    if target == url or spans[anchor, 1] < 0 or (not within_site and url_site[target] == url_site[url]):
-                        continue
-                    weight = outlink * lead[spans[anchor, 1]]
-                    count = _add(links_end + target, weight, FROM_OUTLINKS, weights, origins, touched, count)
-        citations = 0
-        before = -1
-        in_use = 0
-        for k in range(inlinks[url - first], inlinks[url - first + 1]):
-            anchor = anchors[k]
-            source = anchor_page[anchor]
-            if not citing[source] or page_url[source] == url or spans[anchor, 1] == IN_CRUMBS:
-                continue
-            is_new = source != before
-            if is_new:
-                citations += 1
-                before = source
-            if spans[anchor, 1] < 0 or (not within_site and page_site[source] == url_site[url]):
-                continue
-            if link > 0 and is_new:
-                count = _add(stems + source, link, FROM_LINKS, weights, origins, touched, count)
-            if len(near) == 0:
-                continue
-            place = kept_from[source]
-            start, end = spans[anchor, 1], spans[anchor, 2]
-            if once:
-                key = uint64(page_host[source] + 1) * uint64(0x9E3779B97F4A7C15)
-                for i in range(place + start, place + end):
-                    key = (key ^ uint64(kept[i])) * uint64(0xBF58476D1CE4E5B9)
-                    key ^= key >> uint64(29)
-                key |= uint64(1)  # never the mark of an empty place
-                slot = (key >> uint64(7)) & mask
-                while seen[slot] != 0 and seen[slot] != key:
-                    slot = (slot + uint64(1)) & mask
-                if seen[slot] == key:
-                    continue
-                seen[slot] = key
-                used[in_use] = slot
-                in_use += 1
-            if near[0] > 0:
-                for i in range(start, end):
-                    count = _add(kept[place + i], near[0], FROM_ANCHORS, weights, origins, touched, count)
-            for i in range(spans[anchor, 0], start):
-                weight = near[start - i]
-                if weight > 0:
-                    count = _add(kept[place + i], weight, FROM_ANCHORS, weights, origins, touched, count)
-            for i in range(end, spans[anchor, 3]):
-                weight = near[i - end + 1]
-                if weight > 0:
-                    count = _add(kept[place + i], weight, FROM_ANCHORS, weights, origins, touched, count)
-        for i in range(in_use):
-            seen[used[i]] = 0
-        fits = n + count <= len(out_terms)
-        for i in range(count):
-            term = touched[i]
-            if fits:
-                out_terms[n] = term
-                out_weights[n] = weights[term]
-                out_origins[n] = origins[term]
-                n += 1
-            weights[term] = 0.0
-            origins[term] = 0
-        if not fits:
-            return url, n
-        out_ends[url - first] = n
-        out_inlinks[url - first] = citations
-    return last, n
+    place = kept.offsets[source]
+    key = uint64(web.page_host[source] + 1) * uint64(0x9E3779B97F4A7C15)
+    for i in range(place + kept.spans[anchor, 1], place + kept.spans[anchor, 2]):
+        key = (key ^ uint64(kept.words[i])) * uint64(0xBF58476D1CE4E5B9)
+        key ^= key >> uint64(29)
+    key |= uint64(1)  # never the mark of an empty place
+    slot = (key >> uint64(7)) & mask
+    while seen[slot] != 0 and seen[slot] != key:
+        slot = (slot + uint64(1)) & mask
+    if seen[slot] == key:
+        return -1
+    seen[slot] = key
+    return slot
+
+
+@kernel(inline=True)
+def _add_window(anchor, place, kept, near, scratch, count):
+    """Add the words in and around an anchor of the page whose words begin at `place`; return how many terms the bag has."""
+    start, end = kept.spans[anchor, 1], kept.spans[anchor, 2]
+    if near[0] > 0:
+        for i in range(start, end):
+            count = _add(kept.words[place + i], near[0], FROM_ANCHORS, scratch, count)
+    for i in range(kept.spans[anchor, 0], start):
+        weight = near[start - i]
+        if weight > 0:
+            count = _add(kept.words[place + i], weight, FROM_ANCHORS, scratch, count)
+    for i in range(end, kept.spans[anchor, 3]):
+        weight = near[i - end + 1]
+        if weight > 0:
+            count = _add(kept.words[place + i], weight, FROM_ANCHORS, scratch, count)
+    return count
