@@ -1,4 +1,4 @@
-"""Which captures become pages, and which addresses are other names of one."""
+"""Choose which captures become pages, and which addresses are aliases of one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def choose_pages(
 
 
 class _Places:
-    """Where the newest capture of each URL stands among the rows: a dictionary in two arrays."""
+    """The place of each URL's newest capture among the rows: a dictionary in two arrays."""
 
     def __init__(self, urls: Array, places: Array) -> None:
         self.urls = urls
@@ -115,7 +115,7 @@ def _follow_canonicals(
 
 
 def _end_of(url: int, alias: dict[int, int]) -> int:
-    """Where a chain of aliases ends; a loop ends where it began."""
+    """Return where a chain of aliases ends; a loop ends where it began."""
     seen = {url}
     at = url
     while at in alias:

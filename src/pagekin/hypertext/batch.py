@@ -1,4 +1,4 @@
-"""What a reader makes of a batch of pages: the form in which pages travel from either reader to the corpus."""
+"""A batch of pages as arrays: the form in which pages travel from either reader to the corpus."""
 
 from dataclasses import dataclass
 from typing import Any

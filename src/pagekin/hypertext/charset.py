@@ -1,4 +1,4 @@
-"""From a page's bytes to UTF-8: byte order mark, HTTP header, meta element, then detection."""
+"""Convert a page's bytes to UTF-8: byte order mark, HTTP header, meta element, then detection."""
 
 import codecs
 import re
@@ -49,12 +49,12 @@ _META_WITHIN = 4096
 
 
 def encoding_named(label: str) -> str | None:
-    """Python's name of the encoding with a WHATWG label, or None if no page may use it."""
+    """Return Python's name of the encoding with a WHATWG label, or None if no page may use it."""
     return _LABELS.get(label.strip().lower())
 
 
 def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
-    """(text, whether some bytes were no characters) of a page.
+    """Return (text, whether some bytes were no characters) of a page.
 
     A declared encoding that plainly is not the page's (more than one character in a thousand cannot be decoded) gives
     way to the next in order.
@@ -74,7 +74,7 @@ def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
 
 
 def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
-    """`decode_page` as UTF-8 bytes, without decoding where the bytes are UTF-8 already."""
+    """Do as `decode_page` does, to UTF-8 bytes, without decoding where the bytes are UTF-8 already."""
     if html.isascii() and b"\x1b" not in html and b"\0" not in html:
         return html, False  # every encoding we read agrees on these, but for UTF-16 and ISO-2022
     if (
@@ -92,7 +92,7 @@ def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
 
 
 def _candidates(html: bytes, content_type: str):  # type: ignore[no-untyped-def]
-    """Encodings to try, in order: HTTP header, meta element, detection; but whether it is UTF-16 is plain to see."""
+    """Yield the encodings to try, in order: HTTP header, meta element, detection; UTF-16 comes first if the bytes show it."""
     seen = set()
     wide = _utf_16(html)
     if wide:
@@ -129,7 +129,7 @@ def _candidates(html: bytes, content_type: str):  # type: ignore[no-untyped-def]
 
 
 def _utf_16(html: bytes) -> str | None:
-    """The kind of UTF-16 that a page is in: its markup has a zero in every second byte, which no other encoding has."""
+    """Return the kind of UTF-16 that a page is in: its markup has a zero in every second byte, as in no other encoding."""
     head = html[:_META_WITHIN]
     if b"\0" not in head:
         return None

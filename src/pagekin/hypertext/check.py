@@ -1,4 +1,4 @@
-"""Proving that a corpus hangs together: lengths that fit, references that lead somewhere."""
+"""Check that a corpus is consistent: lengths that fit, references that lead somewhere."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ _STEP = 1 << 22
 
 
 def check_corpus(kin: Kin) -> Iterator[Finding]:
-    """Every length or cross reference that does not fit."""
+    """Yield every length or cross reference that does not fit."""
     if "page.url" not in kin:
         yield Finding("manifest.json", "names no corpus")
         return
@@ -57,7 +57,7 @@ def check_corpus(kin: Kin) -> Iterator[Finding]:
 
 
 def _check_streams(kin: Kin, pages: int, terms: int) -> Iterator[Finding]:
-    """Word ids, rare words and anchor spans, page by page."""
+    """Check word ids, rare words and anchor spans, page by page."""
     rare = words = 0
     for start in range(0, len(kin["stream.words"]), _STEP):
         piece = kin["stream.words"][start : start + _STEP]
@@ -76,6 +76,6 @@ def _check_streams(kin: Kin, pages: int, terms: int) -> Iterator[Finding]:
 
 
 def _steps(offsets: Any) -> npt.NDArray[np.int64]:
-    """How far each offset is from the one before."""
+    """Return how far each offset is from the one before."""
     wide = np.asarray(offsets, dtype=np.int64)
     return wide[1:] - wide[:-1]

@@ -1,4 +1,4 @@
-"""The language of a page: what it declares, else what its text looks like; none rather than a guess."""
+"""Tell the language of a page: what it declares, else what its text looks like; none rather than a guess."""
 
 import re
 
@@ -22,7 +22,7 @@ _TWO_LETTERS = dict(
 
 
 def declared_language(tag: str) -> str:
-    """The primary part of a language tag, in lower case; '' if it is none ('en-GB' is 'en')."""
+    """Return the primary part of a language tag, in lower case; '' if it is none ('en-GB' is 'en')."""
     found = _TAG.match(tag.strip().lower())
     if not found or found[0] in ("und", "mul", "zxx", "mis", "xx"):
         return ""
@@ -59,7 +59,7 @@ _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 
 def detected_language(text: str) -> str:
-    """The language that a text is in, if that is plain to see; else ''."""
+    """Return the language of a text, if that is plain to see; else ''."""
     sample = text[:_SAMPLE]
     if len(sample) < _LEAST:
         return ""

@@ -42,21 +42,21 @@ class StringTable:
             self.arena = _grown(self.arena, max(size, 2 * len(self.arena)))
 
     def strings(self, count: int, first: int = 0) -> list[bytes]:
-        """Strings `first` to `count` - 1."""
+        """Return strings `first` to `count` - 1."""
         bounds = self.bounds[first : count + 1].tolist()
         data = self.arena[bounds[0] : bounds[-1]].tobytes()
         return [data[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds)]
 
 
 def _grown(array: Array, size: int) -> Array:
-    """A larger copy of `array`, anything at its end."""
+    """Return a larger copy of `array`, with anything at its end."""
     larger = np.empty(size, dtype=array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 class Lexer:
-    """Reads pages in batches; words and link addresses are numbered across all batches of one lexer."""
+    """A reader of pages in batches; words and link addresses are numbered across all batches of one lexer."""
 
     def __init__(self, limits: Limits, batch_bytes: int = 4 << 20) -> None:
         self.limits = limits
@@ -74,7 +74,7 @@ class Lexer:
         self._allocate(batch_bytes)
 
     def _allocate(self, size: int) -> None:
-        """Arrays for batches of `size` bytes in all."""
+        """Allocate arrays for batches of `size` bytes in all."""
         self._size = size
         self._buffer = np.zeros(size + _AHEAD, dtype=np.uint8)
         self._out = slots.Output(
@@ -87,12 +87,12 @@ class Lexer:
 
     @property
     def term_count(self) -> int:
-        """Words known so far."""
+        """The number of words known so far."""
         return int(self._state[slots.NTERMS])
 
     @property
     def href_count(self) -> int:
-        """Link addresses known so far."""
+        """The number of link addresses known so far."""
         return int(self._state[slots.NHREFS])
 
     def lex(self, pages: list[bytes]) -> LexedBatch:
@@ -138,11 +138,11 @@ class Lexer:
         )
 
     def word_strings(self) -> list[bytes]:
-        """All words so far, by number; not yet folded beyond ASCII."""
+        """Return all words so far, by number; not yet folded beyond ASCII."""
         return self.terms.strings(self.term_count)
 
     def href_strings(self) -> list[bytes]:
-        """All link addresses so far, by number."""
+        """Return all link addresses so far, by number."""
         if len(self._href_list) != self.href_count:
             self._href_list += self.hrefs.strings(self.href_count, len(self._href_list))
         return self._href_list

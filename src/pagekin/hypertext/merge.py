@@ -1,4 +1,4 @@
-"""Parts to one corpus, in memory that does not grow with it.
+"""Merge parts to one corpus, in memory that does not grow with it.
 
 Words and URLs of all parts are merged as sorted streams; pages are taken in the order of their URLs and written one
 block after another. Nothing here depends on how the pages were divided into parts.
@@ -55,12 +55,12 @@ class Part:
         return (self.folder / f"{name}.offsets").stat().st_size // 8 - 1
 
     def blob(self, row: Any) -> bytes:
-        """One page's bytes."""
+        """Return one page's bytes."""
         return os.pread(self.blobs, blob_size(row), int(row["blob"]))
 
 
 def blob_size(row: Any) -> int:
-    """How long a page's blob is."""
+    """Return the length of a page's blob."""
     return int(
         4 * int(row["tokens"]) + 2 * int(row["marks"]) + ANCHOR.itemsize * int(row["anchors"])
         + int(row["text"]) + int(row["title"]) + int(row["snippet"])
@@ -68,7 +68,7 @@ def blob_size(row: Any) -> int:
 
 
 def _merge_strings(parts: list[Part], name: str, ids: str) -> Iterator[tuple[Array, Array]]:
-    """The distinct strings of all parts in sorted order, in pieces of (data, ends); `ids` become places among them.
+    """Yield the distinct strings of all parts in sorted order, in pieces of (data, ends); `ids` become places among them.
 
     What is given is valid until the next piece. Parts' strings are mapped, not read: the system keeps as many of
     them in memory as it likes.
@@ -112,11 +112,11 @@ class _Strings:
         self.count += len(ends)
 
     def strings(self) -> RaggedBytes:
-        """What was added so far."""
+        """Return what was added so far."""
         return RaggedBytes(self.file.mapped(), np.concatenate(self._ends))
 
     def offsets(self) -> Array:
-        """The strings' offsets, in the smallest type."""
+        """Return the strings' offsets, in the smallest type."""
         return np.concatenate(self._ends).astype(smallest_uint(self.file.length))
 
 
@@ -126,7 +126,7 @@ def merge_parts(
     all_captures: bool,
     progress: Callable[[float], None] = lambda _share: None,
 ) -> dict[str, Any]:
-    """Write the corpus of all parts to `writer`; what is to be known about it."""
+    """Write the corpus of all parts to `writer`; return the facts about it."""
     parts = [Part(folder) for folder in folders]
     tally = Tally()
     for part in parts:
@@ -201,7 +201,7 @@ def _merge_urls(parts: list[Part], writer: KinWriter) -> _Strings:
 
 
 def _all_rows(parts: list[Part], languages: list[str]) -> Array:
-    """All pages of all parts, with URL and language numbers that hold across parts, and where to find each."""
+    """Return all pages of all parts, with URL and language numbers that hold across parts, and where to find each."""
     rows = np.zeros(sum(len(part.pages) for part in parts), dtype=[*PAGE_ROW.descr, ("part", "<u4")])
     start = 0
     for number, part in enumerate(parts):
@@ -233,7 +233,7 @@ class _Titles:
 
 
 def _pairs(parts: list[Part], name: str) -> Array:
-    """All (url, target, date) of a kind, with URL numbers that hold across parts, in a fixed order."""
+    """Return all (url, target, date) of a kind, with URL numbers that hold across parts, in a fixed order."""
     tables = []
     for part in parts:
         table = np.load(part.folder / f"{name}.npy")
@@ -244,7 +244,7 @@ def _pairs(parts: list[Part], name: str) -> Array:
 
 
 def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter) -> int:
-    """Write the term table, ranked by frequency then word; parts' `word_ids` become ranks. The number of terms."""
+    """Write the term table, ranked by frequency then word; parts' `word_ids` become ranks. Return the number of terms."""
     words, bounds = [np.zeros(0, dtype=np.uint8)], [np.zeros(1, dtype=np.int64)]
     for piece, ends in _merge_strings(parts, "words", "word_ids"):
         words.append(piece.copy())
@@ -281,7 +281,7 @@ def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter)
 
 
 def _offsets(counts: Array) -> Array:
-    """Running totals from 0, in the smallest type."""
+    """Return running totals from 0, in the smallest type."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets.astype(smallest_uint(int(offsets[-1])))
@@ -352,7 +352,7 @@ def _write_pages(
 
 
 def _read_block(parts: list[Part], rows: Array, ends: Array) -> Array:
-    """The bytes of pages, one after another, and a few to read ahead."""
+    """Return the bytes of pages, one after another, and a few to read ahead."""
     block = np.zeros(int(ends[-1]) + AHEAD, dtype=np.uint8)
     view = block.data
     start = 0
@@ -366,7 +366,7 @@ def _read_block(parts: list[Part], rows: Array, ends: Array) -> Array:
 def _unpacked(
     block: Array, sizes: Array, maps: Array, target_of: Array
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...], tuple[Array, ...]]:
-    """(tokens; gaps, kinds; anchors' targets, starts, lengths, flags; texts, titles, snippets) of a block's pages."""
+    """Return (tokens; gaps, kinds; anchors' targets, starts, lengths, flags; texts, titles, snippets) of a block's pages."""
     tokens, marks, anchors, text, title, snippet, _ = sizes.sum(axis=0).tolist()
     found = (
         np.empty(tokens, dtype=np.uint32),
@@ -379,7 +379,7 @@ def _unpacked(
 
 
 def _write_hosts(urls: _Strings, kept: Array, writer: KinWriter) -> int:
-    """Write the hosts of pages; their number."""
+    """Write the hosts of pages; return their number."""
     wanted = np.unique(kept["url"])
     found: dict[str, int] = {}
     host_of_url = np.zeros(len(wanted), dtype=np.int64)
@@ -398,7 +398,7 @@ def _write_hosts(urls: _Strings, kept: Array, writer: KinWriter) -> int:
 
 
 def _invert(kept: Array, url_count: int, writer: KinWriter) -> int:
-    """Write the anchors of each target; the number of distinct links between different addresses."""
+    """Write the anchors of each target; return the number of distinct links between different addresses."""
     path = writer.work / "targets"
     total = path.stat().st_size // 4
     counts = np.zeros(url_count + 1, dtype=np.int64)
@@ -436,7 +436,7 @@ def _invert(kept: Array, url_count: int, writer: KinWriter) -> int:
 
 
 def _chunks(path: Path) -> Iterator[Array]:
-    """A file of four-byte numbers, a piece at a time."""
+    """Yield a file of four-byte numbers, a piece at a time."""
     with path.open("rb") as file:
         while raw := file.read(4 << 18):
             yield np.frombuffer(raw, dtype=np.uint32)

@@ -152,7 +152,7 @@ _SPECIAL = {
 
 
 def classify(code: int) -> CharClass:
-    """The class of the character with this code."""
+    """Return the class of the character with this code."""
     if code in _SPECIAL:
         return _SPECIAL[code]
     char = chr(code)
@@ -165,12 +165,12 @@ def classify(code: int) -> CharClass:
 
 @lru_cache(maxsize=1 << 17)
 def char_class(char: str) -> CharClass:
-    """`classify`, remembered."""
+    """Do as `classify` does, and remember."""
     return classify(ord(char))
 
 
 def fold_case(word: str) -> str:
-    """The one form under which a word is stored: Unicode full case folding of its composed form."""
+    """Return the form under which a word is stored: Unicode full case folding of its composed form."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).casefold())

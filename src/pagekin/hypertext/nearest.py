@@ -1,4 +1,4 @@
-"""Known addresses that look like an unknown one."""
+"""Suggest known addresses that look like an unknown one."""
 
 import difflib
 
@@ -11,7 +11,7 @@ _ENOUGH = 64
 
 
 def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
-    """Known addresses that look like `url`: neighbours in sorted order, the same path elsewhere, the same last name."""
+    """Return known addresses that look like `url`: neighbours in sorted order, the same path elsewhere, the same last name."""
     wanted = canonical_url(url) or canonical_url(f"http://{url}") or url
     candidates: set[str] = set(_with_name(corpus, wanted.rstrip("/").rpartition("/")[2]))
     rest = wanted.partition("://")[2] or wanted
@@ -27,7 +27,7 @@ def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
 
 
 def _with_name(corpus: Corpus, name: str) -> list[str]:
-    """Some addresses that hold `name`, in capitals or not; a very large table is searched in part."""
+    """Return some addresses that hold `name`, in capitals or not; a very large table is searched in part."""
     if len(name) < 3:
         return []
     table = corpus.urls.data[:_SEARCHED].tobytes().lower()
@@ -42,7 +42,7 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
 
 
 def unknown_url_message(corpus: Corpus, url: str) -> str:
-    """A sentence that says that `url` is unknown, with what may have been meant."""
+    """Return a sentence that says that `url` is unknown, with what may have been meant."""
     near = nearest_urls(corpus, url)
     hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."
     return f"{url} is not in {corpus.kin.path}. {hint}"

@@ -1,4 +1,4 @@
-"""One part of a corpus on its way: what a worker made of some pages, sorted and written to files of its own.
+"""Collect a part of a corpus: what a worker made of some pages, sorted and written to files of its own.
 
 Parts use their own numbers for words and URLs, in sorted order; `merge` brings them together.
 """
@@ -64,14 +64,14 @@ class Reader(Protocol):
         """Read pages of valid UTF-8."""
 
     def word_strings(self) -> list[bytes]:
-        """All words so far, by number."""
+        """Return all words so far, by number."""
 
     def href_strings(self) -> list[bytes]:
-        """All link addresses so far, by number."""
+        """Return all link addresses so far, by number."""
 
 
 class Tally:
-    """What was met while reading, pages apart."""
+    """Counts of what was met while reading, other than pages."""
 
     def __init__(self) -> None:
         self.skipped: Counter[str] = Counter()
@@ -100,7 +100,7 @@ class Tally:
         self.damaged += other["damaged"]
 
     def as_dict(self) -> dict[str, Any]:
-        """The tally as JSON can hold it."""
+        """Return the tally as JSON can hold it."""
         return {
             "skipped": dict(self.skipped),
             "examples": self.examples,
@@ -122,7 +122,7 @@ _ANY_CUT = sum(_CUTS)
 
 
 class PartBuilder:
-    """Collects pages and writes them as one part."""
+    """A collector of pages that writes them as one part."""
 
     def __init__(self, reader: Reader, limits: Limits) -> None:
         self.reader = reader
@@ -170,7 +170,7 @@ class PartBuilder:
                 self.flush()
 
     def _url(self, url: str, base: str | None = None) -> str | None:
-        """`canonical_url`, for addresses that are not too long: all links of a page may repeat its own."""
+        """Return the canonical URL of an address that is not too long: all links of a page may repeat its own."""
         return canonical_url(url, base) if len(url) <= self.limits.url_bytes else None
 
     def flush(self) -> None:
@@ -341,7 +341,7 @@ class _CodedStreams:
         self._offsets, self._gaps, self._kinds = offsets.tobytes(), gaps.tobytes(), kinds.tobytes()
 
     def of(self, page: int) -> tuple[bytes, bytes, bytes]:
-        """(marks: all gaps, then all kinds; text; word offsets) of one page."""
+        """Return (marks: all gaps, then all kinds; text; word offsets) of one page."""
         marks = slice(self._mark_ends[page], self._mark_ends[page + 1])
         return (
             self._gaps[marks] + self._kinds[marks],
@@ -351,7 +351,7 @@ class _CodedStreams:
 
 
 def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[Array, Array, list[int]]:
-    """(gaps, kinds, where each page's end, from 0) of the positions that `values` hold (see `code_gaps`)."""
+    """Return (gaps, kinds, where each page's end, from 0) of the positions that `values` hold (see `code_gaps`)."""
     room = len(values) + len(values) // 4 + 256
     page_ends = np.empty(len(ends), dtype=np.int64)
     while True:
@@ -364,7 +364,7 @@ def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[Ar
 
 @lru_cache(maxsize=64)
 def _short(content_type: str) -> bytes:
-    """A Content-Type as the sixteen bytes that a hash may be personalised with."""
+    """Return a Content-Type as the sixteen bytes that a hash may be personalised with."""
     return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
 
 
@@ -373,7 +373,7 @@ def _folded(word: bytes) -> bytes:
 
 
 def _sorted(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
-    """((the distinct strings in order as data and offsets), the place of each input string among them).
+    """Return ((the distinct strings in order as data and offsets), the place of each input string among them).
 
     The last input string is none: it stands for bytes that the kernels may read ahead.
     """
@@ -386,7 +386,7 @@ def _sorted(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
 
 
 def _snippet(text: bytes, start: int) -> bytes:
-    """The first words of the body, cut at a space."""
+    """Return the first words of the body, cut at a space."""
     snippet = text[start : start + SNIPPET_BYTES].decode("utf-8", "ignore")
     if len(text) > start + SNIPPET_BYTES:
         snippet = snippet.rpartition(" ")[0] or snippet

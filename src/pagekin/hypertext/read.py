@@ -1,4 +1,4 @@
-"""Reading sources into a corpus: units to workers, their parts to one collection."""
+"""Read sources into a corpus: units go to workers, their parts to one collection."""
 
 import multiprocessing
 import os
@@ -63,7 +63,7 @@ class ReadReport:
 
 
 Progress = Callable[[str, float], None]
-"""Told the stage and the share of it that is done."""
+"""A function that is called with the stage and the share of it that is done."""
 
 
 def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
@@ -79,7 +79,7 @@ def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: Non
 def read_sources_into(
     writer: KinWriter, plan: ReadPlan, progress: Progress = lambda _stage, _share: None
 ) -> ReadReport:
-    """Write the corpus of all sources by `writer`, which commits it; the report's facts are those to commit."""
+    """Write the corpus of all sources by `writer`, which commits it; return the report, with the facts to commit."""
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")
     whole: set[str] = set()
@@ -119,7 +119,7 @@ def read_sources_into(
 
 
 def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
-    """Files with a unit that did not stop where the next one began."""
+    """Return the files with a unit that did not stop where the next one began."""
     return {
         unit.path
         for i, unit in enumerate(units[:-1])
@@ -128,7 +128,7 @@ def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
 
 
 def _unsplit(units: list[Unit], whole: set[str]) -> list[Unit]:
-    """The units with each file of `whole` in one piece."""
+    """Return the units with each file of `whole` in one piece."""
     ends = {unit.path: unit.end for unit in units}
     return [
         Unit(unit.kind, unit.path, 0, ends[unit.path]) if unit.path in whole else unit
@@ -138,7 +138,7 @@ def _unsplit(units: list[Unit], whole: set[str]) -> list[Unit]:
 
 
 def make_reader(parser: str, limits: Limits) -> Reader:
-    """A reader of pages: 'fast' or 'strict'."""
+    """Return a reader of pages: 'fast' or 'strict'."""
     if parser == "strict":
         from pagekin.hypertext.strict import StrictLexer
 
@@ -149,7 +149,7 @@ def make_reader(parser: str, limits: Limits) -> Reader:
 
 
 def warm_up(parser: str, limits: Limits) -> None:
-    """Load (or, the first time, compile) what reading needs."""
+    """Load what reading needs; the first time, compile it."""
     builder = PartBuilder(make_reader(parser, limits), limits)
     builder.take(Page("http://warm.example/", b"<title>warm</title><p><a href=up>up</a>"))
     builder.flush()
@@ -169,7 +169,7 @@ class _PartWriter:
         return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits)
 
     def read(self, unit: Unit) -> int:
-        """Read one unit; where it stopped, for those that tell."""
+        """Read one unit; return where it stopped, if its source can tell."""
         stop = -1
         for item in read_unit(unit, self.plan.limits):
             if isinstance(item, int):
@@ -183,7 +183,7 @@ class _PartWriter:
         return stop
 
     def finish(self) -> None:
-        """Write what there is as a part."""
+        """Write the pages so far as a part."""
         path = self.folder / f"{self.name}-{len(self.written)}"
         self._builder.write(path)
         self.written.append(path)
@@ -215,7 +215,7 @@ def _read_here(
 
 
 def _worker(number: int, plan: ReadPlan, folder: str, tasks: Any, messages: Any, start: Any) -> None:
-    """A worker process: reads units until it is given None."""
+    """Read units in a worker process until it is given None."""
     try:
         warm_up(plan.parser, plan.limits)
         messages.put(("ready", number, 0, 0))
@@ -283,7 +283,7 @@ def _read_in_processes(
 
 
 def _messages(messages: Any, processes: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """Messages of the workers; WorkerError as soon as one failed or died."""
+    """Yield messages of the workers; raise WorkerError as soon as one failed or died."""
     finished: set[int] = set()
     while True:
         try:
@@ -304,5 +304,5 @@ def _messages(messages: Any, processes: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def default_workers() -> int:
-    """As many workers as this process may use cores."""
+    """Return as many workers as this process may use cores."""
     return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)

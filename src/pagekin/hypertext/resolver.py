@@ -1,4 +1,4 @@
-"""Links resolved to canonical URLs, many at a time."""
+"""Resolve links to canonical URLs, many at a time."""
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ class _PackedStrings:
         self._bounds = np.zeros(1 << 8, dtype=np.int64)
 
     def arrays(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """(data, bounds), as the kernels take them."""
+        """Return (data, bounds), as the kernels take them."""
         return self._data, self._bounds
 
     def extend(self, strings: list[bytes]) -> None:
@@ -49,7 +49,7 @@ class _PackedStrings:
 
 
 class Resolver:
-    """Resolves link addresses against the pages they stand on, each distinct case once."""
+    """A resolver of link addresses against the pages they stand on; each distinct case is resolved once."""
 
     def __init__(self) -> None:
         self._urls = StringTable(1 << 14, 1 << 20)
@@ -64,11 +64,11 @@ class Resolver:
         self.dropped = 0
 
     def number(self, url: str) -> int:
-        """The number of a canonical URL."""
+        """Return the number of a canonical URL."""
         return self.numbered([url])[0]
 
     def numbered(self, urls: list[str]) -> list[int]:
-        """The numbers of canonical URLs."""
+        """Return the numbers of canonical URLs."""
         data, bounds = pack_strings([url.encode() for url in urls])
         numbers = np.empty(len(urls), dtype=np.int64)
         done = 0
@@ -79,14 +79,14 @@ class Resolver:
         return found
 
     def urls(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """(data, bounds) of canonical URLs, by number; one more is none, but room that the kernels may read."""
+        """Return (data, bounds) of canonical URLs, by number; a last one is only room that the kernels may read."""
         count = int(self._state[URLS])
         self._urls.reserve(count, _AHEAD)
         return self._urls.arena, np.append(self._urls.bounds[: count + 1], self._urls.bounds[count] + _AHEAD)
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Canonical URLs to the numbers that `resolve` answers with."""
+        """Return canonical URLs with the numbers that `resolve` answers with."""
         strings = self._urls.strings(int(self._state[URLS]))
         return {url.decode(): number for number, url in enumerate(strings)}
 
@@ -108,7 +108,7 @@ class Resolver:
         return number
 
     def contexts(self, base: str) -> tuple[int, int, int, int, int]:
-        """The contexts that addresses on a page with this base are resolved in, by what they are relative to."""
+        """Return the contexts that addresses on a page with this base are resolved in, by what they are relative to."""
         path = base.partition("?")[0]
         scheme, _, rest = path.partition("://")
         origin = f"{scheme}://{rest.partition('/')[0]}/"
@@ -118,7 +118,7 @@ class Resolver:
     def resolve(
         self, hrefs: list[bytes], used: npt.NDArray[np.int64], contexts: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """The URL number of each used address, -1 where it is no http(s) one.
+        """Return the URL number of each used address, -1 where it is no http(s) one.
 
         `used` holds places in `hrefs`, the list of all addresses so far; `contexts` one row of `contexts()` each.
         """
@@ -150,7 +150,7 @@ class Resolver:
             self._packed_names.extend([name.encode() for name in self._context_names[self._packed_names.count :]])
 
     def _resolve_odd(self, hrefs: list[bytes], case: int) -> int:
-        """The answer for an address that needs the URL library."""
+        """Return the answer for an address that needs the URL library."""
         answer = self._odd.get(case)
         if answer is None:
             href, context = case & 0xFFFFFFFF, case >> 32

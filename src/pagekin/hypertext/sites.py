@@ -1,4 +1,4 @@
-"""Sites: which hosts are under one owner, by the Public Suffix List.
+"""Tell which hosts are under one owner, and so one site, by the Public Suffix List.
 
 A site is a registrable domain: the public suffix under which names are handed out (`edu`, `co.uk`, `github.io`) and
 one label more. Suffixes that companies opened to their customers count like those of the registries, so that
@@ -24,14 +24,14 @@ _SHORTEST_ORIGIN = len("http://h")
 
 @functools.cache
 def _suffixes() -> "PublicSuffixList":
-    """The Public Suffix List, read at the first question: most commands never ask."""
+    """Return the Public Suffix List, read at the first question: most commands never ask."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
 
 
 def site_of(host: str) -> str:
-    """The site of a host, without port: its registrable domain, or the host itself where it has none.
+    """Return the site of a host, without port: its registrable domain, or the host itself where it has none.
 
     IP addresses, single labels and public suffixes have none. Empty labels, as in `www..example.org` or after a last
     dot, are passed over.
@@ -48,7 +48,7 @@ def site_of(host: str) -> str:
 
 
 def _origins(urls: RaggedBytes) -> Iterator[bytes]:
-    """Each URL up to its path, as in `http://user@host:81`."""
+    """Return each URL up to its path, as in `http://user@host:81`."""
     for first in range(0, len(urls), _URLS_AT_ONCE):
         offsets = urls.offsets[first : first + _URLS_AT_ONCE + 1].astype(np.int64)
         block = urls.data[offsets[0] : offsets[-1]].tobytes()
@@ -58,7 +58,7 @@ def _origins(urls: RaggedBytes) -> Iterator[bytes]:
 
 
 def sites_of_urls(urls: RaggedBytes) -> tuple[npt.NDArray[np.uint32], list[str]]:
-    """(the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
+    """Return (the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
     origins: dict[bytes, int] = {}
     numbers = np.fromiter((origins.setdefault(origin, len(origins)) for origin in _origins(urls)), np.uint32, len(urls))
     sites = [site_of(host_of(origin.decode("utf-8", "replace"))) for origin in origins]

@@ -39,7 +39,7 @@ _PLAIN = Attribute.TEXT
 
 
 def read_strictly(html: str, limits: Limits) -> ReadPage:
-    """The page that `html` is, by the WHATWG tree-construction rules."""
+    """Read `html` as a page, by the WHATWG tree-construction rules."""
     reader = _StrictReader(limits)
     reader.walk(parse(html, positions=True, allow_declarative_shadow_roots=False))
     return reader.finish()
@@ -242,7 +242,7 @@ class _StrictReader:
         return self._fragment, node.source_line or 0, node.source_col or 0
 
     def _anchor(self, href: str, kind: AnchorKind, nofollow: bool) -> int:
-        """A new anchor that starts here; -1 if it cannot be kept."""
+        """Add an anchor that starts here; return its number, or -1 if it cannot be kept."""
         address = self._address(href)
         if address is None:
             self.page.dropped_links += 1
@@ -255,7 +255,7 @@ class _StrictReader:
         return len(self.page.anchors) - 1
 
     def _address(self, href: str) -> str | None:
-        """The address in an attribute: up to the fragment, without white space around it; None if it is too long."""
+        """Return the address in an attribute: up to the fragment, without white space around it; None if it is too long."""
         address = href.strip("\t\n\f\r \x00\x0b").partition("#")[0]
         return None if len(address.encode("utf-8", "replace")) > self.limits.url_bytes else address
 
@@ -337,7 +337,7 @@ class _StrictReader:
             self._pair, self._pairs = "", 0
 
     def _break(self) -> None:
-        """A tag that words do not cross."""
+        """End the word at a tag that words do not cross."""
         self._flush()
         self._space = True
 
@@ -374,7 +374,7 @@ class _StrictReader:
         self.page.boundaries.append(here)
 
     def finish(self) -> ReadPage:
-        """The page, when all has been visited."""
+        """Return the page, when all has been visited."""
         self._flush()
         if self._in_crumbs:
             self._border(Boundary.CRUMBS_END)
@@ -393,7 +393,7 @@ class _Holder:
 
 
 def _text(value: object) -> str:
-    """An attribute's value as text; some are given as lists of words, some have none."""
+    """Return an attribute's value as text; some are given as lists of words, some have none."""
     if isinstance(value, list | tuple):
         return " ".join(map(str, value))
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""The lexer's lookup tables, made from the definitions in `model` and Python's Unicode and HTML tables."""
+"""Make the lexer's lookup tables from the definitions in `model` and Python's Unicode and HTML tables."""
 
 from functools import lru_cache
 from html.entities import html5
@@ -15,7 +15,7 @@ from pagekin.hypertext.model import CharClass, classify
 
 
 def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
-    """An open-addressing table of the digests (0 = empty), and where each stands in it."""
+    """Return an open-addressing table of the digests (0 = empty), and where each stands in it."""
     digests = np.zeros(places, dtype=np.uint64)
     where = []
     for found in digests_of:
@@ -28,7 +28,7 @@ def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint
 
 
 def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
-    """Classes of all characters, in two levels: blocks of 256, equal ones stored once."""
+    """Return the classes of all characters, in two levels: blocks of 256, equal ones stored once."""
     unassigned = np.zeros(256, dtype=np.uint8)
     blocks: dict[bytes, int] = {unassigned.tobytes(): 0}
     index = np.zeros(0x1100, dtype=np.uint16)
@@ -44,7 +44,7 @@ def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
 
 @lru_cache(maxsize=1)
 def tables() -> Tables:
-    """The tables, made once per process (about a tenth of a second)."""
+    """Return the tables, made once per process (about a tenth of a second)."""
     lower = np.zeros(256, dtype=np.uint8)
     for code in range(128):
         if classify(code) is CharClass.WORD:

@@ -1,4 +1,4 @@
-"""Titles without what a whole host repeats in them: "std::any", not "std::any - cppreference.com"."""
+"""Shorten titles by what a whole host repeats in them: "std::any", not "std::any - cppreference.com"."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ _BORDER = re.compile(r"\s+[-–—|·»:]+\s+|\s*[|»]\s*|:\s+")
 
 
 def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
-    """(beginning, end) that at least half of the titles of a host have, with the sign that parts it; '' if there is none."""
+    """Return (beginning, end) that at least half of the titles of a host have, with their separators; '' if there is none."""
     begin: Counter[str] = Counter()
     end: Counter[str] = Counter()
     count = 0
@@ -33,7 +33,7 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
 
 
 class ShortTitles:
-    """The titles of a collection's pages, shortened; found for each host when it is first asked about."""
+    """The titles of a collection's pages, shortened; worked out for each host when it is first asked about."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -45,7 +45,7 @@ class ShortTitles:
         }
 
     def text(self, page: int) -> str:
-        """A page's title without the beginning and the end that its host repeats, unless nothing would be left."""
+        """Return a page's title without the beginning and the end that its host repeats, unless nothing would be left."""
         title = self._corpus.titles.text(page)
         begin, end = self._ends[host_of(self._corpus.page_url(page))]
         short = title.removesuffix(end)

@@ -1,4 +1,4 @@
-"""Words as people write them: DNA and England, where streams of words know only dna and england."""
+"""Write words as people do: DNA and England, where streams of words know only dna and england."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _ENDS = b".!?:;\n\r\"'()[]|\xe2\x80\x93\xe2\x80\x94\xe2\x80\xa2\xc2\xb7"
 
 
 def common_spellings(corpus: Corpus, words: Sequence[str], pages: Iterable[int]) -> list[str]:
-    """Each of some words in the form that it has most often on some pages; as it is, if it stands on none of them."""
+    """Return each of some words in the form that it has most often on some pages; as it is, if it stands on none of them."""
     numbers = {number: word for word in words if (number := corpus.term_number(word)) >= 0}
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
     if numbers:

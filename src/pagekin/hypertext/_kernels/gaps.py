@@ -1,4 +1,4 @@
-"""Rising positions to the bytes of their gaps, for many pages at once: what `streams.encode_gaps` does for one."""
+"""Code rising positions by their gaps, for many pages at once: what `streams.encode_gaps` does for one."""
 
 from pagekin.store import kernel
 
@@ -7,9 +7,9 @@ _LONG = 255
 
 @kernel
 def code_gaps(values, shift, ends, gaps, kinds, page_ends):
-    """Code the gaps between positions, values >> shift, each page's from zero; how many bytes, or more than fit.
+    """Code the gaps between positions, values >> shift, each page's from zero; return how many bytes, or more than fit.
 
-    `ends` tells where each page's values end, `page_ends` is told where its bytes do. The last byte of a gap goes
+    `ends` says where each page's values end, and `page_ends` gets where its bytes do. The last byte of a gap goes
     with a kind, the low byte of its value, unless `kinds` is empty; all others with 0. O(values + bytes).
     """
     at = i = 0

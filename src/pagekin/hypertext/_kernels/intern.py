@@ -1,4 +1,4 @@
-"""Byte strings to small numbers, in arrays: an open-addressing table over an arena."""
+"""Number byte strings in order of arrival: an open-addressing table over an arena."""
 
 import numpy as np
 
@@ -14,17 +14,17 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 def name_digest(name: bytes) -> int:
-    """The digest of an element's name: like `digest_of`, its length first (a name may end in zeros)."""
-    found = 0
+    """Return the digest of an element's name: like `digest_of`, its length first (a name may end in zeros)."""
+    digest = 0
     for part in (len(name), *(int.from_bytes(name[i : i + 8], "little") for i in range(0, len(name), 8))):
-        found = ((found ^ part) * _FACTOR) & 0xFFFFFFFFFFFFFFFF
-        found ^= found >> 32
-    return found
+        digest = ((digest ^ part) * _FACTOR) & 0xFFFFFFFFFFFFFFFF
+        digest ^= digest >> 32
+    return digest
 
 
 @kernel
 def slot_shift(places):
-    """How far to shift a digest to the right for its entry in `slots` with that many places."""
+    """Return how far to shift a digest to the right for its entry in `slots` with that many places."""
     shift = 65
     while places > 1:
         places >>= 1
@@ -33,30 +33,30 @@ def slot_shift(places):
 
 
 @kernel
-def mix(found, eight):
-    """The digest `found` of a string, with eight more bytes."""
-    found = (found ^ eight) * _MULTIPLIER
-    return found ^ (found >> _HALF)
+def mix(digest, eight):
+    """Return the digest of a string, given that of what stands before its last eight bytes."""
+    digest = (digest ^ eight) * _MULTIPLIER
+    return digest ^ (digest >> _HALF)
 
 
 @kernel
 def head(eight, length):
-    """The first `length` (1 to 8) of eight bytes, zeros after them."""
+    """Return the first `length` (1 to 8) of eight bytes, zeros after them."""
     spare = np.uint64(64 - 8 * length)
     return (eight << spare) >> spare
 
 
 @kernel
 def digest_of(data, start, length):
-    """The digest of data[start : start + length]; it tells strings of equal length up to eight apart."""
-    found = np.uint64(0)
+    """Return the digest of data[start : start + length]; it tells strings of equal length up to eight apart."""
+    digest = np.uint64(0)
     end = start + length
     while start + 8 <= end:
-        found = mix(found, wide.load(data, start))
+        digest = mix(digest, wide.load(data, start))
         start += 8
     if start < end:
-        found = mix(found, head(wide.load(data, start), end - start))
-    return found
+        digest = mix(digest, head(wide.load(data, start), end - start))
+    return digest
 
 
 @kernel
@@ -71,8 +71,8 @@ def same(data, start, other, length):
 
 
 @kernel
-def intern(length, found, slots, shift, bounds, arena, count):
-    """The number of the string that lies at the arena's end; `count`, and it stays there, if it is new.
+def intern(length, digest, slots, shift, bounds, arena, count):
+    """Return the number of the string that lies at the arena's end; `count`, and it stays there, if it is new.
 
     `bounds` holds where each string starts, and where the last ends: there the string to look up starts.
     `slots` has two places for each of 1 << (64 - shift) entries, at most half of them taken: digest; number +
@@ -80,17 +80,17 @@ def intern(length, found, slots, shift, bounds, arena, count):
     longer one is compared, too.
     """
     last = (_ONE << np.uint64(64 - shift)) - _ONE
-    place = found >> np.uint64(shift)
+    place = digest >> np.uint64(shift)
     fresh = bounds[count]
     while True:
         at = np.int64(place << _ONE)
         entry = slots[at + 1]
         if entry == 0:
-            slots[at] = found
+            slots[at] = digest
             slots[at + 1] = np.uint64(count + 1) | np.uint64(length) << _HALF
             bounds[count + 1] = fresh + length
             return np.int64(count)
-        if slots[at] == found and np.int64(entry >> _HALF) == length:
+        if slots[at] == digest and np.int64(entry >> _HALF) == length:
             number = np.int64(entry & _LOW) - 1
             if length <= 8 or same(arena, bounds[number], fresh, length):
                 return number
@@ -105,9 +105,9 @@ def refill(slots, bounds, arena, count):
     last = (_ONE << np.uint64(64 - shift)) - _ONE
     for number in range(count):
         length = bounds[number + 1] - bounds[number]
-        found = digest_of(arena, bounds[number], length)
-        place = found >> np.uint64(shift)
+        digest = digest_of(arena, bounds[number], length)
+        place = digest >> np.uint64(shift)
         while slots[np.int64(place << _ONE) + 1] != 0:
             place = (place + _ONE) & last
-        slots[np.int64(place << _ONE)] = found
+        slots[np.int64(place << _ONE)] = digest
         slots[np.int64(place << _ONE) + 1] = np.uint64(number + 1) | np.uint64(length) << _HALF

@@ -1,4 +1,4 @@
-"""Link addresses to the URLs they mean: the common forms, in arrays; all others are left to the URL library."""
+"""Resolve link addresses of the common forms to URLs; all others are left to the URL library."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _PATH, _QUERY, _HOST, _SCHEME = 1, 2, 4, 8
 
 
 def _classes():
-    """For each byte, where it may stand in a canonical URL as it is; and in a scheme, as written."""
+    """Return, for each byte, where it may stand in a canonical URL as it is, and in a scheme as written."""
     letters, digits = b"abcdefghijklmnopqrstuvwxyz", b"0123456789"
     classes = np.zeros(256, dtype=np.uint8)
     classes[list(letters + letters.upper() + digits + b"-._~!$&()*+,;=:@%/")] |= _PATH
@@ -39,7 +39,7 @@ def _lower(byte):
 
 @kernel
 def _kind(data, start, end):
-    """What the address data[start:end] is relative to."""
+    """Return what the address data[start:end] is relative to."""
     if start == end:
         return WHOLE
     first = data[start]
@@ -71,7 +71,7 @@ def link_kinds(data, bounds, kinds):
 
 @kernel
 def _host_end(data, start, end):
-    """Where the host of data[start:end], an absolute address, ends; -1 unless it is in canonical form already."""
+    """Return where the host of data[start:end], an absolute address, ends; -1 unless it is in canonical form already."""
     at = start + 4
     if data[start] != 104 or data[start + 1] != 116 or data[start + 2] != 116 or data[start + 3] != 112:
         return -1
@@ -96,7 +96,7 @@ def _host_end(data, start, end):
 
 @kernel
 def _append_path(data, at, end, arena, root, fresh):
-    """Resolve the path data[at:end] after the folder that arena[:fresh] ends with; the new end, or ODD.
+    """Resolve the path data[at:end] after the folder that arena[:fresh] ends with; return the new end, or ODD.
 
     `root` is where the path of what is in the arena begins, after its first slash.
     """
@@ -136,7 +136,7 @@ def _append_path(data, at, end, arena, root, fresh):
 
 @kernel
 def _write_url(kind, data, start, end, names, name, name_end, arena, fresh):
-    """Write the URL of an address in a context at arena[fresh:]; where it ends, or ODD."""
+    """Write the URL of an address in a context at arena[fresh:]; return where it ends, or ODD."""
     if kind == WHOLE and start < end:
         return ODD
     if kind == FIXED:
@@ -163,7 +163,7 @@ def _write_url(kind, data, start, end, names, name, name_end, arena, fresh):
 
 @kernel
 def resolve_links(cases, first, answers, kinds, hrefs, names, known, urls, state):
-    """Write the URL numbers of cases[first:] to `answers`; how many are done when a table has no room for more.
+    """Write the URL numbers of cases[first:] to `answers`; return how many are done when a table has no room for more.
 
     A case is the number of an address | that of its context << 32; `hrefs` and `names` are (data, bounds) of both.
     `known` holds two numbers for each entry, case + 1 and its answer; `urls` is a table of strings (see `intern`).
@@ -203,7 +203,7 @@ def resolve_links(cases, first, answers, kinds, hrefs, names, known, urls, state
 
 @kernel
 def _case_place(known, places, case):
-    """Where a case stands in `known`, or would."""
+    """Return where a case stands in `known`, or would."""
     place = np.int64((np.uint64(case) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (places - 1)
     while known[2 * place] != 0 and known[2 * place] != case + 1:
         place = (place + 1) & (places - 1)
@@ -221,7 +221,7 @@ def enter_cases(known, larger):
 
 @kernel
 def intern_strings(data, string_bounds, first, numbers, urls, state):
-    """Write the numbers of the given URLs from `first` on; how many are done when the table has no room for more."""
+    """Write the numbers of the given URLs from `first` on; return how many are done when the table has no room for more."""
     slots, bounds, arena = borrow(urls[0]), borrow(urls[1]), borrow(urls[2])
     shift = slot_shift(len(urls[0]))
     for i in range(first, len(numbers)):

@@ -11,7 +11,7 @@ NO_TAG, START, END, SKIPPED = range(4)
 
 @kernel
 def is_space(c):
-    """HTML white space."""
+    """Whether `c` is HTML white space."""
     return c <= 32 and (c == 32 or c == 10 or c == 9 or c == 13 or c == 12)
 
 
@@ -23,7 +23,7 @@ def ends_name(c):
 
 @kernel
 def lower(c):
-    """ASCII lower case."""
+    """Return `c` in ASCII lower case."""
     if 65 <= c <= 90:
         return c + 32
     return c
@@ -125,7 +125,7 @@ def opens_comment(html, pos, end):
 
 @kernel
 def after_comment(html, pos, end):
-    """The position after the declaration or comment at html[pos] == '<'; `end` if it never closes."""
+    """Return the position after the declaration or comment at html[pos] == '<'; `end` if it never closes."""
     if opens_comment(html, pos, end):
         i = pos + 4
         if i < end and html[i] == 62:
@@ -148,7 +148,7 @@ def after_comment(html, pos, end):
 
 @kernel
 def after_cdata(html, pos, end):
-    """The position after the "]]>" that ends the CDATA section whose content starts at `pos`; or `end`."""
+    """Return the position after the "]]>" that ends the CDATA section whose content starts at `pos`; or `end`."""
     while pos + 2 < end and not (html[pos] == 93 and html[pos + 1] == 93 and html[pos + 2] == 62):
         pos += 1
     return min(pos + 3, end)
@@ -171,7 +171,7 @@ def ends_raw(html, pos, end, name):
 
 @kernel
 def raw_end(html, pos, end, name):
-    """Where the raw text that starts at `pos` ends: at its end tag, or at `end`."""
+    """Return where the raw text that starts at `pos` ends: at its end tag, or at `end`."""
     while pos < end:
         if html[pos] == 60 and ends_raw(html, pos, end, name):
             return pos
@@ -194,7 +194,7 @@ def opens_name(html, pos, end, name):
 
 @kernel
 def script_end(html, pos, end, name):
-    """Where a script ends, by the rules for scripts hidden in comments (script data escaped states)."""
+    """Return where a script ends, by the rules for scripts hidden in comments (script data escaped states)."""
     escaped = 0
     while pos < end:
         c = html[pos]
@@ -219,7 +219,7 @@ def script_end(html, pos, end, name):
 
 @kernel
 def template_end(html, pos, end, template, script, style):
-    """The position after the `</template>` that closes the one whose content starts at `pos`."""
+    """Return the position after the `</template>` that closes the one whose content starts at `pos`."""
     depth = 1
     while pos < end:
         if html[pos] != 60:
@@ -246,5 +246,5 @@ def template_end(html, pos, end, template, script, style):
 
 @kernel
 def is_alnum(c):
-    """ASCII letter or digit."""
+    """Whether `c` is an ASCII letter or digit."""
     return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122

@@ -1,4 +1,4 @@
-"""Pages of parts taken apart: from one block of many pages' bytes to the arrays of a corpus."""
+"""Unpack pages of parts: from one block of many pages' bytes to the arrays of a corpus."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ _ANCHOR_BYTES = 13
 
 @kernel
 def _copied(source, start, count, target, at):
-    """Copy source[start : start + count] to target[at:]; where the copy ends."""
+    """Copy source[start : start + count] to target[at:]; return where the copy ends."""
     for i in range(count):
         target[at + i] = source[start + i]
     return at + count

@@ -1,4 +1,4 @@
-"""Many byte strings at once: sorted, gathered, and merged from several sorted lists.
+"""Sort and gather many byte strings at once, and merge several sorted lists.
 
 Strings are compared eight bytes at a time, so eight bytes after the last one are read, too.
 """
@@ -16,7 +16,7 @@ _FEW = 24  # as many are sorted by insertion
 
 @kernel
 def _key(data, start, length):
-    """The first eight bytes of a string of `length` as a number that orders as they do; zeros after its end."""
+    """Return the first eight bytes of a string of `length` as a number that orders as they do; zeros after its end."""
     if length <= 0:
         return np.uint64(0)
     eight = wide.load(data, start)
@@ -32,7 +32,7 @@ def _key(data, start, length):
 
 @kernel
 def _compare(data, start, length, other_data, other, other_length):
-    """-1, 0 or 1, as the first string comes before, equals or comes after the second."""
+    """Return -1, 0 or 1, as the first string comes before, equals or comes after the second."""
     shorter = min(length, other_length)
     at = 0
     while at + 8 <= shorter:
@@ -79,7 +79,7 @@ def _sort_keys(keys, order, low, high):
 
 @kernel
 def sort_strings(data, bounds, order, places):
-    """Sort the strings; how many distinct ones there are.
+    """Sort the strings; return how many distinct ones there are.
 
     `order` becomes the distinct strings' numbers in order, equal ones once, `places` the place of each string
     among them. Radix sort by eight bytes, each level by quicksort: O(bytes + n log n).
@@ -176,7 +176,7 @@ def _sink(heap, size, place, lists, cursors):
 
 @kernel
 def merge_strings(lists, cursors, heap, state, out, ends):
-    """Merge sorted lists of strings, until `out` or `ends` is full; how many distinct strings were written.
+    """Merge sorted lists of strings, until `out` or `ends` is full; return how many distinct strings were written.
 
     `lists` holds, for each, the addresses of its data, its bounds and the numbers (four bytes each) that its
     strings are to get, and how many strings there are. `state` is (lists left, distinct strings so far), and
@@ -215,5 +215,5 @@ def merge_strings(lists, cursors, heap, state, out, ends):
 
 @kernel
 def _start(ends, count):
-    """Where the last of `count` strings starts."""
+    """Return where the last of `count` strings starts."""
     return ends[count - 2] if count > 1 else 0

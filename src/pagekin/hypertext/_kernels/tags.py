@@ -63,7 +63,7 @@ _PUSHED = (_SPECIAL - {"hr"}) | {"a", "b", "em", "strong", "dfn", "svg", "legend
 
 
 def _bits(name: str) -> int:
-    """What the element of that name does."""
+    """Return what the element of that name does, as bits."""
     return (
         SPECIAL * (name in _SPECIAL)
         | SCOPE * (name in _SCOPE)

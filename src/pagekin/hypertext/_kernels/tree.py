@@ -1,4 +1,4 @@
-"""The stack of open elements and the list of formatting elements, as far as words and anchors depend on them.
+"""Keep the stack of open elements and the list of formatting elements, as far as words and anchors depend on them.
 
 This follows the WHATWG tree construction: implied end tags, scopes, the adoption agency (an element is taken
 out from between others instead of being cloned) and reconstruction of formatting. Elements that change
@@ -18,31 +18,31 @@ _DEEP = 32
 
 @kernel
 def element(depth, st):
-    """The open element at `depth` of the stack."""
+    """Return the open element at `depth` of the stack."""
     return st[s.STACK + 2 * depth]
 
 
 @kernel
 def entry_of(depth, st):
-    """The formatting entry of the open element at `depth`, or -1."""
+    """Return the formatting entry of the open element at `depth`, or -1."""
     return st[s.STACK + 2 * depth + 1]
 
 
 @kernel
 def listed(f, st):
-    """The element of formatting entry `f`, or MARK."""
+    """Return the element of formatting entry `f`, or MARK."""
     return st[s.FORMATTING + 3 * f]
 
 
 @kernel
 def depth_of(f, st):
-    """Where the element of formatting entry `f` is open, or -1."""
+    """Return where the element of formatting entry `f` is open, or -1."""
     return st[s.FORMATTING + 3 * f + 1]
 
 
 @kernel
 def anchor_of(f, st):
-    """The anchor that formatting entry `f` makes, or -1."""
+    """Return the anchor that formatting entry `f` makes, or -1."""
     return st[s.FORMATTING + 3 * f + 2]
 
 
@@ -62,7 +62,7 @@ def border(kind, ntok, st, ev):
 
 @kernel
 def border_here(kind, ntok, st, ev):
-    """`border` without its side effects."""
+    """Note a boundary as `border` does, without its side effects."""
     n = st[s.NEV]
     if st[s.LAST + kind] == ntok or n >= st[s.MAX_EVENTS]:
         return
@@ -109,7 +109,7 @@ def count_in(tag, step, st):
 
 @kernel
 def push(tag, entry, st):
-    """Open an element; False if the nesting limit is reached."""
+    """Open an element; return False if the nesting limit is reached."""
     sp = st[s.SP]
     if sp >= st[s.NESTING]:
         st[s.FLAGS] |= _DEEP
@@ -180,7 +180,7 @@ def pop_to(depth, ntok, st, an, ev):
 
 @kernel
 def find(tag, stop, st):
-    """The depth of the innermost open `tag` with no element with a bit of `stop` inside it; or -1."""
+    """Return the depth of the innermost open `tag` with no element with a bit of `stop` inside it; or -1."""
     i = st[s.SP] - 1
     while i >= 0:
         if element(i, st) == tag:
@@ -193,7 +193,7 @@ def find(tag, stop, st):
 
 @kernel
 def find_p(st):
-    """The depth of an open paragraph in button scope, or -1."""
+    """Return the depth of an open paragraph in button scope, or -1."""
     if st[s.PARAGRAPHS] == 0:
         return -1
     i = st[s.SP] - 1
@@ -208,7 +208,7 @@ def find_p(st):
 
 @kernel
 def find_cell(st):
-    """The depth of the innermost open cell or caption of the current table, or -1."""
+    """Return the depth of the innermost open cell or caption of the current table, or -1."""
     if st[s.TABLES] == 0:
         return -1
     i = st[s.SP] - 1
@@ -233,7 +233,7 @@ def reconstruct(st):
 
 @kernel
 def add_formatting(tag, anchor, st):
-    """Open a formatting element: on the stack and on the list. False if there is no room."""
+    """Open a formatting element: on the stack and on the list. Return False if there is no room."""
     if st[s.PENDING] != 0:
         reconstruct(st)
     nf = st[s.NF]
@@ -261,7 +261,7 @@ def add_formatting(tag, anchor, st):
 
 @kernel
 def end_formatting(tag, force, ntok, st, an, ev):
-    """The end tag of a formatting element: the adoption agency algorithm, without its clones.
+    """Act on the end tag of a formatting element: the adoption agency algorithm, without its clones.
 
     `force` closes it even out of scope, as a second `<a>` does.
     """
@@ -303,7 +303,7 @@ def end_formatting(tag, force, ntok, st, an, ev):
 
 @kernel
 def open_block(tag, ntok, st, an, ev):
-    """The start tag of an element that is no formatting element and is kept on the stack."""
+    """Act on the start tag of an element that is no formatting element and is kept on the stack."""
     b = st[s.BITS + tag]
     if tag == t.LI or tag == t.DD or tag == t.DT:
         i = st[s.SP] - 1
@@ -366,7 +366,7 @@ def open_block(tag, ntok, st, an, ev):
 
 @kernel
 def close_block(tag, ntok, st, an, ev):
-    """The end tag of an element that is no formatting element."""
+    """Act on the end tag of an element that is no formatting element."""
     b = st[s.BITS + tag]
     depth = -1
     if tag == t.P:
