@@ -182,7 +182,6 @@ def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> t
 
     rows = (matrix.offsets, matrix.terms, matrix.weights)
     slot_of = _slots(matrix)
-    columns = kernels.columns(*rows, slot_of, int(slot_of.max(initial=-1)) + 1)
     filled = np.diff(matrix.offsets) > 0
     sizes = np.zeros(len(bench.urls))
     if filled.any():
@@ -190,23 +189,26 @@ def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> t
         values = values if metric == "jaccard" else values * values
         sums = np.add.reduceat(values, matrix.offsets[:-1][filled])
         sizes[filled] = sums if metric == "jaccard" else np.sqrt(sums)
+    tiles, post_offsets, post_docs, post_weights = kernels.columns(*rows, slot_of, int(slot_of.max(initial=-1)) + 1)
+    code = kernels.JACCARD if metric == "jaccard" else kernels.COSINE
+    documents = kernels.Matrix(
+        matrix.offsets, matrix.terms, matrix.weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, code
+    )
     levels, total = bench.directory.depth + 1, len(bench.sources)
-    counts = [np.zeros((total, levels, levels), np.int64) for _ in range(3)]
-    orthogonal = np.zeros((total, 2), np.int64)
-    nearest, similarity = np.full((total, NEAREST), -1, np.int64), np.zeros((total, NEAREST), np.float32)
+    counts = _new_counts(total, levels)
+    classes = kernels.Classes(bench.class_offsets, bench.classes, bench.apart)
 
     def part(first: int, last: int) -> None:
         here = slice(first, last)
-        judge: Any = kernels.judge
-        judge(
-            bench.sources[here], *rows, slot_of, *columns, sizes,
-            kernels.JACCARD if metric == "jaccard" else kernels.COSINE, bench.class_offsets, bench.classes, bench.apart,
-            *(array[here] for array in counts), orthogonal[here], nearest[here], similarity[here],
-        )  # fmt: skip
+        kernels.judge(bench.sources[here], documents, classes, kernels.Counts(*(array[here] for array in counts)))
 
     for _range, _nothing in map_in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
         pass
-    return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
+    return (
+        PairCounts(counts.concordant, counts.discordant, counts.tied, counts.orthogonal),
+        counts.nearest,
+        counts.similarity,
+    )
 
 
 def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Array, Array]:
@@ -214,17 +216,31 @@ def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairC
     from pagekin.evaluation._kernels import judge as kernels
 
     levels, total = bench.directory.depth + 1, len(sources)
-    counts = [np.zeros((total, levels, levels), np.int64) for _ in range(3)]
-    orthogonal = np.zeros((total, 2), np.int64)
-    nearest, similarity = np.full((total, NEAREST), -1, np.int64), np.zeros((total, NEAREST), np.float32)
+    counts = _new_counts(total, levels)
+    classes = kernels.Classes(bench.class_offsets, bench.classes, bench.apart)
     for first in range(0, total, _BATCH):
         here = slice(first, first + _BATCH)
-        judge: Any = kernels.judge_rows
-        judge(
-            sources[here], np.ascontiguousarray(rows(sources[here]), np.float32), bench.class_offsets, bench.classes,
-            bench.apart, *(array[here] for array in counts), orthogonal[here], nearest[here], similarity[here],
-        )  # fmt: skip
-    return PairCounts(counts[0], counts[1], counts[2], orthogonal), nearest, similarity
+        found = np.ascontiguousarray(rows(sources[here]), np.float32)
+        kernels.judge_rows(sources[here], found, classes, kernels.Counts(*(array[here] for array in counts)))
+    return (
+        PairCounts(counts.concordant, counts.discordant, counts.tied, counts.orthogonal),
+        counts.nearest,
+        counts.similarity,
+    )
+
+
+def _new_counts(sources: int, levels: int) -> Any:
+    """Return counts for the kernels to fill, none counted yet."""
+    from pagekin.evaluation._kernels.judge import Counts
+
+    return Counts(
+        concordant=np.zeros((sources, levels, levels), np.int64),
+        discordant=np.zeros((sources, levels, levels), np.int64),
+        tied=np.zeros((sources, levels, levels), np.int64),
+        orthogonal=np.zeros((sources, 2), np.int64),
+        nearest=np.full((sources, NEAREST), -1, np.int64),
+        similarity=np.zeros((sources, NEAREST), np.float32),
+    )
 
 
 def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:

@@ -36,47 +36,36 @@ class Neighbours:
 def all_neighbours(
     index: RelatedIndex, documents: Array, k: int, fold: bool = True, alpha: float | None = None, threads: int = 1
 ) -> Iterator[Neighbours]:
-    """Answer for each document, in order: the same as one by one, many times faster."""
-    from pagekin.similarity._kernels.neighbours import neighbours
+    """The answer for each document, in order: the same as one by one, many times faster."""
+    from pagekin.similarity._kernels import neighbours as kernels
 
-    bags, lists = index.bags, index.index.arrays()
+    bags = index.bags
     offsets = bags.offsets.astype(np.int64)
     terms, weights = np.array(bags.terms), np.array(bags.weights)
-    sums = np.add.reduceat(weights, offsets[:-1], dtype=np.float64)
-    sketches = np.array(copy_sketches(index.corpus.kin))
-    pages = bags.pages(np.arange(len(index)))
-    near_copy = NEAR_COPY if fold else 0.0
-    wanted = first_depth(k) if fold else k
+    rows = kernels.BagRows(terms, weights, offsets, np.add.reduceat(weights, offsets[:-1], dtype=np.float64))
+    lists = kernels.Lists(*index.index.arrays())
+    copies = kernels.Copies(
+        bags.pages(np.arange(len(index))), np.array(copy_sketches(index.corpus.kin)), NEAR_COPY if fold else 0.0
+    )
+    wanted = looked_at(k) if fold else k
     depth = max(DEPTH, wanted)
     above = index.strategy.signature.alpha if alpha is None else alpha
-    room = [(np.zeros(len(index), np.int32), np.zeros(len(bags.hashes), np.float32)) for _ in range(threads)]
+    bounds = kernels.Bounds(depth, LIST_ENTRIES, float(above), k, wanted)
+    scratch = [
+        kernels.Scratch(np.zeros(len(index), np.int32), np.zeros(len(bags.hashes), np.float32)) for _ in range(threads)
+    ]
 
-    def batch(asked: Array) -> tuple[Array, Array, Array, Array]:
-        mine = room.pop()
-        width = depth if fold else k
-        out = (
-            np.zeros((len(asked), width), np.int64), np.zeros((len(asked), width)),
-            np.full((len(asked), width), -1, np.int64), np.zeros(len(asked), np.int64),
-        )  # fmt: skip
-        neighbours(
-            asked,
-            *lists,
-            terms,
-            weights,
-            offsets,
-            sums,
-            pages,
-            sketches,
-            depth,
-            LIST_ENTRIES,
-            above,
-            k,
-            near_copy,
-            wanted,
-            *mine,
-            *out,
+    def batch(asked: Array) -> Any:
+        mine = scratch.pop()
+        shape = (len(asked), depth if fold else k)
+        out = kernels.Ranked(
+            docs=np.zeros(shape, np.int64),
+            similarity=np.zeros(shape),
+            group=np.full(shape, -1, np.int64),
+            count=np.zeros(len(asked), np.int64),
         )
-        room.append(mine)
+        kernels.neighbours(asked, lists, rows, copies, bounds, mine, out)
+        scratch.append(mine)
         return out
 
     parts = [(documents[i : i + _BATCH].astype(np.int64),) for i in range(0, len(documents), _BATCH)]

@@ -1,7 +1,10 @@
-"""Similarities of pages to all others, and how well they agree with the pages' places in a directory."""
+"""Compare pages with all others, and count how well that agrees with the pages' places in a directory."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from pagekin.store import kernel
 
 JACCARD, COSINE = 0, 1
 TILE = 128
@@ -13,7 +16,72 @@ _BUCKETS = 1 << _DIGIT
 _LEVEL_BITS = 8
 
 
-@njit(cache=True, nogil=True)
+class Matrix(NamedTuple):
+    """Documents as a sparse matrix, by rows and by columns: terms with a slot in full, the others as postings."""
+
+    offsets: Any
+    """int64 (documents + 1)"""
+    terms: Any
+    """uint32 (entries)"""
+    weights: Any
+    """float32 (entries)"""
+    slot_of: Any
+    """int64 (terms): the slot of a common term, or -1."""
+    tiles: Any
+    """float32 (tiles, slots, TILE): the columns of common terms; document d is d % TILE of tile d // TILE."""
+    post_offsets: Any
+    """int64 (terms + 1)"""
+    post_docs: Any
+    """int32 (postings)"""
+    post_weights: Any
+    """float32 (postings)"""
+    sizes: Any
+    """float64 (documents): their sums (Jaccard) or norms (cosine)."""
+    metric: int
+
+
+class Classes(NamedTuple):
+    """The places of documents in a directory."""
+
+    offsets: Any
+    """int64 (documents + 1): document d is listed in classes[offsets[d]:offsets[d + 1]]; if in none, it takes no part."""
+    classes: Any
+    """int64"""
+    apart: Any
+    """int64 (classes, classes): familial distances."""
+
+
+class Counts(NamedTuple):
+    """What is counted for each source: pairs of documents by their familial distances, and the nearest documents."""
+
+    concordant: Any
+    """int64 (sources, levels, levels)"""
+    discordant: Any
+    """int64 (sources, levels, levels)"""
+    tied: Any
+    """int64 (sources, levels, levels)"""
+    orthogonal: Any
+    """int64 (sources, 2): documents of the same class, and those of them with similarity 0."""
+    nearest: Any
+    """int64 (sources, k)"""
+    similarity: Any
+    """float32 (sources, k): of the nearest."""
+
+
+class Scratch(NamedTuple):
+    """Room to work in."""
+
+    distance: Any
+    """int64 (documents)"""
+    row: Any
+    """int64 (classes)"""
+    keys: Any
+    """int64 (documents)"""
+    sorted_keys: Any
+    """int64 (documents)"""
+
+
+@kernel
 def _add_common(tile, slots, weights, metric, sums):
     """Add to `sums` (TILE) what a tile (terms, TILE) of common terms shares with a source that holds `slots`.
 
@@ -49,18 +117,15 @@ def _add_common(tile, slots, weights, metric, sums):
                 sums[k] += np.float64(a[k]) * np.float64(u)
 
 
-@njit(cache=True, nogil=True)
-def similarities(
-    sources, offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, metric, found
-):
+@kernel
+def similarities(sources, matrix, found):
     """Write the similarities of some documents, at most BLOCK, to every document to the rows of `found`.
 
-    Documents are rows of a sparse matrix (`offsets`, `terms`, `weights`). Its columns are given too: of common terms,
-    which have a slot, in full (`tiles`: tile, slot, document in the tile), of the others as postings (`post_*`). `sizes`
-    are the documents' sums (Jaccard) or norms (cosine). All is added up in double precision, in one order for all
-    documents, so equal bags are equally similar. Cost: the documents, at vector speed, for each common term of the
-    source, and the postings of its other terms.
+    All is added up in double precision, in one order for all documents, so equal bags are equally similar. Cost: the
+    documents, at vector speed, for each common term of the source, and the postings of its other terms.
     """
+    offsets, terms, weights, slot_of = matrix.offsets, matrix.terms, matrix.weights, matrix.slot_of
+    tiles, metric = matrix.tiles, matrix.metric
     slots = np.empty((len(sources), tiles.shape[1]), dtype=np.int64)
     common = np.empty((len(sources), tiles.shape[1]), dtype=np.float32)
     counts = np.zeros(len(sources), dtype=np.int64)
@@ -80,25 +145,31 @@ def similarities(
             _add_common(tiles[t], slots[s, : counts[s]], common[s, : counts[s]], metric, sums)
             found[s, first : first + here] = sums[:here]
     for s in range(len(sources)):
-        row = found[s]
-        for i in range(offsets[sources[s]], offsets[sources[s] + 1]):
-            term, weight = terms[i], weights[i]
-            if metric == JACCARD:
-                for k in range(post_offsets[term], post_offsets[term + 1]):
-                    row[post_docs[k]] += np.float64(post_weights[k] if post_weights[k] < weight else weight)
-            else:
-                for k in range(post_offsets[term], post_offsets[term + 1]):
-                    row[post_docs[k]] += np.float64(post_weights[k]) * np.float64(weight)
-        size = sizes[sources[s]]
+        _add_rare(sources[s], matrix, found[s])
+        size, row = matrix.sizes[sources[s]], found[s]
         for d in range(documents):
             if row[d] > 0:
                 if metric == JACCARD:
-                    row[d] /= size + sizes[d] - row[d]
+                    row[d] /= size + matrix.sizes[d] - row[d]
                 else:
-                    row[d] /= size * sizes[d]
+                    row[d] /= size * matrix.sizes[d]
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _add_rare(source, matrix, row):
+    """Add to a row what its documents share with the source in terms that have postings."""
+    docs, values = matrix.post_docs, matrix.post_weights
+    for i in range(matrix.offsets[source], matrix.offsets[source + 1]):
+        term, weight = matrix.terms[i], matrix.weights[i]
+        if matrix.metric == JACCARD:
+            for k in range(matrix.post_offsets[term], matrix.post_offsets[term + 1]):
+                row[docs[k]] += np.float64(values[k] if values[k] < weight else weight)
+        else:
+            for k in range(matrix.post_offsets[term], matrix.post_offsets[term + 1]):
+                row[docs[k]] += np.float64(values[k]) * np.float64(weight)
+
+
+@kernel
 def _sort(keys, room, count):
     """Sort the first `count` of `keys` into `room`, by all but the lowest _LEVEL_BITS bits: radix sort, least digit first."""
     places = np.empty(_BUCKETS, dtype=np.int64)
@@ -117,7 +188,7 @@ def _sort(keys, room, count):
         keys, room = room, keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_pairs(found, distance, source, keys, room, concordant, discordant, tied):
     """Add to the counts of pairs of documents by their familial distances i < j: `concordant[i, j]` and so on.
 
@@ -163,79 +234,64 @@ def count_pairs(found, distance, source, keys, room, concordant, discordant, tie
         start = last
 
 
-@njit(cache=True, nogil=True)
-def judge(
-    sources, offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, metric, class_offsets,
-    classes, apart, concordant, discordant, tied, orthogonal, nearest, nearest_similarity,
-):  # fmt: skip
-    """Judge the documents `sources`: pairs by familial distance, orthogonal documents of the same class, the nearest.
-
-    Document d is listed in classes[class_offsets[d]:class_offsets[d + 1]] (none: it takes no part), and `apart` holds the
-    familial distances of classes. `orthogonal[s]` is (documents of the same class, those of them with similarity 0).
-    The first arguments are those of `similarities`.
-    """
-    documents = len(offsets) - 1
+@kernel
+def judge(sources, matrix, classes, counts):
+    """Judge the documents `sources` (int64): pairs by familial distance, orthogonal documents of a class, the nearest."""
+    documents = len(matrix.offsets) - 1
     found = np.empty((BLOCK, documents), dtype=np.float64)
     rounded = np.empty(documents, dtype=np.float32)
-    keys, room = np.empty(documents, dtype=np.int64), np.empty(documents, dtype=np.int64)
-    distance = np.empty(documents, dtype=np.int64)
-    row = np.empty(len(apart), dtype=np.int64)
+    scratch = _scratch(documents, len(classes.apart))
     for s in range(len(sources)):
-        source = sources[s]
         if s % BLOCK == 0:
-            similarities(
-                sources[s : s + BLOCK], offsets, terms, weights, slot_of, tiles, post_offsets, post_docs, post_weights,
-                sizes, metric, found,
-            )  # fmt: skip
+            similarities(sources[s : s + BLOCK], matrix, found)
         rounded[:] = found[s % BLOCK]
-        _judge_one(
-            rounded, source, class_offsets, classes, apart, distance, row, keys, room, concordant[s], discordant[s],
-            tied[s], orthogonal[s], nearest[s], nearest_similarity[s],
-        )  # fmt: skip
+        _judge_one(rounded, sources[s], classes, scratch, s, counts)
 
 
-@njit(cache=True, nogil=True)
-def judge_rows(
-    sources, found, class_offsets, classes, apart, concordant, discordant, tied, orthogonal, nearest, nearest_similarity
-):
+@kernel
+def judge_rows(sources, found, classes, counts):
     """Judge the documents `sources` as `judge` does, by given similarities: `found[s]` to all documents (float32)."""
-    documents = found.shape[1]
-    keys, room = np.empty(documents, dtype=np.int64), np.empty(documents, dtype=np.int64)
-    distance = np.empty(documents, dtype=np.int64)
-    row = np.empty(len(apart), dtype=np.int64)
+    scratch = _scratch(found.shape[1], len(classes.apart))
     for s in range(len(sources)):
-        _judge_one(
-            found[s], sources[s], class_offsets, classes, apart, distance, row, keys, room, concordant[s], discordant[s],
-            tied[s], orthogonal[s], nearest[s], nearest_similarity[s],
-        )  # fmt: skip
+        _judge_one(found[s], sources[s], classes, scratch, s, counts)
 
 
-@njit(cache=True, nogil=True)
-def _judge_one(
-    found, source, class_offsets, classes, apart, distance, row, keys, room, concordant, discordant, tied, orthogonal,
-    nearest, nearest_similarity,
-):  # fmt: skip
-    """Judge one source by its similarities to all documents; `distance`, `row`, `keys` and `room` are room to work in."""
-    depth = len(concordant) - 1
+@kernel
+def _scratch(documents, classes):
+    """Return room for `_judge_one` to work in."""
+    return Scratch(
+        np.empty(documents, dtype=np.int64),
+        np.empty(classes, dtype=np.int64),
+        np.empty(documents, dtype=np.int64),
+        np.empty(documents, dtype=np.int64),
+    )
+
+
+@kernel
+def _judge_one(found, source, classes, scratch, s, counts):
+    """Judge one document, `source`, by its similarities `found` to all documents; write to place `s` of the counts."""
+    distance, row, apart = scratch.distance, scratch.row, classes.apart
+    depth = counts.concordant.shape[1] - 1
     for c in range(len(apart)):
         row[c] = depth
-        for k in range(class_offsets[source], class_offsets[source + 1]):
-            row[c] = min(row[c], apart[classes[k], c])
+        for k in range(classes.offsets[source], classes.offsets[source + 1]):
+            row[c] = min(row[c], apart[classes.classes[k], c])
     for d in range(len(found)):
         distance[d] = -1
-        if class_offsets[d] < class_offsets[d + 1]:
+        if classes.offsets[d] < classes.offsets[d + 1]:
             distance[d] = depth
-            for k in range(class_offsets[d], class_offsets[d + 1]):
-                distance[d] = min(distance[d], row[classes[k]])
-    count_pairs(found, distance, source, keys, room, concordant, discordant, tied)
+            for k in range(classes.offsets[d], classes.offsets[d + 1]):
+                distance[d] = min(distance[d], row[classes.classes[k]])
+    concordant, discordant, tied = counts.concordant[s], counts.discordant[s], counts.tied[s]
+    count_pairs(found, distance, source, scratch.keys, scratch.sorted_keys, concordant, discordant, tied)
     for d in range(len(found)):
         if distance[d] == 0 and d != source:
-            orthogonal[0] += 1
-            orthogonal[1] += found[d] == 0.0
-    _nearest(found, distance, source, nearest, nearest_similarity)
+            counts.orthogonal[s, 0] += 1
+            counts.orthogonal[s, 1] += found[d] == 0.0
+    _nearest(found, distance, source, counts.nearest[s], counts.similarity[s])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(found, distance, source, nearest, similarity):
     """Write the documents that take part with the greatest similarities, the first of equals first; -1 where none is left."""
     k = len(nearest)
@@ -255,7 +311,7 @@ def _nearest(found, distance, source, nearest, similarity):
         filled = min(filled + 1, k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def columns(offsets, terms, weights, slot_of, slots):
     """Return (tiles, offsets, documents, weights): the columns of a matrix given by document, as `similarities` wants them.
 
