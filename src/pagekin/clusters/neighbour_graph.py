@@ -157,14 +157,11 @@ def nearest_pages(
     sums = np.bincount(documents, matrix.weights, rows).astype(np.float32)
     near, similarity = np.full((rows, width), -1, np.int64), np.zeros((rows, width), np.float32)
     shared = [np.zeros(rows, np.float32) for _ in range(threads)]
-    search: Any = kernels.nearest_rows
+    bags = kernels.Matrix(matrix.offsets, matrix.terms, matrix.weights, sums, ends, places, values)
 
     def part(first: int, last: int) -> None:
         mine = shared.pop()
-        search(
-            first, last, matrix.offsets, matrix.terms, matrix.weights, sums, ends, places, values, width, mine,
-            near[first:last], similarity[first:last],
-        )  # fmt: skip
+        kernels.nearest_rows(first, last, bags, mine, near[first:last], similarity[first:last])
         shared.append(mine)
 
     parts = [(i, min(i + _ROWS, rows)) for i in range(0, rows, _ROWS)]

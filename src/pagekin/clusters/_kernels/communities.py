@@ -1,29 +1,52 @@
-"""Nearest pages by their bags, and communities of a weighted graph by the Leiden method (Traag, Waltman, van Eck 2019)."""
+"""Find the nearest pages by their bags, and communities of a graph by the Leiden method (Traag, Waltman, van Eck 2019)."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from pagekin.store import kernel
 
 
-@njit(cache=True, nogil=True)
-def nearest_rows(first, last, offsets, terms, weights, sums, ends, places, values, k, shared, found, similarity):
-    """Write the `k` rows most similar to each of rows first..last - 1, by weighted Jaccard, nearest first.
+class Matrix(NamedTuple):
+    """Bags of pages by rows and by columns; columns that are left out are empty."""
 
-    Column c of the matrix is places[ends[c]:ends[c + 1]] with `values`; columns that are left out are empty. `sums` are
-    the rows' whole weights. `shared` (rows) is zero and is left so. Of equally similar rows the first one counts.
-    `found` (last - first, k) has -1 where there are no more. Cost: the lengths of all columns of a row's terms.
+    offsets: Any
+    """int64 (rows + 1)"""
+    terms: Any
+    """uint32 (entries)"""
+    weights: Any
+    """float32 (entries)"""
+    sums: Any
+    """float32 (rows): the rows' whole weights."""
+    ends: Any
+    """int64 (columns + 1): column c is places[ends[c]:ends[c + 1]]."""
+    places: Any
+    """int32: the rows of each column's entries, rising."""
+    values: Any
+    """float32: their weights."""
+
+
+@kernel
+def nearest_rows(first, last, matrix, shared, nearest, similarity):
+    """Write the rows most similar to each of rows first..last - 1, by weighted Jaccard, nearest first.
+
+    `shared` (float32, rows) is zero and is left so. Of equally similar rows the first one counts. `nearest` (int64, last -
+    first, k) has -1 where there are no more, `similarity` (float32) is as large. Cost: the lengths of all columns of a
+    row's terms.
     """
+    sums, k = matrix.sums, nearest.shape[1]
     touched = np.empty(len(sums), np.int64)
     for row in range(first, last):
         n = 0
-        for i in range(offsets[row], offsets[row + 1]):
-            mine = weights[i]
-            for j in range(ends[terms[i]], ends[terms[i] + 1]):
-                other = places[j]
+        for i in range(matrix.offsets[row], matrix.offsets[row + 1]):
+            mine, term = matrix.weights[i], matrix.terms[i]
+            for j in range(matrix.ends[term], matrix.ends[term + 1]):
+                other = matrix.places[j]
                 if shared[other] == 0:
                     touched[n] = other
                     n += 1
-                shared[other] += min(mine, values[j])
-        best, score = found[row - first], similarity[row - first]
+                shared[other] += min(mine, matrix.values[j])
+        best, score = nearest[row - first], similarity[row - first]
         size = 0
         for t in range(n):
             other = touched[t]
@@ -42,12 +65,12 @@ def nearest_rows(first, last, offsets, terms, weights, sums, ends, places, value
             score[at], best[at] = value, other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_nodes(offsets, others, weights, strength, total, resolution, order, labels):
     """Move nodes, in `order`, to the neighbouring community that adds most to the modularity, until none gains.
 
     A node is looked at again when a neighbour leaves its community. `labels` are below the number of nodes and are
-    changed; of equally good communities the node's own, then the smallest counts. Returns how many moves were made.
+    changed; of equally good communities the node's own, then the smallest counts. Return how many moves were made.
     Cost: a few times the number of edges.
     """
     n = len(strength)
@@ -114,7 +137,7 @@ def move_nodes(offsets, others, weights, strength, total, resolution, order, lab
     return moves
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refine(offsets, others, weights, strength, total, resolution, order, labels, refined):
     """Write to `refined` parts of the communities `labels`, each connected inside: what is merged in the next round.
 

@@ -1,10 +1,11 @@
-"""Complete-link clustering by a matrix of similarities."""
+"""Cluster by complete link, from a matrix of similarities."""
 
 import numpy as np
-from numba import njit
+
+from pagekin.store import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def complete_link(similarity, pairs, merged):
     """Merge clusters until one is left, in an order of its own; the callers sort the merges by (-similarity, pair).
 

@@ -1,9 +1,11 @@
-"""Many membership filters asked for a few keys."""
+"""Ask many membership filters for a few keys."""
 
-from numba import njit, uint64
+from numba import uint64
+
+from pagekin.store import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def probe_filters(data, starts, bits, mixed, held):
     """Write to `held` (filters, keys) whether each filter, of `bits` bits from byte `starts` of `data`, may hold each key.
 

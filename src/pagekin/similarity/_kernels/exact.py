@@ -1,9 +1,9 @@
-"""The overlap of one bag with many, compiled."""
+"""Compute the overlap of one bag with many."""
 
-from numba import njit
+from pagekin.store import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def overlaps(table, terms, weights, offsets, documents, shared, sums):
     """Write Σ min(table, bag) and Σ bag of each document's bag. Cost: the documents' terms, two reads each.
 
