@@ -1,11 +1,10 @@
-"""Signatures of real-valued bags by throwing darts, many bags at a time. `similarity.darts` says how and why."""
-
-from typing import Any
+"""Sign real-valued bags by throwing darts, many bags at a time. `similarity.darts` says how and why."""
 
 import numpy as np
-from llvmlite import ir
-from numba import float64, int64, njit, types, uint64
-from numba.extending import intrinsic
+from numba import float64, int64, uint64
+
+from pagekin.similarity._kernels.dart_block import BLOCK, throw_block
+from pagekin.store import kernel
 
 # The definition's constants, as `similarity.darts` has them.
 GOLDEN = uint64(0x9E3779B97F4A7C15)
@@ -18,79 +17,22 @@ _ONE = uint64(0x3FF0000000000000)
 _LOG2E = 1.4426950408889634
 _ROUND = 1.5 * 2**52
 _PIECE = 512.0
-_BLOCK = 8
 _ROOM = 2048  # darts on their way to their positions; 16 kB stay in the nearest cache
 
 
-@intrinsic
-def _bits(_typing: Any, value: Any) -> Any:
+@kernel(inline=True)
+def _bits(value):
     """Return a double's 64 bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.uint64))
-
-    return types.uint64(types.float64), generate
+    return np.float64(value).view(np.uint64)
 
 
-@intrinsic
-def _double(_typing: Any, bits: Any) -> Any:
+@kernel(inline=True)
+def _double(bits):
     """Return the double with these 64 bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.float64))
-
-    return types.float64(types.uint64), generate
+    return np.uint64(bits).view(np.float64)
 
 
-@intrinsic
-def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) -> Any:
-    """Return (how many of a term's next eight darts lie below its weight, what is left of `rest` after them).
-
-    Writes the eight to `queue` from `place` on: those below the weight come first. Written as eight lanes because the
-    compiler does not find them itself; any processor runs it, in as many steps as it needs.
-    """
-    lanes = range(_BLOCK)
-    index, word = ir.IntType(32), ir.IntType(64)
-    words, doubles = ir.VectorType(word, _BLOCK), ir.VectorType(ir.DoubleType(), _BLOCK)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def shuffle(one: Any, other: Any, chosen: list[int]) -> Any:
-            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(index, _BLOCK), chosen))
-
-        def everywhere(value: Any, kind: Any) -> Any:
-            nothing = ir.Constant(kind, ir.Undefined)
-            return shuffle(builder.insert_element(nothing, value, index(0)), nothing, [0] * _BLOCK)
-
-        def constant(value: int) -> Any:
-            return ir.Constant(words, [value] * _BLOCK)
-
-        def fold(value: Any, distance: int) -> Any:
-            return builder.xor(value, builder.lshr(value, constant(distance)))
-
-        state, rest, queue, place = args
-        steps = ir.Constant(words, [int(GOLDEN) * (lane + 1) % 2**64 for lane in lanes])
-        dart = builder.add(everywhere(state, words), steps)
-        dart = builder.mul(fold(dart, 30), constant(int(_FIRST)))
-        dart = builder.mul(fold(dart, 27), constant(int(_SECOND)))
-        dart = fold(dart, 31)
-        data = context.make_array(signature.args[2])(context, builder, queue).data
-        builder.store(dart, builder.bitcast(builder.gep(data, [place]), words.as_pointer()), align=8)
-        u = builder.or_(builder.and_(builder.shl(dart, constant(12)), constant(int(_GAP))), constant(int(_ONE)))
-        u = builder.fsub(builder.bitcast(u, doubles), ir.Constant(doubles, [1 - 2.0**-25] * _BLOCK))
-        ones = ir.Constant(doubles, [1.0] * _BLOCK)
-        for k in (1, 2, 4):
-            # The later half of each 2 k lanes is multiplied by the last of the earlier half.
-            u = builder.fmul(u, shuffle(u, ones, [lane // k * k - 1 if lane & k else _BLOCK for lane in lanes]))
-        left = builder.fmul(everywhere(rest, doubles), u)
-        hits = builder.bitcast(builder.fcmp_ordered(">=", left, ones), ir.IntType(_BLOCK))
-        count = builder.zext(builder.ctpop(hits), word)
-        last = builder.extract_element(left, index(_BLOCK - 1))
-        return context.make_tuple(builder, signature.return_type, [count, last])
-
-    return types.Tuple((types.int64, types.float64))(types.uint64, types.float64, queue, types.intp), generate
-
-
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def mix64(value):
     """Mix a 64-bit number: a bijection that leaves no pattern; `bags.words` has it for numpy."""
     z = (value ^ (value >> uint64(30))) * _FIRST
@@ -98,7 +40,7 @@ def mix64(value):
     return z ^ (z >> uint64(31))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _exp(level, powers):
     """Return e^level for levels from 0 to 512."""
     p1, p2, p3, p4, p5, p6 = powers
@@ -109,7 +51,7 @@ def _exp(level, powers):
     return _double(_bits(value * y + 1.0) + (_bits(rounded) << uint64(52)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_darts(weights, seed, reach, powers, state, rest, hit):
     """Mark in `hit[i]` whether the first dart of term i lies below its weight; count the weights beyond one piece.
 
@@ -125,7 +67,7 @@ def _first_darts(weights, seed, reach, powers, state, rest, hit):
     return beyond
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _settle(queue, waiting, best):
     """Take the waiting darts to their positions: `best[j]` becomes the least dart of position j."""
     m = uint64(len(best))
@@ -135,24 +77,24 @@ def _settle(queue, waiting, best):
         best[j] = min(best[j], dart)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _throw_piece(state, level, rest, queue, waiting, best):
     """Add the darts of one piece of a term's axis, e^level = rest, to those that wait; return how many wait."""
     # The blocks that will do mostly, so that the processor need not guess from each whether it is the last: what it
     # drops after a wrong guess is dearer than a block too many, in which no dart lies below the weight.
-    blocks = 1 + int64(level * (1.2 / _BLOCK))
+    blocks = 1 + int64(level * (1.2 / BLOCK))
     while blocks > 0 or rest >= 1.0:
-        if waiting > _ROOM - _BLOCK:
+        if waiting > _ROOM - BLOCK:
             _settle(queue, waiting, best)
             waiting = 0
-        count, rest = _throw_block(state, rest, queue, waiting)
+        count, rest = throw_block(state, rest, queue, waiting)
         waiting += count
-        state += uint64(_BLOCK) * GOLDEN
+        state += uint64(BLOCK) * GOLDEN
         blocks -= 1
     return waiting
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _throw(weights, seed, reach, powers, state, rest, hit, chosen, queue, best):
     """Throw one layer's darts at a bag of these weights, whose terms have the hashes `state`.
 
@@ -181,7 +123,7 @@ def _throw(weights, seed, reach, powers, state, rest, hit, chosen, queue, best):
     _settle(queue, waiting, best)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sign_by_darts(terms, weights, offsets, hashes, seed, reach, later, layers, powers, out):
     """Write the signature of each bag i, [offsets[i], offsets[i + 1]), to out[i].
 
