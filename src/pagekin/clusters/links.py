@@ -126,9 +126,9 @@ def _part_progress(first: float, last: float, progress: Callable[[float], None])
 
 def _parts(graph: Graph) -> list[Array]:
     """Divide the nodes into parts without links between them; parts of a few pages are taken together."""
-    from pagekin.clusters._kernels.paths import label_parts
+    from pagekin.clusters._kernels.paths import Links, label_parts
 
-    labels = label_parts(graph.in_offsets, graph.in_sources, graph.out_offsets, graph.out_targets)
+    labels = label_parts(Links(graph.in_offsets, graph.in_sources, graph.out_offsets, graph.out_targets))
     sizes = np.bincount(labels)
     batches = np.cumsum(np.where(sizes < SMALL, sizes, 0)) // SMALL
     groups = np.where(sizes < SMALL, batches, len(graph) + np.arange(len(sizes)))[labels]
@@ -187,9 +187,10 @@ class _Side:
         reach = self.far if self.by_union else self.count
         levels = self.levels if with_changes else 0
         self.steps = np.empty((self.count, self.count), dtype=np.uint8)
+        links = self.paths.Links(back[0], back[1], ahead[0], ahead[1])
 
         def survey(a: int, b: int) -> tuple[Array, ...]:
-            self.steps[a:b], *rest = self.paths.survey(a, b, *back, *ahead, levels, reach, self.far)
+            self.steps[a:b], *rest = self.paths.survey(a, b, links, levels, reach, self.far)
             return tuple(rest)
 
         parts = []
@@ -238,20 +239,17 @@ class _Side:
     def _by_rows(self, reached: Array, weight: float, out: Array) -> None:
         """Follow the paths from the pages near each page: for webs with few paths."""
         starts = np.concatenate([[0], np.cumsum(reached)])
-        pages, lengths = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=np.uint8)
-        _run(
-            self.threads,
-            lambda a, b: self.kernels.list_reached(a, b, self.steps, starts, pages, lengths),
-            self.count,
-            ROWS,
-        )
+        paths = self.kernels.Reached(starts, np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=np.uint8))
+        _run(self.threads, lambda a, b: self.kernels.list_reached(a, b, self.steps, paths), self.count, ROWS)
         order = np.argsort(self.blockers, kind="stable")
         offsets = np.searchsorted(self.blockers[order], np.arange(self.count + 1))
-        changes = offsets, self.targets[order], self.at[order], self.changes[order]
+        avoided = self.kernels.Changes(
+            offsets, self.targets[order], self.at[order], self.changes[order], self.lost[order]
+        )
 
         def add(a: int, b: int) -> None:
             self.kernels.halves_of_ancestors(
-                a, b, self.steps, starts, pages, lengths, self.totals, self.levels, self.far, *changes, weight, out
+                a, b, self.steps, self.totals, paths, avoided, self.levels, self.far, weight, out
             )
 
         for (_, b), _made in map_in_order(self.threads, add, _ranges(self.count, ROWS)):
@@ -264,11 +262,11 @@ class _Side:
         first, second = np.minimum(self.targets, self.blockers), np.maximum(self.targets, self.blockers)
         order = np.argsort(first, kind="stable")
         offsets = np.searchsorted(first[order], np.arange(self.count + 1))
-        changes = offsets, second[order], self.at[order], self.changes[order], self.lost[order]
-        known = self.steps, bits, tops, self.totals, self.near, self.levels, self.far, self.by_union
+        avoided = self.kernels.Changes(offsets, second[order], self.at[order], self.changes[order], self.lost[order])
+        known = self.kernels.Ancestors(self.steps, bits, tops, self.totals, self.near)
 
         def add(a: int, b: int) -> None:
-            self.kernels.common_ancestors(a, b, *known, *changes, weight, out)
+            self.kernels.common_ancestors(a, b, known, avoided, self.levels, self.far, self.by_union, weight, out)
 
         for (_, b), _made in map_in_order(self.threads, add, _ranges(self.count, TILE)):
             self.progress(SEARCH + (1 - SEARCH) * (1 - (1 - b / self.count) ** 2))

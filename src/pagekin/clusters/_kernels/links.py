@@ -1,28 +1,81 @@
-"""What pairs of pages have in common: ancestors, and paths between them, given all shortest paths.
+"""Add up what pairs of pages have in common: ancestors, and paths between them, given all shortest paths.
 
 Everything is said of ancestors. For descendants, the arrays of links in and out change places.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types, uint64
-from numba.extending import intrinsic
+from numba import uint64
 
 from pagekin.clusters._kernels.paths import NONE
+from pagekin.store import kernel
 
 
-@intrinsic
-def _ones(_typing: Any, _word: Any) -> Any:
-    """Count the bits of a word that are set."""
+class Ancestors(NamedTuple):
+    """What is known of the ancestors of all pages."""
 
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
+    steps: Any
+    """uint8 (pages, pages): from page x to page i at [i, x]; NONE if there is no path."""
+    bits: Any
+    """uint64 (pages, most steps, words): the pages at each number of steps, as `spread` writes them."""
+    tops: Any
+    """int64 (pages): the most steps to each page."""
+    totals: Any
+    """int64 (pages, levels + 2): pages within d steps, and in the last place all with a path; see `list_nearest`."""
+    near: Any
+    """int32 (pages, room): the nearest ancestors."""
 
-    return types.uint64(types.uint64), generate
+
+class Changes(NamedTuple):
+    """What avoiding a page changes, listed for page i from offsets[i] to offsets[i + 1]."""
+
+    offsets: Any
+    """int64 (pages + 1)"""
+    others: Any
+    """int32: the other page of the pair."""
+    at: Any
+    """uint8: the level that changes."""
+    changes: Any
+    """float64: by how much its sum changes."""
+    lost: Any
+    """int32: how many of its pages lose their path."""
 
 
-@njit(cache=True, nogil=True)
+class Reached(NamedTuple):
+    """The pages with a path from page x, from starts[x] to starts[x + 1], the nearest first."""
+
+    starts: Any
+    """int64 (pages + 1)"""
+    pages: Any
+    """int32"""
+    lengths: Any
+    """uint8: the steps of each path."""
+
+
+class Sums(NamedTuple):
+    """What a pair of pages has in common, and powers of 1/2; zero before and after."""
+
+    sums: Any
+    """float64 (levels + 1): what the pages of each level contribute."""
+    common: Any
+    """int64 (levels + 1): how many they are."""
+    shared: Any
+    """int64 (far + 2): how many common ancestors there are, by the greater distance."""
+    power: Any
+    """float64 (far + 2)"""
+
+
+@kernel(inline=True)
+def _ones(word):
+    """Count the bits of a word that are set; the compiler knows this form, and makes one instruction of it."""
+    pairs = word - ((word >> uint64(1)) & uint64(0x5555555555555555))
+    fours = (pairs & uint64(0x3333333333333333)) + ((pairs >> uint64(2)) & uint64(0x3333333333333333))
+    eights = (fours + (fours >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
+    return (eights * uint64(0x0101010101010101)) >> uint64(56)
+
+
+@kernel
 def spread(begin, end, steps, bits):
     """Set bit x of bits[i, d - 1] for pages i from `begin` to `end` and x with d steps to i, d from 1 to bits.shape[1]."""
     for i in range(begin, end):
@@ -32,7 +85,7 @@ def spread(begin, end, steps, bits):
                 bits[i, d - 1, x >> 6] |= uint64(1) << uint64(x & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_nearest(begin, end, steps, levels, totals, near):
     """Count the pages within d steps of pages i from `begin` to `end` in totals[i, d], and list the nearest in near[i].
 
@@ -57,9 +110,10 @@ def list_nearest(begin, end, steps, levels, totals, near):
                 starts[d] += 1
 
 
-@njit(cache=True, nogil=True)
-def _count_bits(mine, other, top, levels, power, sums, common, shared):
+@kernel
+def _count_bits(mine, other, top, levels, found):
     """Add up, for each level, what its pages contribute and how many there are, by bits; `shared` by the greater distance."""
+    power = found.power
     for level in range(1, min(levels, top) + 1):
         a, b = mine[level - 1], other[level - 1]
         for far in range(level, top + 1):
@@ -68,70 +122,74 @@ def _count_bits(mine, other, top, levels, power, sums, common, shared):
             for w in range(len(a)):
                 ones += _ones((a[w] & d[w]) | (c[w] & b[w]))
             seen = np.int64(ones)
-            sums[level] += seen * power[level] * power[far]
-            common[level] += seen
-            shared[far] += seen
+            found.sums[level] += seen * power[level] * power[far]
+            found.common[level] += seen
+            found.shared[far] += seen
 
 
-@njit(cache=True, nogil=True)
-def _count_listed(pages, mine, other, levels, least, power, sums, common, shared):
+@kernel
+def _count_listed(pages, mine, other, levels, least, found):
     """Add up as `_count_bits` does, by a list of pages: of those on the level, and at least `least` steps from `mine`."""
     for x in pages:
         p, q = mine[x], other[x]
         level, far = min(p, q), max(p, q)
         if level != 0 and far != NONE and level <= levels and p >= least:
-            sums[level] += power[level] * power[far]
-            common[level] += 1
-            shared[far] += 1
+            found.sums[level] += found.power[level] * found.power[far]
+            found.common[level] += 1
+            found.shared[far] += 1
 
 
-@njit(cache=True, nogil=True)
-def common_ancestors(
-    begin, end, steps, bits, tops, totals, near, levels, far, by_union, offsets, others, at, changes, lost, weight, out
-):  # fmt: skip
-    """Add weight * S^anc (eq. 3) of pages i from `begin` to `end` and all j > i to out[i, j].
+@kernel
+def _count_common(i, j, known, levels, found):
+    """Add up what pages i and j have in common, in the way that costs least; return the most steps to either."""
+    mine, other, near, steps = known.totals[i], known.totals[j], known.near, known.steps
+    room = near.shape[1]
+    fewest = min(mine[levels + 1], other[levels + 1])
+    top = max(known.tops[i], known.tops[j])
+    least = min(levels, top)
+    by_bits = least * (2 * top - least + 1) // 2 * known.bits.shape[2] // 8
+    by_near = mine[levels] + other[levels]
+    if fewest <= room and fewest <= by_near and fewest <= by_bits:
+        fewer = near[i] if mine[levels + 1] == fewest else near[j]
+        _count_listed(fewer[:fewest], steps[i], steps[j], levels, 0, found)
+    elif max(mine[levels], other[levels]) <= room and by_near <= by_bits:
+        _count_listed(near[i, : mine[levels]], steps[i], steps[j], levels, 0, found)
+        _count_listed(near[j, : other[levels]], steps[i], steps[j], levels, levels + 1, found)
+    else:
+        _count_bits(known.bits[i], known.bits[j], top, levels, found)
+    return top
 
-    `steps`, `bits`, `totals` and `near` are those of `survey`, `spread` and `list_nearest`, and tops[i] is the most steps
-    to page i. What avoiding changes is listed for page i from offsets[i] to offsets[i + 1], whichever page of the pair
-    (i, others) is avoided. All sums are exact until the division, so the way they are made makes no difference. Cost for
-    a pair, whichever is least: the ancestors of one, those of both within `levels` steps, or pages / 64 for each level and
-    each greater distance.
+
+@kernel
+def common_ancestors(begin, end, known, avoided, levels, far, by_union, weight, out):
+    """Add weight * S^anc (eq. 3) of pages i from `begin` to `end` and all j > i to out[i, j] (float32).
+
+    `known` are Ancestors, and `avoided` the Changes of pairs, whichever page of the pair is avoided. All sums are exact
+    until the division, so the way they are made makes no difference. Cost for a pair, whichever is least: the ancestors
+    of one, those of both within `levels` steps, or pages / 64 for each level and each greater distance.
     """
+    steps, totals = known.steps, known.totals
     pages = len(steps)
     change = np.zeros((end - begin, pages, levels + 1), dtype=np.float64)
     gone = np.zeros((end - begin, pages, levels + 1) if not by_union else (1, 1, 1), dtype=np.int32)
     for i in range(begin, end):
-        for e in range(offsets[i], offsets[i + 1]):
-            change[i - begin, others[e], at[e]] += changes[e]
+        for e in range(avoided.offsets[i], avoided.offsets[i + 1]):
+            change[i - begin, avoided.others[e], avoided.at[e]] += avoided.changes[e]
             if not by_union:
-                gone[i - begin, others[e], at[e]] += lost[e]
+                gone[i - begin, avoided.others[e], avoided.at[e]] += avoided.lost[e]
     power = np.zeros(far + 2, dtype=np.float64)
     for k in range(far + 1):
         power[k] = 0.5**k
-    sums = np.zeros(levels + 1, dtype=np.float64)
-    common = np.zeros(levels + 1, dtype=np.int64)
+    sums, common = np.zeros(levels + 1, dtype=np.float64), np.zeros(levels + 1, dtype=np.int64)
     shared = np.zeros(far + 2, dtype=np.int64)
-    room = near.shape[1]
+    found = Sums(sums, common, shared, power)
     for j in range(begin + 1, pages):
         for i in range(begin, min(end, j)):
             mine, other = totals[i], totals[j]
-            fewest = min(mine[levels + 1], other[levels + 1])
-            if fewest == 0:
+            if min(mine[levels + 1], other[levels + 1]) == 0:
                 continue
-            top = max(tops[i], tops[j])
+            top = _count_common(i, j, known, levels, found)
             least = min(levels, top)
-            by_bits = least * (2 * top - least + 1) // 2 * bits.shape[2] // 8
-            by_near = mine[levels] + other[levels]
-            if fewest <= room and fewest <= by_near and fewest <= by_bits:
-                one = near[i] if mine[levels + 1] == fewest else near[j]
-                _count_listed(one[:fewest], steps[i], steps[j], levels, 0, power, sums, common, shared)
-            elif max(mine[levels], other[levels]) <= room and by_near <= by_bits:
-                _count_listed(near[i, : mine[levels]], steps[i], steps[j], levels, 0, power, sums, common, shared)
-                _count_listed(
-                    near[j, : other[levels]], steps[i], steps[j], levels, levels + 1, power, sums, common, shared
-                )
-            else:
-                _count_bits(bits[i], bits[j], top, levels, power, sums, common, shared)
             total = 0.0
             before = within = 0
             for level in range(1, least + 1):
@@ -151,36 +209,35 @@ def common_ancestors(
             out[i, j] += weight * total
 
 
-@njit(cache=True, nogil=True)
-def list_reached(begin, end, steps, starts, pages, lengths):
-    """List from starts[x] on, for pages x from `begin` to `end`, the pages with a path from x, the nearest first."""
+@kernel
+def list_reached(begin, end, steps, reached):
+    """List from reached.starts[x] on, for pages x from `begin` to `end`, the pages with a path from x, the nearest first."""
     places = np.zeros((end - begin, NONE + 1), dtype=np.int64)
     for j in range(len(steps)):
         for x in range(begin, end):
             places[x - begin, steps[j, x]] += 1
     for x in range(begin, end):
-        place = starts[x]
+        place = reached.starts[x]
         for d in range(1, NONE):
             places[x - begin, d], place = place, place + places[x - begin, d]
     for j in range(len(steps)):
         for x in range(begin, end):
             d = steps[j, x]
             if d != 0 and d != NONE:
-                pages[places[x - begin, d]] = j
-                lengths[places[x - begin, d]] = d
+                reached.pages[places[x - begin, d]] = j
+                reached.lengths[places[x - begin, d]] = d
                 places[x - begin, d] += 1
 
 
-@njit(cache=True, nogil=True)
-def halves_of_ancestors(
-    begin, end, steps, starts, reached, lengths, totals, levels, far, offsets, targets, at, changes, weight, out
-):  # fmt: skip
+@kernel
+def halves_of_ancestors(begin, end, steps, totals, reached, avoided, levels, far, weight, out):
     """Add to out[i, j], for pages i from `begin` to `end` and all j, the terms of weight * S^anc with i on the near side.
 
-    That is, of common ancestors with fewer steps to i than to j, and half of those with as many. `starts`, `reached` and
-    `lengths` are those of `list_reached`; what avoiding i changes on the way to `targets` is listed for page i from
-    offsets[i] to offsets[i + 1]. Divides by the union. Cost for a page: what the pages within `levels` steps of it reach.
+    That is, of common ancestors with fewer steps to i than to j, and half of those with as many. `steps` and `totals` are
+    those of Ancestors, `reached` is Reached, and `avoided` the Changes of avoiding page i on the way to others. Divide by
+    the union. Cost for a page: what the pages within `levels` steps of it reach.
     """
+    starts, lengths = reached.starts, reached.lengths
     pages = len(steps)
     sums = np.zeros((levels + 1, pages), dtype=np.float64)
     shared = np.zeros((levels + 1, pages), dtype=np.int32)
@@ -196,13 +253,13 @@ def halves_of_ancestors(
             here, term = sums[a], terms[a]
             e = starts[x]
             while e < starts[x + 1] and lengths[e] <= levels:
-                here[reached[e]] += term[lengths[e]]
-                shared[max(a, lengths[e]), reached[e]] += 1
+                here[reached.pages[e]] += term[lengths[e]]
+                shared[max(a, lengths[e]), reached.pages[e]] += 1
                 e += 1
             for f in range(e, starts[x + 1]):
-                here[reached[f]] += term[lengths[f]]
-        for e in range(offsets[i], offsets[i + 1]):
-            sums[at[e], targets[e]] += changes[e]
+                here[reached.pages[f]] += term[lengths[f]]
+        for e in range(avoided.offsets[i], avoided.offsets[i + 1]):
+            sums[avoided.at[e], avoided.others[e]] += avoided.changes[e]
         sums[:, i] = 0.0
         for j in range(pages):
             total = 0.0
@@ -221,7 +278,7 @@ def halves_of_ancestors(
         shared[:] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def direct_paths(begin, end, steps, far, weight, out):
     """Add weight / 2^steps[i, x] to out[i, x] for pages i from `begin` to `end`: one half of S^spl (eq. 2)."""
     for i in range(begin, end):
@@ -230,7 +287,7 @@ def direct_paths(begin, end, steps, far, weight, out):
                 out[i, x] += weight * 0.5 ** steps[i, x]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold(begin, end, out):
     """Make out[i, j] and out[j, i] their sum, for pages i from `begin` to `end` and all j > i; 0 for i = j."""
     for i in range(begin, end):

@@ -3,8 +3,11 @@
 Everything is said of ancestors. For descendants, the arrays of links in and out change places.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from numba import njit
+
+from pagekin.store import kernel
 
 FAR = 32
 """The longest path that adds to a similarity; all longer ones would add at most 2^-FAR to each of its three terms."""
@@ -12,10 +15,54 @@ NONE = 255
 """In place of a number of steps: there is no path."""
 
 
-@njit(cache=True, nogil=True)
-def label_parts(in_offsets, in_sources, out_offsets, out_targets):
-    """Return the part of the graph that each page is in, numbered by their first pages; no links lead between parts."""
-    pages = len(in_offsets) - 1
+class Links(NamedTuple):
+    """The links between pages, by target and by source."""
+
+    in_offsets: Any
+    """int64 (pages + 1)"""
+    in_sources: Any
+    """int32 (links): the pages that link to each page."""
+    out_offsets: Any
+    """int64 (pages + 1)"""
+    out_targets: Any
+    """int32 (links): the pages that each page links to."""
+
+
+class Tree(NamedTuple):
+    """The shortest paths to one target, and the tree of their dominators; int32 (pages) each."""
+
+    steps: Any
+    """From each page to the target; -1 where there are more than the search reaches."""
+    order: Any
+    """The pages with a path, by their steps."""
+    above: Any
+    """The first page that all shortest paths from a page have in common."""
+    depth: Any
+    """How many such pages there are one above another."""
+    size: Any
+    """How many pages are below a page in the tree, itself included."""
+    place: Any
+    """Where these pages begin in `members`."""
+    members: Any
+    room: Any
+    """Room to work in."""
+
+
+class Detours(NamedTuple):
+    """Room to look for detours in; int32 (pages) each."""
+
+    steps: Any
+    """To the target without the page that is avoided; 0 for all pages before and after."""
+    seeds: Any
+    queue: Any
+    starts: Any
+    """(pages + 2)"""
+
+
+@kernel
+def label_parts(links):
+    """Number the parts of the graph without links between them; return the part of each page, (pages)."""
+    pages = len(links.in_offsets) - 1
     labels = np.full(pages, -1, dtype=np.int64)
     waiting = np.empty(pages, dtype=np.int64)
     parts = 0
@@ -28,7 +75,7 @@ def label_parts(in_offsets, in_sources, out_offsets, out_targets):
         while count > 0:
             count -= 1
             page = waiting[count]
-            for offsets, others in ((in_offsets, in_sources), (out_offsets, out_targets)):
+            for offsets, others in ((links.in_offsets, links.in_sources), (links.out_offsets, links.out_targets)):
                 for e in range(offsets[page], offsets[page + 1]):
                     if labels[others[e]] < 0:
                         labels[others[e]] = parts
@@ -38,9 +85,10 @@ def label_parts(in_offsets, in_sources, out_offsets, out_targets):
     return labels
 
 
-@njit(cache=True, nogil=True)
-def _search(target, in_offsets, in_sources, reach, steps, order):
+@kernel
+def _search(target, links, reach, tree):
     """Write the steps from each page to `target` (-1 where it takes more than `reach`) and the pages by steps; count them."""
+    steps, order = tree.steps, tree.order
     steps[:] = -1
     steps[target] = 0
     order[0] = target
@@ -51,8 +99,8 @@ def _search(target, in_offsets, in_sources, reach, steps, order):
         k += 1
         if steps[page] == reach:
             break
-        for e in range(in_offsets[page], in_offsets[page + 1]):
-            source = in_sources[e]
+        for e in range(links.in_offsets[page], links.in_offsets[page + 1]):
+            source = links.in_sources[e]
             if steps[source] < 0:
                 steps[source] = steps[page] + 1
                 order[count] = source
@@ -60,39 +108,42 @@ def _search(target, in_offsets, in_sources, reach, steps, order):
     return count
 
 
-@njit(cache=True, nogil=True)
-def _dominators(target, out_offsets, out_targets, steps, order, count, above, depth):
+@kernel
+def _dominators(target, links, count, tree):
     """Write to `above` the first page that all shortest paths from a page to `target` have in common, and its depth.
 
     That page is the nearest common one of the next pages on these paths, in the tree made so far.
     """
+    steps, order, above, depth = tree.steps, tree.order, tree.above, tree.depth
     above[target] = target
     depth[target] = 0
     for k in range(1, count):
         page = order[k]
-        found = target
+        common = target
         if steps[page] > 1:
-            found = -1
-            for e in range(out_offsets[page], out_offsets[page + 1]):
-                other = out_targets[e]
+            common = -1
+            for e in range(links.out_offsets[page], links.out_offsets[page + 1]):
+                other = links.out_targets[e]
                 if steps[other] != steps[page] - 1:
                     continue
-                if found < 0:
-                    found = other
-                while found != other:
-                    if depth[found] >= depth[other]:
-                        found = above[found]
+                if common < 0:
+                    common = other
+                while common != other:
+                    if depth[common] >= depth[other]:
+                        common = above[common]
                     else:
                         other = above[other]
-                if found == target:
+                if common == target:
                     break
-        above[page] = found
-        depth[page] = depth[found] + 1
+        above[page] = common
+        depth[page] = depth[common] + 1
 
 
-@njit(cache=True, nogil=True)
-def _lay_out(order, count, above, size, place, members, room):
+@kernel
+def _lay_out(count, tree):
     """Write the pages of the tree `above` to `members`, so that page p and those below it are size[p] from place[p] on."""
+    order, above, size, place = tree.order, tree.above, tree.size, tree.place
+    members, room = tree.members, tree.room
     for k in range(count):
         size[order[k]] = 1
     for k in range(count - 1, 0, -1):
@@ -108,20 +159,22 @@ def _lay_out(order, count, above, size, place, members, room):
         members[place[page]] = page
 
 
-@njit(cache=True, nogil=True)
-def _leave(first, last, out_offsets, out_targets, steps, members, reach, detour, seeds, starts):
+@kernel
+def _leave(first, last, links, reach, tree, detours):
     """Find a way out of members[first:last] for each but the first: shorten `detour`; list those with one, by its steps.
 
-    Gives their number, or 0 if all have found a way one step longer than before: there can be no better one.
+    Return their number, or 0 if all have found a way one step longer than before: there can be no better one.
     """
+    steps, members = tree.steps, tree.members
+    detour, seeds, starts = detours.steps, detours.seeds, detours.starts
     open_ones = 0
     low, high = reach + 1, 0
     for k in range(first + 1, last):
         page = members[k]
         best = reach + 1
         shortest = steps[page] + 1
-        for e in range(out_offsets[page], out_offsets[page + 1]):
-            other = out_targets[e]
+        for e in range(links.out_offsets[page], links.out_offsets[page + 1]):
+            other = links.out_targets[e]
             if 0 <= steps[other] < best - 1 and detour[other] == 0:
                 best = steps[other] + 1
                 if best == shortest:
@@ -147,40 +200,41 @@ def _leave(first, last, out_offsets, out_targets, steps, members, reach, detour,
     return count
 
 
-@njit(cache=True, nogil=True)
-def _enter(in_offsets, in_sources, steps, order, count, blocker, reach, detour, seeds):
+@kernel
+def _enter(blocker, links, count, reach, tree, detours):
     """Do as `_leave` does, by the links that lead out of the range from their other end: less work if it is most pages."""
-    found = 0
+    steps, order = tree.steps, tree.order
+    detour, seeds = detours.steps, detours.seeds
+    seeded = 0
     for k in range(count):
         other = order[k]
         if detour[other] > 0 or steps[other] >= reach:
             continue
-        for e in range(in_offsets[other], in_offsets[other + 1]):
-            page = in_sources[e]
+        for e in range(links.in_offsets[other], links.in_offsets[other + 1]):
+            page = links.in_sources[e]
             if detour[page] > reach and page != blocker:
-                seeds[found] = page
-                found += 1
+                seeds[seeded] = page
+                seeded += 1
                 detour[page] = steps[other] + 1
-    return found
+    return seeded
 
 
-@njit(cache=True, nogil=True)
-def _detours(
-    first, last, in_offsets, in_sources, out_offsets, out_targets, steps, order, count, members, reach, detour, seeds, queue,
-    starts,
-):  # fmt: skip
-    """Write to `detour` the steps of members[first + 1:last] to the target without members[first]; above `reach`: no path.
+@kernel
+def _find_detours(first, last, links, count, reach, tree, detours):
+    """Write to `detours.steps` the steps of members[first + 1:last] to the target without members[first]; above `reach`: no path.
 
-    `detour` is 0 for all pages before, and stays so for others. Those keep their steps, so that a detour leaves the range
+    They are 0 for all pages before, and stay so for others. Those keep their steps, so that a detour leaves the range
     at once or leads through another page that does.
     """
+    members = tree.members
+    detour, seeds, queue = detours.steps, detours.seeds, detours.queue
     blocker = members[first]
     for k in range(first, last):
         detour[members[k]] = reach + 1
     if 2 * (last - first) > count:
-        seeded = _enter(in_offsets, in_sources, steps, order, count, blocker, reach, detour, seeds)
+        seeded = _enter(blocker, links, count, reach, tree, detours)
     else:
-        seeded = _leave(first, last, out_offsets, out_targets, steps, members, reach, detour, seeds, starts)
+        seeded = _leave(first, last, links, reach, tree, detours)
     detour[blocker] = 0
     # Two queues, each in order of steps: those that leave at once, and those found on the way.
     a = b = queued = 0
@@ -192,16 +246,16 @@ def _detours(
             page = queue[b]
             b += 1
         after = detour[page] + 1
-        for e in range(in_offsets[page], in_offsets[page + 1]):
-            source = in_sources[e]
+        for e in range(links.in_offsets[page], links.in_offsets[page + 1]):
+            source = links.in_sources[e]
             if detour[source] > after:
                 detour[source] = after
                 queue[queued] = source
                 queued += 1
 
 
-@njit(cache=True, nogil=True)
-def survey(begin, end, in_offsets, in_sources, out_offsets, out_targets, levels, reach, far):
+@kernel
+def survey(begin, end, links, levels, reach, far):
     """Find the shortest paths to targets `begin` to `end`, and what avoiding a page changes.
 
     Return (steps, counts, blockers, at, changes, lost).
@@ -215,11 +269,11 @@ def survey(begin, end, in_offsets, in_sources, out_offsets, out_targets, levels,
     in the dominator tree of the shortest paths. The level of such an x is its distance to j, which avoiding i does not
     change. Cost for a target: its ancestors' links, and the links of each x for each page that blocks it.
     """
-    pages = len(in_offsets) - 1
-    length = np.empty(pages, dtype=np.int32)
-    order, above, depth, size, place, members, room, detour, seeds, queue = np.empty((10, pages), dtype=np.int32)
-    detour[:] = 0
-    starts = np.empty(pages + 2, dtype=np.int32)
+    pages = len(links.in_offsets) - 1
+    length, order, above, depth, size, place, members, room = np.empty((8, pages), dtype=np.int32)
+    tree = Tree(length, order, above, depth, size, place, members, room)
+    detour, seeds, queue = np.zeros((3, pages), dtype=np.int32)
+    detours = Detours(detour, seeds, queue, np.empty(pages + 2, dtype=np.int32))
     steps = np.full((end - begin, pages), NONE, dtype=np.uint8)
     counts = np.zeros(end - begin, dtype=np.int64)
     blockers, at = np.empty(1024, dtype=np.int32), np.empty(1024, dtype=np.uint8)
@@ -231,24 +285,21 @@ def survey(begin, end, in_offsets, in_sources, out_offsets, out_targets, levels,
     reach = min(reach, pages)
     n = 0
     for target in range(begin, end):
-        count = _search(target, in_offsets, in_sources, reach, length, order)
+        count = _search(target, links, reach, tree)
         row = steps[target - begin]
         for k in range(count):
             row[order[k]] = min(length[order[k]], far + 1)
         if levels == 0:
             continue
-        _dominators(target, out_offsets, out_targets, length, order, count, above, depth)
-        _lay_out(order, count, above, size, place, members, room)
+        _dominators(target, links, count, tree)
+        _lay_out(count, tree)
         before = n
         for k in range(1, count):
             blocker = order[k]
             if size[blocker] == 1:
                 continue
             first, last = place[blocker], place[blocker] + size[blocker]
-            _detours(
-                first, last, in_offsets, in_sources, out_offsets, out_targets, length, order, count, members, reach, detour,
-                seeds, queue, starts,
-            )  # fmt: skip
+            _find_detours(first, last, links, count, reach, tree, detours)
             top = 0
             for m in range(first + 1, last):
                 page = members[m]
@@ -272,7 +323,7 @@ def survey(begin, end, in_offsets, in_sources, out_offsets, out_targets, levels,
     return steps, counts, blockers[:n].copy(), at[:n].copy(), changes[:n].copy(), lost[:n].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _double(array):
     """Return a copy with twice the room."""
     longer = np.empty(2 * len(array), dtype=array.dtype)
