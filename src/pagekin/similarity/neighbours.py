@@ -36,7 +36,7 @@ class Neighbours:
 def all_neighbours(
     index: RelatedIndex, documents: Array, k: int, fold: bool = True, alpha: float | None = None, threads: int = 1
 ) -> Iterator[Neighbours]:
-    """The answer for each document, in order: the same as one by one, many times faster."""
+    """Answer for each document, in order: the same as one by one, many times faster."""
     from pagekin.similarity._kernels import neighbours as kernels
 
     bags = index.bags
@@ -47,7 +47,7 @@ def all_neighbours(
     copies = kernels.Copies(
         bags.pages(np.arange(len(index))), np.array(copy_sketches(index.corpus.kin)), NEAR_COPY if fold else 0.0
     )
-    wanted = looked_at(k) if fold else k
+    wanted = first_depth(k) if fold else k
     depth = max(DEPTH, wanted)
     above = index.strategy.signature.alpha if alpha is None else alpha
     bounds = kernels.Bounds(depth, LIST_ENTRIES, float(above), k, wanted)

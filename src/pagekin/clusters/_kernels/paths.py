@@ -61,7 +61,7 @@ class Detours(NamedTuple):
 
 @kernel
 def label_parts(links):
-    """Number the parts of the graph without links between them; return the part of each page, (pages)."""
+    """Return the part of the graph that each page is in, numbered by their first pages; no links lead between parts."""
     pages = len(links.in_offsets) - 1
     labels = np.full(pages, -1, dtype=np.int64)
     waiting = np.empty(pages, dtype=np.int64)
