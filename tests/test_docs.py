@@ -13,7 +13,7 @@ from pagekin.bags import Strategy, settings_table
 from pagekin.clusters import ClusterSettings, cluster_settings_table
 from pagekin.engines import build_collection, cluster_collection
 from pagekin.hypertext import ReadPlan
-from pagekin.sources import DAMAGE, LIMITS, Limits
+from pagekin.sources import DAMAGE_REASONS, LIMIT_MEANINGS, Limits
 from pagekin.store import open_kin
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,7 +67,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         assert f"pagekin {name}" in document("README.md"), f"the README does not name pagekin {name}"
 
 
-@pytest.mark.parametrize("name", list(LIMITS))
+@pytest.mark.parametrize("name", list(LIMIT_MEANINGS))
 def test_every_limit_is_documented_with_its_default(name: str) -> None:
     row = table_rows(document("docs/reading.md")).get(name)
     assert row, f"docs/reading.md has no row for the limit {name}"
@@ -91,7 +91,7 @@ def test_every_setting_of_clusters_is_documented_as_it_is(setting: tuple[str, st
 
 def test_every_reason_of_skipping_is_documented() -> None:
     rows = table_rows(document("docs/reading.md"))
-    reasons = set(DAMAGE)
+    reasons = set(DAMAGE_REASONS)
     for source in [*(ROOT / "src/pagekin/sources").glob("*.py"), *(ROOT / "src/pagekin/hypertext").glob("*.py")]:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             reasons |= set(literal_reasons(node))

@@ -4,11 +4,11 @@ from dataclasses import fields
 
 import pytest
 
-from pagekin.sources import LIMITS, Limits, parse_limits
+from pagekin.sources import LIMIT_MEANINGS, Limits, parse_limits
 
 
 def test_every_limit_is_explained() -> None:
-    assert set(LIMITS) == {field.name for field in fields(Limits)}
+    assert set(LIMIT_MEANINGS) == {field.name for field in fields(Limits)}
 
 
 def test_without_settings_the_defaults_hold() -> None:
@@ -41,4 +41,4 @@ def test_what_is_no_limit_is_refused_with_what_is_allowed(setting: str, message:
 def test_the_message_about_an_unknown_limit_lists_all_of_them() -> None:
     with pytest.raises(ValueError, match="is not a limit") as refused:
         parse_limits(["speed=9"])
-    assert all(name in str(refused.value) for name in LIMITS)
+    assert all(name in str(refused.value) for name in LIMIT_MEANINGS)

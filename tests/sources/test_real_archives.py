@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.sources import DAMAGE, Limits, Page, plan_units, read_unit
+from pagekin.sources import DAMAGE_REASONS, Limits, Page, plan_units, read_unit
 from tests.sources.making import html_records, read_file, reasons
 
 
@@ -34,7 +34,7 @@ def test_each_sample_has_the_html_records_of_the_readme(
     (path,) = (p for p in (data / "warc").iterdir() if name in p.name and p.name.endswith(f"{ending}"))
     items = read_file(path)
     assert html_records(items) == records == counts_of_the_readme(data)[in_readme]
-    assert not DAMAGE & set(reasons(items))
+    assert not DAMAGE_REASONS & set(reasons(items))
 
 
 def test_webkb_has_8253_html_records_of_which_52_came_by_ftp(data: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from fastwarc.warc import ArchiveIterator
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
-from pagekin.sources import DAMAGE, CrawlReport, Page, Redirect, crawl
+from pagekin.sources import DAMAGE_REASONS, CrawlReport, Page, Redirect, crawl
 from tests.sources.making import read_file, reasons
 from tests.sources.robot_server import MISSING, QUICK, Asked, Server, Site, answer, moved, page, pages, serving
 
@@ -34,7 +34,7 @@ def run(server: Server, folder: Path, **options: object) -> CrawlReport:
 def kept(folder: Path) -> dict[str, Page]:
     """The pages that Pagekin reads in the archive, by path."""
     items = read_file(folder / "site.warc.gz")
-    assert not set(reasons(items)) & DAMAGE
+    assert not set(reasons(items)) & DAMAGE_REASONS
     return {re.sub(r"^http://[^/]+", "", item.url): item for item in items if isinstance(item, Page)}
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pagekin.sources import DAMAGE, CrawlError, Page, crawl
+from pagekin.sources import DAMAGE_REASONS, CrawlError, Page, crawl
 from pagekin.sources.robot.crawler import Crawler
 from pagekin.sources.robot.frontier import Discovery, Frontier
 from tests.sources.making import read_file, reasons
@@ -27,7 +27,7 @@ from tests.sources.robot_server import QUICK, Asked, Server, Site, page, pages, 
 def kept(path: Path) -> list[str]:
     """The paths of all pages in an archive, in order."""
     items = read_file(path)
-    assert not set(reasons(items)) & DAMAGE
+    assert not set(reasons(items)) & DAMAGE_REASONS
     return [re.sub(r"^http://[^/]+", "", item.url) for item in items if isinstance(item, Page)]
 
 
@@ -69,7 +69,7 @@ def test_a_crawl_survives_being_killed_again_and_again(tmp_path: Path) -> None:
             process.communicate()
             kills += 1
             found = read_file(out) if out.exists() and out.stat().st_size else []
-            assert set(reasons(found)) & DAMAGE <= {"truncated record", "damaged record"}
+            assert set(reasons(found)) & DAMAGE_REASONS <= {"truncated record", "damaged record"}
         process = start(server, out)
         said, errors = process.communicate()
         assert process.returncode == 0, errors.decode()

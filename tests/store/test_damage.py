@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.store import FORMAT, KinError, KinWriter, check_files, open_kin
+from pagekin.store import KinError, KinWriter, check_files, open_kin
+from pagekin.store.folder import FORMAT
 from tests.store.kins import OLD, OLD_FOLDERS, findings, write
 
 

@@ -24,7 +24,7 @@ from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold_case
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
-from pagekin.sources import DAMAGE, Item, Limits, Page, Redirect, Revisit, Skipped
+from pagekin.sources import DAMAGE_REASONS, Item, Limits, Page, Redirect, Revisit, Skipped
 from pagekin.store import pack_strings
 
 Array = npt.NDArray[Any]
@@ -85,7 +85,7 @@ class Tally:
         self.skipped[item.reason] += 1
         if item.html:
             self.html_records += 1
-        if item.reason in DAMAGE:
+        if item.reason in DAMAGE_REASONS:
             self.damaged += 1
             # The first in alphabetical order, so that they do not depend on who met them first.
             insort(self.examples, str(item))

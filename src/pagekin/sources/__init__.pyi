@@ -1,8 +1,8 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .demo import demo_directory, demo_pages
-from .items import DAMAGE, Item, Page, Redirect, Revisit, Skipped, SourceError
-from .limits import LIMITS, Limits, parse_limits
+from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skipped, SourceError
+from .limits import LIMIT_MEANINGS, Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
 from .robot import (
     SCOPES,
@@ -17,8 +17,8 @@ from .robot import (
 )
 
 __all__ = [
-    "DAMAGE",
-    "LIMITS",
+    "DAMAGE_REASONS",
+    "LIMIT_MEANINGS",
     "SCOPES",
     "CrawlError",
     "CrawlLimits",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-DAMAGE = frozenset({"damaged record", "truncated record", "undecodable body"})
+DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body"})
 """Reasons of skipping that mean the input is broken: `--strict` refuses them."""
 
 

@@ -17,7 +17,7 @@ class Limits:
     word_bytes: int = 120
 
 
-LIMITS: dict[str, str] = {
+LIMIT_MEANINGS: dict[str, str] = {
     "page_bytes": "bytes of a page after decompression; the rest is cut",
     "ratio": "times a body may grow when decompressed, beyond its first MiB; a page over it is skipped",
     "tokens": "words of a page; the rest is cut",
@@ -51,8 +51,8 @@ def parse_limits(settings: Iterable[str]) -> Limits:
     changed: dict[str, int] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
-        if name not in LIMITS or not equals:
-            table = "\n".join(f"  {f.name:<11} {f.default:>10}  {LIMITS[f.name]}" for f in fields(Limits))
+        if name not in LIMIT_MEANINGS or not equals:
+            table = "\n".join(f"  {f.name:<11} {f.default:>10}  {LIMIT_MEANINGS[f.name]}" for f in fields(Limits))
             raise ValueError(f"'{setting}' is not a limit. Write NAME=NUMBER with one of:\n{table}")
         try:
             changed[name] = int(value.replace(",", ""))

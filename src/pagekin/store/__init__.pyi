@@ -4,7 +4,7 @@ from .arrays import ArrayFile, rank, smallest_uint
 from .batches import batch_ranges, map_in_order
 from .check import Finding, check_files, check_sizes
 from .columns import Columns
-from .folder import FORMAT, MANIFEST, Kin, KinError, open_kin, read_manifest
+from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
 from .kernel_cache import use_kernel_cache
 from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
@@ -13,7 +13,6 @@ from .writer import KinWriter
 
 __all__ = [
     "CHECKED",
-    "FORMAT",
     "MANIFEST",
     "ArrayFile",
     "Columns",
