@@ -16,6 +16,8 @@ from pagekin.hypertext import ReadPlan
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
+HOSTILE = ("hypertext/test_fuzz.py", "hypertext/test_hostile.py", "hypertext/test_string_kernels.py")
+"""Tests that `test_checked_kernels` runs in a process of their own, with every index of every kernel checked."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,6 +25,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--renew-golden", default="", metavar="GROUPS", help="Renew these groups of tests/golden.json, e.g. text,label."
     )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave tests with hostile input to `test_checked_kernels` when all tests run; when they are named, run them."""
+    everything = config.args_source is not pytest.Config.ArgsSource.ARGS
+    if everything and any(collection_path == Path(__file__).parent / name for name in HOSTILE):
+        return True
+    return None
 
 
 @pytest.fixture(scope="session")
