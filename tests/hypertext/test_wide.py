@@ -23,7 +23,7 @@ def word_run(data):
 
 @njit
 def lowered(data):
-    return wide.lowered(wide.load(data, 0))
+    return wide.to_lower(wide.load(data, 0))
 
 
 @njit

@@ -98,8 +98,8 @@ def _candidates(html: bytes, content_type: str):  # type: ignore[no-untyped-def]
     if wide:
         seen.add(wide)
         yield wide
-    found = _HEADER.search(content_type)
-    if found and (encoding := encoding_named(found[1])) and not encoding.startswith("utf-16"):
+    match = _HEADER.search(content_type)
+    if match and (encoding := encoding_named(match[1])) and not encoding.startswith("utf-16"):
         seen.add(encoding)
         yield encoding
     head = html[:_META_WITHIN]

@@ -23,10 +23,10 @@ _TWO_LETTERS = dict(
 
 def declared_language(tag: str) -> str:
     """Return the primary part of a language tag, in lower case; '' if it is none ('en-GB' is 'en')."""
-    found = _TAG.match(tag.strip().lower())
-    if not found or found[0] in ("und", "mul", "zxx", "mis", "xx"):
+    match = _TAG.match(tag.strip().lower())
+    if not match or match[0] in ("und", "mul", "zxx", "mis", "xx"):
         return ""
-    return _TWO_LETTERS.get(found[0], found[0])
+    return _TWO_LETTERS.get(match[0], match[0])
 
 
 # The commonest small words of languages in Latin script. The detector is sure of itself even on lists of names; a text

@@ -32,14 +32,14 @@ class StringTable:
     def double(self, count: int) -> None:
         """Make room for twice as many strings as now; there are `count`."""
         self.slots = np.zeros(2 * len(self.slots), dtype=np.uint64)
-        self.bounds = _grown(self.bounds, 2 * len(self.bounds) - 1)
+        self.bounds = _grow(self.bounds, 2 * len(self.bounds) - 1)
         refill(self.slots, self.bounds, self.arena, count)
 
     def reserve(self, count: int, more: int) -> None:
         """Make room for `more` bytes beside those of the `count` strings that there are."""
         size = int(self.bounds[count]) + more
         if size > len(self.arena):
-            self.arena = _grown(self.arena, max(size, 2 * len(self.arena)))
+            self.arena = _grow(self.arena, max(size, 2 * len(self.arena)))
 
     def strings(self, count: int, first: int = 0) -> list[bytes]:
         """Return strings `first` to `count` - 1."""
@@ -48,7 +48,7 @@ class StringTable:
         return [data[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds)]
 
 
-def _grown(array: Array, size: int) -> Array:
+def _grow(array: Array, size: int) -> Array:
     """Return a larger copy of `array`, with anything at its end."""
     larger = np.empty(size, dtype=array.dtype)
     larger[: len(array)] = array

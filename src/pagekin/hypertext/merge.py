@@ -324,7 +324,7 @@ def _write_pages(
             after = min(len(kept), int(np.searchsorted(blob_ends, before + _BLOCK_BYTES)) + 1)
             some = sizes[done:after]
             block = _read_block(parts, kept[done:after], blob_ends[done:after] - before)
-            tokens, marks, links, strings = _unpacked(block, some, maps, target_of)
+            tokens, marks, links, strings = _unpack(block, some, maps, target_of)
             for file, data in zip((gaps, kinds, texts, titles, snippets), (*marks, *strings), strict=True):
                 file.append(data)
             is_rare = tokens >= RARE
@@ -363,32 +363,32 @@ def _read_block(parts: list[Part], rows: Array, ends: Array) -> Array:
     return block
 
 
-def _unpacked(
+def _unpack(
     block: Array, sizes: Array, maps: Array, target_of: Array
 ) -> tuple[Array, tuple[Array, ...], tuple[Array, ...], tuple[Array, ...]]:
     """Return (tokens; gaps, kinds; anchors' targets, starts, lengths, flags; texts, titles, snippets) of a block's pages."""
     tokens, marks, anchors, text, title, snippet, _ = sizes.sum(axis=0).tolist()
-    found = (
+    arrays = (
         np.empty(tokens, dtype=np.uint32),
         (np.empty(marks, dtype=np.uint8), np.empty(marks, dtype=np.uint8)),
         (*(np.empty(anchors, dtype=np.uint32) for _ in range(3)), np.empty(anchors, dtype=np.uint8)),
         tuple(np.empty(size, dtype=np.uint8) for size in (text, title, snippet)),
     )
-    unpack_pages(block, sizes, maps, target_of, *found)
-    return found
+    unpack_pages(block, sizes, maps, target_of, *arrays)
+    return arrays
 
 
 def _write_hosts(urls: _Strings, kept: Array, writer: KinWriter) -> int:
     """Write the hosts of pages; return their number."""
     wanted = np.unique(kept["url"])
-    found: dict[str, int] = {}
+    number_of: dict[str, int] = {}
     host_of_url = np.zeros(len(wanted), dtype=np.int64)
     strings = urls.strings()
     for place, url in enumerate(wanted.tolist()):
-        host_of_url[place] = found.setdefault(host_of(strings.text(url)), len(found))
-    names = sorted(found)
+        host_of_url[place] = number_of.setdefault(host_of(strings.text(url)), len(number_of))
+    names = sorted(number_of)
     rank = np.zeros(len(names), dtype=np.int64)
-    rank[[found[name] for name in names]] = np.arange(len(names))
+    rank[[number_of[name] for name in names]] = np.arange(len(names))
     data, offsets = pack_strings([name.encode() for name in names])
     writer.put("host.bytes", data)
     writer.put("host.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))

@@ -204,16 +204,16 @@ class PartBuilder:
         ends = batch.rows[:, slots.R_ANCHORS].copy()
         counts = np.diff(ends, prepend=0)
         contexts = np.array([self.resolver.contexts(base) for base in bases], dtype=np.int64).reshape(-1, 5)
-        found = batch.anchors
+        lexed = batch.anchors
         targets = self.resolver.resolve(
-            self.reader.href_strings(), found[:, slots.A_HREF], np.repeat(contexts, counts, axis=0)
+            self.reader.href_strings(), lexed[:, slots.A_HREF], np.repeat(contexts, counts, axis=0)
         )
         kept = targets >= 0
         anchors = np.empty(int(np.count_nonzero(kept)), dtype=ANCHOR)
         anchors["target"] = targets[kept]
-        anchors["start"] = found[kept, slots.A_START]
-        anchors["length"] = np.maximum(found[kept, slots.A_END] - found[kept, slots.A_START], 0)
-        anchors["flags"] = found[kept, slots.A_FLAGS]
+        anchors["start"] = lexed[kept, slots.A_START]
+        anchors["length"] = np.maximum(lexed[kept, slots.A_END] - lexed[kept, slots.A_START], 0)
+        anchors["flags"] = lexed[kept, slots.A_FLAGS]
         self._anchors.append(anchors)
         batch.rows[:, slots.R_ANCHORS] = np.concatenate([[0], np.cumsum(kept)])[ends]
 

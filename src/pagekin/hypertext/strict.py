@@ -206,8 +206,8 @@ class _StrictReader:
                 if "nofollow" in words or "none" in words:
                     page.flags |= PageFlag.NOFOLLOW
             elif _text(attrs.get("http-equiv")).strip().lower() == "refresh":
-                found = _REFRESH.match(content)
-                address = next((g for g in found.groups() if g is not None), "") if found else ""
+                match = _REFRESH.match(content)
+                address = next((g for g in match.groups() if g is not None), "") if match else ""
                 if address.strip() and not address.strip().isdigit():
                     self._anchor(address, AnchorKind.REFRESH, False)
 

@@ -18,11 +18,11 @@ def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint
     """Return an open-addressing table of the digests (0 = empty), and where each stands in it."""
     digests = np.zeros(places, dtype=np.uint64)
     where = []
-    for found in digests_of:
-        place = found & (places - 1)
+    for digest in digests_of:
+        place = digest & (places - 1)
         while digests[place]:
             place = (place + 1) & (places - 1)
-        digests[place] = found
+        digests[place] = digest
         where.append(place)
     return digests, where
 

@@ -1,4 +1,4 @@
-"""Addresses: one canonical form per URL.
+"""Bring addresses to one canonical form per URL.
 
 The canonical form is what the WHATWG URL parser serialises, without the fragment: scheme and host in lower case,
 default ports gone, dot segments resolved, forbidden characters percent-encoded. Nothing else is changed: `http` and
@@ -17,7 +17,7 @@ _CANONICAL = re.compile(
 
 
 def canonical_url(url: str, base: str | None = None) -> str | None:
-    """The canonical form of `url` (resolved against `base`), or None if it is no http(s) address."""
+    """Return the canonical form of `url` (resolved against `base`), or None if it is no http(s) address."""
     if base is None and _CANONICAL.fullmatch(url):
         return url
     try:
@@ -30,7 +30,7 @@ def canonical_url(url: str, base: str | None = None) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL, with its port if it is not the scheme's own."""
+    """Return the host of a canonical URL, with its port if it is not the scheme's own."""
     authority = url.split("/", 3)[2]
     return authority.rpartition("@")[2]
 

@@ -111,9 +111,9 @@ def list_nearest(begin, end, steps, levels, totals, near):
 
 
 @kernel
-def _count_bits(mine, other, top, levels, found):
+def _count_bits(mine, other, top, levels, pair):
     """Add up, for each level, what its pages contribute and how many there are, by bits; `shared` by the greater distance."""
-    power = found.power
+    power = pair.power
     for level in range(1, min(levels, top) + 1):
         a, b = mine[level - 1], other[level - 1]
         for far in range(level, top + 1):
@@ -122,25 +122,25 @@ def _count_bits(mine, other, top, levels, found):
             for w in range(len(a)):
                 ones += _ones((a[w] & d[w]) | (c[w] & b[w]))
             seen = np.int64(ones)
-            found.sums[level] += seen * power[level] * power[far]
-            found.common[level] += seen
-            found.shared[far] += seen
+            pair.sums[level] += seen * power[level] * power[far]
+            pair.common[level] += seen
+            pair.shared[far] += seen
 
 
 @kernel
-def _count_listed(pages, mine, other, levels, least, found):
+def _count_listed(pages, mine, other, levels, least, pair):
     """Add up as `_count_bits` does, by a list of pages: of those on the level, and at least `least` steps from `mine`."""
     for x in pages:
         p, q = mine[x], other[x]
         level, far = min(p, q), max(p, q)
         if level != 0 and far != NONE and level <= levels and p >= least:
-            found.sums[level] += found.power[level] * found.power[far]
-            found.common[level] += 1
-            found.shared[far] += 1
+            pair.sums[level] += pair.power[level] * pair.power[far]
+            pair.common[level] += 1
+            pair.shared[far] += 1
 
 
 @kernel
-def _count_common(i, j, known, levels, found):
+def _count_common(i, j, known, levels, pair):
     """Add up what pages i and j have in common, in the way that costs least; return the most steps to either."""
     mine, other, near, steps = known.totals[i], known.totals[j], known.near, known.steps
     room = near.shape[1]
@@ -151,12 +151,12 @@ def _count_common(i, j, known, levels, found):
     by_near = mine[levels] + other[levels]
     if fewest <= room and fewest <= by_near and fewest <= by_bits:
         fewer = near[i] if mine[levels + 1] == fewest else near[j]
-        _count_listed(fewer[:fewest], steps[i], steps[j], levels, 0, found)
+        _count_listed(fewer[:fewest], steps[i], steps[j], levels, 0, pair)
     elif max(mine[levels], other[levels]) <= room and by_near <= by_bits:
-        _count_listed(near[i, : mine[levels]], steps[i], steps[j], levels, 0, found)
-        _count_listed(near[j, : other[levels]], steps[i], steps[j], levels, levels + 1, found)
+        _count_listed(near[i, : mine[levels]], steps[i], steps[j], levels, 0, pair)
+        _count_listed(near[j, : other[levels]], steps[i], steps[j], levels, levels + 1, pair)
     else:
-        _count_bits(known.bits[i], known.bits[j], top, levels, found)
+        _count_bits(known.bits[i], known.bits[j], top, levels, pair)
     return top
 
 
@@ -182,13 +182,13 @@ def common_ancestors(begin, end, known, avoided, levels, far, by_union, weight, 
         power[k] = 0.5**k
     sums, common = np.zeros(levels + 1, dtype=np.float64), np.zeros(levels + 1, dtype=np.int64)
     shared = np.zeros(far + 2, dtype=np.int64)
-    found = Sums(sums, common, shared, power)
+    pair = Sums(sums, common, shared, power)
     for j in range(begin + 1, pages):
         for i in range(begin, min(end, j)):
             mine, other = totals[i], totals[j]
             if min(mine[levels + 1], other[levels + 1]) == 0:
                 continue
-            top = _count_common(i, j, known, levels, found)
+            top = _count_common(i, j, known, levels, pair)
             least = min(levels, top)
             total = 0.0
             before = within = 0

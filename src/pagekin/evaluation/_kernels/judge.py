@@ -93,20 +93,20 @@ def _add_common(tile, slots, weights, metric, sums):
         u, v, w, x = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
         if metric == JACCARD:
             for k in range(TILE):
-                found = sums[k]
-                found += np.float64(a[k] if a[k] < u else u)
-                found += np.float64(b[k] if b[k] < v else v)
-                found += np.float64(c[k] if c[k] < w else w)
-                found += np.float64(d[k] if d[k] < x else x)
-                sums[k] = found
+                total = sums[k]
+                total += np.float64(a[k] if a[k] < u else u)
+                total += np.float64(b[k] if b[k] < v else v)
+                total += np.float64(c[k] if c[k] < w else w)
+                total += np.float64(d[k] if d[k] < x else x)
+                sums[k] = total
         else:
             for k in range(TILE):
-                found = sums[k]
-                found += np.float64(a[k]) * np.float64(u)
-                found += np.float64(b[k]) * np.float64(v)
-                found += np.float64(c[k]) * np.float64(w)
-                found += np.float64(d[k]) * np.float64(x)
-                sums[k] = found
+                total = sums[k]
+                total += np.float64(a[k]) * np.float64(u)
+                total += np.float64(b[k]) * np.float64(v)
+                total += np.float64(c[k]) * np.float64(w)
+                total += np.float64(d[k]) * np.float64(x)
+                sums[k] = total
     for i in range(many, len(slots)):
         a, u = tile[slots[i]], weights[i]
         if metric == JACCARD:
@@ -118,8 +118,8 @@ def _add_common(tile, slots, weights, metric, sums):
 
 
 @kernel
-def similarities(sources, matrix, found):
-    """Write the similarities of some documents, at most BLOCK, to every document to the rows of `found`.
+def similarities(sources, matrix, out):
+    """Write the similarities of some documents, at most BLOCK, to every document to the rows of `out`.
 
     All is added up in double precision, in one order for all documents, so equal bags are equally similar. Cost: the
     documents, at vector speed, for each common term of the source, and the postings of its other terms.
@@ -143,10 +143,10 @@ def similarities(sources, matrix, found):
         for s in range(len(sources)):
             sums[:] = 0.0
             _add_common(tiles[t], slots[s, : counts[s]], common[s, : counts[s]], metric, sums)
-            found[s, first : first + here] = sums[:here]
+            out[s, first : first + here] = sums[:here]
     for s in range(len(sources)):
-        _add_rare(sources[s], matrix, found[s])
-        size, row = matrix.sizes[sources[s]], found[s]
+        _add_rare(sources[s], matrix, out[s])
+        size, row = matrix.sizes[sources[s]], out[s]
         for d in range(documents):
             if row[d] > 0:
                 if metric == JACCARD:
@@ -189,21 +189,21 @@ def _sort(keys, room, count):
 
 
 @kernel
-def count_pairs(found, distance, source, keys, room, concordant, discordant, tied):
+def count_pairs(similarity, distance, source, keys, room, concordant, discordant, tied):
     """Add to the counts of pairs of documents by their familial distances i < j: `concordant[i, j]` and so on.
 
-    `found` holds similarities in single precision, `distance[d]` document d's distance from the source, -1 if it does not
+    `similarity` holds similarities in single precision, `distance[d]` document d's distance from the source, -1 if it does not
     take part. A pair is concordant if the nearer document is the more similar one, tied if both are equally similar.
     `keys` and `room` (int64) have room for all documents. Cost: one sort of the similarities that are not 0.
     """
     levels = len(concordant)
-    bits = found.view(np.uint32)
+    bits = similarity.view(np.uint32)
     here = np.zeros(levels, dtype=np.int64)
     below = np.zeros(levels, dtype=np.int64)
     count = 0
-    for d in range(len(found)):
+    for d in range(len(similarity)):
         if distance[d] >= 0 and d != source:
-            if found[d] > 0:
+            if similarity[d] > 0:
                 # The bits of positive numbers are in the numbers' order.
                 keys[count] = (np.int64(bits[d]) << _LEVEL_BITS) | distance[d]
                 count += 1
@@ -238,22 +238,22 @@ def count_pairs(found, distance, source, keys, room, concordant, discordant, tie
 def judge(sources, matrix, classes, counts):
     """Judge the documents `sources` (int64): pairs by familial distance, orthogonal documents of a class, the nearest."""
     documents = len(matrix.offsets) - 1
-    found = np.empty((BLOCK, documents), dtype=np.float64)
+    block = np.empty((BLOCK, documents), dtype=np.float64)
     rounded = np.empty(documents, dtype=np.float32)
     scratch = _scratch(documents, len(classes.apart))
     for s in range(len(sources)):
         if s % BLOCK == 0:
-            similarities(sources[s : s + BLOCK], matrix, found)
-        rounded[:] = found[s % BLOCK]
+            similarities(sources[s : s + BLOCK], matrix, block)
+        rounded[:] = block[s % BLOCK]
         _judge_one(rounded, sources[s], classes, scratch, s, counts)
 
 
 @kernel
-def judge_rows(sources, found, classes, counts):
-    """Judge the documents `sources` as `judge` does, by given similarities: `found[s]` to all documents (float32)."""
-    scratch = _scratch(found.shape[1], len(classes.apart))
+def judge_rows(sources, similarity, classes, counts):
+    """Judge the documents `sources` as `judge` does, by given similarities: `similarity[s]` to all documents (float32)."""
+    scratch = _scratch(similarity.shape[1], len(classes.apart))
     for s in range(len(sources)):
-        _judge_one(found[s], sources[s], classes, scratch, s, counts)
+        _judge_one(similarity[s], sources[s], classes, scratch, s, counts)
 
 
 @kernel
@@ -268,46 +268,46 @@ def _scratch(documents, classes):
 
 
 @kernel
-def _judge_one(found, source, classes, scratch, s, counts):
-    """Judge one document, `source`, by its similarities `found` to all documents; write to place `s` of the counts."""
+def _judge_one(similarity, source, classes, scratch, s, counts):
+    """Judge one document, `source`, by its similarities `similarity` to all documents; write to place `s` of the counts."""
     distance, row, apart = scratch.distance, scratch.row, classes.apart
     depth = counts.concordant.shape[1] - 1
     for c in range(len(apart)):
         row[c] = depth
         for k in range(classes.offsets[source], classes.offsets[source + 1]):
             row[c] = min(row[c], apart[classes.classes[k], c])
-    for d in range(len(found)):
+    for d in range(len(similarity)):
         distance[d] = -1
         if classes.offsets[d] < classes.offsets[d + 1]:
             distance[d] = depth
             for k in range(classes.offsets[d], classes.offsets[d + 1]):
                 distance[d] = min(distance[d], row[classes.classes[k]])
     concordant, discordant, tied = counts.concordant[s], counts.discordant[s], counts.tied[s]
-    count_pairs(found, distance, source, scratch.keys, scratch.sorted_keys, concordant, discordant, tied)
-    for d in range(len(found)):
+    count_pairs(similarity, distance, source, scratch.keys, scratch.sorted_keys, concordant, discordant, tied)
+    for d in range(len(similarity)):
         if distance[d] == 0 and d != source:
             counts.orthogonal[s, 0] += 1
-            counts.orthogonal[s, 1] += found[d] == 0.0
-    _nearest(found, distance, source, counts.nearest[s], counts.similarity[s])
+            counts.orthogonal[s, 1] += similarity[d] == 0.0
+    _nearest(similarity, distance, source, counts.nearest[s], counts.similarity[s])
 
 
 @kernel
-def _nearest(found, distance, source, nearest, similarity):
+def _nearest(similarity, distance, source, nearest, nearest_similarity):
     """Write the documents that take part with the greatest similarities, the first of equals first; -1 where none is left."""
     k = len(nearest)
     filled = 0
     nearest[:] = -1
-    similarity[:] = 0.0
-    for d in range(len(found)):
-        if distance[d] < 0 or d == source or found[d] <= 0:
+    nearest_similarity[:] = 0.0
+    for d in range(len(similarity)):
+        if distance[d] < 0 or d == source or similarity[d] <= 0:
             continue
-        if filled == k and found[d] <= similarity[k - 1]:
+        if filled == k and similarity[d] <= nearest_similarity[k - 1]:
             continue
         place = min(filled, k - 1)
-        while place > 0 and similarity[place - 1] < found[d]:
-            nearest[place], similarity[place] = nearest[place - 1], similarity[place - 1]
+        while place > 0 and nearest_similarity[place - 1] < similarity[d]:
+            nearest[place], nearest_similarity[place] = nearest[place - 1], nearest_similarity[place - 1]
             place -= 1
-        nearest[place], similarity[place] = d, found[d]
+        nearest[place], nearest_similarity[place] = d, similarity[d]
         filled = min(filled + 1, k)
 
 

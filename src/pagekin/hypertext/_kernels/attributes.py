@@ -87,12 +87,12 @@ def note_attribute(html, name, length, value, value_end, wanted, st):
     """Keep the place html[value:value_end] of an attribute's value in `st`, if it is of interest and the first one."""
     if length > 10:
         return
-    low = wide.lowered(wide.load(html, name))
+    low = wide.to_lower(wide.load(html, name))
     if length == 5:
         if head(low, 5) == _CLASS and holds_crumb(html, value, value_end, _CRUMB):
             st[s.CRUMBS] = 1
     elif length == 10:
-        high = head(wide.lowered(wide.load(html, name + 8)), 2)
+        high = head(wide.to_lower(wide.load(html, name + 8)), 2)
         if low == _ARIA_LAB and high == _EL:
             if holds_crumb(html, value, value_end, _CRUMB):
                 st[s.CRUMBS] = 1

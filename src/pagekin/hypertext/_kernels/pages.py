@@ -12,7 +12,7 @@ _ANCHOR_BYTES = 13
 
 
 @kernel
-def _copied(source, start, count, target, at):
+def _copy(source, start, count, target, at):
     """Copy source[start : start + count] to target[at:]; return where the copy ends."""
     for i in range(count):
         target[at + i] = source[start + i]
@@ -41,9 +41,9 @@ def unpack_pages(block, sizes, maps, target_of, tokens, marks, anchors, strings)
             tokens[token] = word_ids[np.int64(wide.load(block, at) & low)]
             token += 1
             at += 4
-        gap = _copied(block, at, sizes[page, MARKS], gaps, gap)
+        gap = _copy(block, at, sizes[page, MARKS], gaps, gap)
         at += sizes[page, MARKS]
-        kind = _copied(block, at, sizes[page, MARKS], kinds, kind)
+        kind = _copy(block, at, sizes[page, MARKS], kinds, kind)
         at += sizes[page, MARKS]
         for _ in range(sizes[page, ANCHORS]):
             targets[anchor] = target_of[url_ids[np.int64(wide.load(block, at) & low)]]
@@ -52,9 +52,9 @@ def unpack_pages(block, sizes, maps, target_of, tokens, marks, anchors, strings)
             flags[anchor] = block[at + 12]
             anchor += 1
             at += _ANCHOR_BYTES
-        text = _copied(block, at, sizes[page, TEXT], texts, text)
+        text = _copy(block, at, sizes[page, TEXT], texts, text)
         at += sizes[page, TEXT]
-        title = _copied(block, at, sizes[page, TITLE], titles, title)
+        title = _copy(block, at, sizes[page, TITLE], titles, title)
         at += sizes[page, TITLE]
-        snippet = _copied(block, at, sizes[page, SNIPPET], snippets, snippet)
+        snippet = _copy(block, at, sizes[page, SNIPPET], snippets, snippet)
         at += sizes[page, SNIPPET]

@@ -29,7 +29,7 @@ def entry_of(depth, st):
 
 
 @kernel
-def listed(f, st):
+def element_of(f, st):
     """Return the element of formatting entry `f`, or MARK."""
     return st[s.FORMATTING + 3 * f]
 
@@ -126,14 +126,14 @@ def remove_entry(f, st):
     """Take entry `f` off the formatting list, and link the stack to the entries that moved."""
     nf = st[s.NF] - 1
     for i in range(f, nf):
-        st[s.FORMATTING + 3 * i] = listed(i + 1, st)
+        st[s.FORMATTING + 3 * i] = element_of(i + 1, st)
         st[s.FORMATTING + 3 * i + 1] = depth_of(i + 1, st)
         st[s.FORMATTING + 3 * i + 2] = anchor_of(i + 1, st)
     st[s.NF] = nf
     for i in range(st[s.SP]):
         st[s.STACK + 2 * i + 1] = -1
     for g in range(nf):
-        if listed(g, st) != MARK and depth_of(g, st) >= 0:
+        if element_of(g, st) != MARK and depth_of(g, st) >= 0:
             st[s.STACK + 2 * st[s.FORMATTING + 3 * g + 1] + 1] = g
 
 
@@ -157,7 +157,7 @@ def pop_to(depth, ntok, st, an, ev):
             nf = st[s.NF]
             while nf > 0:
                 nf -= 1
-                if listed(nf, st) == MARK:
+                if element_of(nf, st) == MARK:
                     break
             st[s.NF] = nf
             st[s.PENDING] = 1
@@ -224,10 +224,10 @@ def reconstruct(st):
     """Open again the formatting elements that a block's end closed."""
     st[s.PENDING] = 0
     first = st[s.NF]
-    while first > 0 and listed(first - 1, st) != MARK:
+    while first > 0 and element_of(first - 1, st) != MARK:
         first -= 1
     for f in range(first, st[s.NF]):
-        if depth_of(f, st) < 0 and push(listed(f, st), f, st):
+        if depth_of(f, st) < 0 and push(element_of(f, st), f, st):
             st[s.FORMATTING + 3 * f + 1] = st[s.SP] - 1
 
 
@@ -242,8 +242,8 @@ def add_formatting(tag, anchor, st):
         alike = 0
         earliest = -1
         f = nf - 1
-        while f >= 0 and listed(f, st) != MARK:
-            if listed(f, st) == tag:
+        while f >= 0 and element_of(f, st) != MARK:
+            if element_of(f, st) == tag:
                 alike += 1
                 earliest = f
             f -= 1
@@ -266,8 +266,8 @@ def end_formatting(tag, force, ntok, st, an, ev):
     `force` closes it even out of scope, as a second `<a>` does.
     """
     f = st[s.NF] - 1
-    while f >= 0 and listed(f, st) != tag:
-        if listed(f, st) == MARK:
+    while f >= 0 and element_of(f, st) != tag:
+        if element_of(f, st) == MARK:
             return
         f -= 1
     if f < 0:
@@ -291,7 +291,7 @@ def end_formatting(tag, force, ntok, st, an, ev):
             if st[s.CRUMB_SP] > depth:
                 st[s.CRUMB_SP] -= 1
             for g in range(st[s.NF]):
-                if listed(g, st) != MARK and depth_of(g, st) > depth:
+                if element_of(g, st) != MARK and depth_of(g, st) > depth:
                     st[s.FORMATTING + 3 * g + 1] -= 1
         else:
             pop_to(depth, ntok, st, an, ev)

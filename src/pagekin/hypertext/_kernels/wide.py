@@ -77,7 +77,7 @@ def first_flag(flags):
 
 
 @kernel(inline=True)
-def lowered(eight):
+def to_lower(eight):
     """Return eight bytes in ASCII lower case."""
     rest = eight & _REST
     upper = ((rest + _FROM_A) ^ (rest + _AFTER_Z)) & ~eight & _FLAGS

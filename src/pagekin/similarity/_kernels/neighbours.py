@@ -145,12 +145,12 @@ def _choose(document, lists, bounds, counts, touched, chosen):
     while least > 0 and above + histogram[least] <= depth:
         above += histogram[least]
         least -= 1
-    found = 0
+    count = 0
     for i in range(n):
         if touched[i] != document and counts[touched[i]] > least:
-            chosen[found] = touched[i]
-            found += 1
-    if least > 0 and found < depth:
+            chosen[count] = touched[i]
+            count += 1
+    if least > 0 and count < depth:
         ties = np.empty(histogram[least], dtype=np.int64)
         t = 0
         for i in range(n):
@@ -158,13 +158,13 @@ def _choose(document, lists, bounds, counts, touched, chosen):
                 ties[t] = touched[i]
                 t += 1
         ties.sort()
-        for i in range(depth - found):
-            chosen[found + i] = ties[i]
-        found = depth
+        for i in range(depth - count):
+            chosen[count + i] = ties[i]
+        count = depth
     for i in range(n):
         counts[touched[i]] = 0
-    chosen[:found].sort()
-    return found
+    chosen[:count].sort()
+    return count
 
 
 @kernel
