@@ -18,19 +18,14 @@ from .webs import Running, free_ports, get, post, wait_for
 
 
 def files_of(path: Path) -> dict[str, Path]:
-    """The files of a collection: arrays by their names, others by that of their folder and their own."""
-    manifest = open_kin(path).manifest
-    found = {name: path / entry["file"] for name, entry in manifest["files"].items()}
-    for name, entry in manifest["folders"].items():
-        # Names of tantivy's files begin anew with each collection.
-        found |= {f"{name}/{file.rpartition('.')[2]}": path / entry["folder"] / file for file in entry["files"]}
-    return found
+    """Return the files of a collection by the names of their arrays."""
+    return {name: path / entry["file"] for name, entry in open_kin(path).manifest["files"].items()}
 
 
 def garbage(file: Path, way: str) -> bytes:
     """What a file holds when all of it but its header and its length is lost."""
     raw = file.read_bytes()
-    head, body = (raw[:HEADER_BYTES], raw[HEADER_BYTES:]) if file.suffix == ".npy" else (b"", raw)
+    head, body = raw[:HEADER_BYTES], raw[HEADER_BYTES:]
     chance = random.Random(len(raw))
     ways = {"noise": chance.randbytes(len(body)), "ones": b"\xff" * len(body), "backwards": body[::-1]}
     return head + ways[way]

@@ -19,7 +19,7 @@ from pagekin.routers.network import Network
 from pagekin.routers.router import Router
 from pagekin.routers.serve import Place
 from pagekin.routers.up import ask_health, open_nodes
-from pagekin.store import KinError, check_files, open_kin
+from pagekin.store import KinError, check_files
 from pagekin.store import check as check_module
 from pagekin.store.check import check_sizes
 
@@ -157,7 +157,6 @@ def test_looking_at_sizes_reads_no_contents(whole: Path, monkeypatch: pytest.Mon
 
 def test_what_lies_there_besides_is_no_damage(copy: Path) -> None:
     (copy / "notes.txt").write_text("mine")
-    (open_kin(copy).folder("fulltext") / ".tantivy-meta.lock").write_text("")
     assert list(check_sizes(copy)) == []
     assert Leaf("copy", copy).label.num_docs
     error = IndexError("ours")
@@ -178,7 +177,7 @@ def apart() -> Iterator[ProcessPoolExecutor]:
 
 
 KINDS = (
-    "about.", "alias.", "anchor.", "bag.", "bagterm.", "copy.", "form.", "fulltext/", "host.", "inlink.", "label.",
+    "about.", "alias.", "anchor.", "bag.", "bagterm.", "copy.", "form.", "host.", "inlink.", "label.",
     "list.", "mark.", "page.", "posting.", "signature.", "snippet.", "stream.", "term.", "text.", "title.", "tree.", "url.",
 )  # fmt: skip
 

@@ -24,34 +24,18 @@ NEW: dict[str, npt.NDArray[Any]] = {
     "other": np.linspace(0, 1, 777),
 }
 
-Folders = dict[str, dict[str, bytes]]
-OLD_FOLDERS: Folders = {"index": {"meta.json": b"{}", ".hidden": b"", "a.idx": bytes(range(256)) * 20}}
-NEW_FOLDERS: Folders = {"index": {"meta.json": b'{"new": 1}', "b.idx": bytes(range(256)) * 31}, "more": {}}
 
-
-def write(path: Path, arrays: dict[str, npt.NDArray[Any]], folders: Folders | None = None, **facts: Any) -> None:
-    """Commit `arrays` and `folders` to the collection at `path`."""
+def write(path: Path, arrays: dict[str, npt.NDArray[Any]], **facts: Any) -> None:
+    """Commit `arrays` to the collection at `path`."""
     with KinWriter(path, "test") as writer:
         for name, values in arrays.items():
             writer.put(name, values)
-        for name, files in (folders or {}).items():
-            folder = writer.create_folder(name)
-            for file, content in files.items():
-                (folder / file).write_bytes(content)
         writer.commit(facts)
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    """The files in a folder and their content."""
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
-
-
-def holds(path: Path, arrays: dict[str, npt.NDArray[Any]], folders: Folders | None = None) -> bool:
-    """Whether the collection at `path` consists of exactly `arrays` and `folders`."""
+def holds(path: Path, arrays: dict[str, npt.NDArray[Any]]) -> bool:
+    """Return whether the collection at `path` consists of exactly `arrays`."""
     kin = open_kin(path)
-    named = kin.manifest.get("folders", {})
-    if {name: files_of(kin.folder(name)) for name in named} != (folders or {}):
-        return False
     return set(kin.arrays) == set(arrays) and all(
         kin[name].dtype == values.dtype and np.array_equal(kin[name], values) for name, values in arrays.items()
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pagekin.store import KinError, KinWriter, open_kin
-from tests.store.kins import NEW, NEW_FOLDERS, OLD, OLD_FOLDERS, findings, holds, in_child, kill_at, write
+from tests.store.kins import NEW, OLD, findings, holds, in_child, kill_at, write
 
 
 def snapshot(path: Path) -> dict[str, bytes]:
@@ -22,19 +22,17 @@ def test_kill_9_at_any_step_leaves_the_old_collection_or_the_new_one(tmp_path: P
     path = tmp_path / "a.kin"
     outcomes = []
     for step in range(100):
-        write(path, OLD, OLD_FOLDERS)
+        write(path, OLD)
 
         def killed(step: int = step) -> None:
             kill_at(step)
-            write(path, NEW, NEW_FOLDERS)
+            write(path, NEW)
 
         view = open_kin(path)
-        with (view.folder("index") / "a.idx").open("rb") as opened:
-            status = in_child(killed)
-            assert opened.read() == OLD_FOLDERS["index"]["a.idx"]
+        status = in_child(killed)
         assert all(np.array_equal(view[name], values) for name, values in OLD.items())
-        assert holds(path, OLD, OLD_FOLDERS) or holds(path, NEW, NEW_FOLDERS), f"step {step}"
-        outcomes.append(holds(path, NEW, NEW_FOLDERS))
+        assert holds(path, OLD) or holds(path, NEW), f"step {step}"
+        outcomes.append(holds(path, NEW))
         with KinWriter(path, "the next writer"):
             pass
         assert not findings(path), f"step {step}"
@@ -53,11 +51,11 @@ def test_kill_9_at_any_step_of_the_first_write_leaves_a_place_to_write_to(tmp_pa
 
         def killed(step: int = step, path: Path = path) -> None:
             kill_at(step)
-            write(path, NEW, NEW_FOLDERS)
+            write(path, NEW)
 
         status = in_child(killed)
-        write(path, OLD, OLD_FOLDERS)
-        assert holds(path, OLD, OLD_FOLDERS), f"step {step}"
+        write(path, OLD)
+        assert holds(path, OLD), f"step {step}"
         assert not findings(path), f"step {step}"
         if status == 0:
             break
@@ -75,11 +73,10 @@ def test_arrays_that_differ_in_type_alone_never_share_a_file(tmp_path: Path) -> 
 
 def test_leaving_without_a_commit_leaves_everything_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
+    write(path, OLD)
     before = snapshot(path)
     with KinWriter(path, "test") as writer:
         writer.put("number", NEW["number"])
-        (writer.create_folder("index") / "b.idx").write_bytes(b"never seen")
     assert snapshot(path) == before
     with pytest.raises(RuntimeError, match="by the builder"), KinWriter(path, "test") as writer:
         writer.put("number", NEW["number"])
@@ -95,10 +92,10 @@ def test_a_new_folder_disappears_again_without_a_commit(tmp_path: Path) -> None:
 
 def test_facts_that_cannot_be_stored_leave_the_old_collection(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
+    write(path, OLD)
     before = snapshot(path)
     with pytest.raises(TypeError):
-        write(path, NEW, NEW_FOLDERS, wrong=object())
+        write(path, NEW, wrong=object())
     assert snapshot(path) == before
 
 
@@ -191,33 +188,17 @@ def test_a_file_that_someone_puts_into_a_collection_survives_commits(tmp_path: P
 
 def test_a_full_disk_leaves_the_old_collection_and_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
+    write(path, OLD)
     before = snapshot(path)
     with pytest.raises(KinError, match=r"No space left on device.*as it was before"):  # noqa: SIM117
         with KinWriter(path, "test") as writer:
             (writer.work / "big.npy").symlink_to("/dev/full")
             writer.put("fits", NEW["number"])
-            (writer.create_folder("index") / "fits").write_bytes(b"as well")
             writer.put("big", np.arange(100_000))
             writer.commit({})
     assert snapshot(path) == before
     write(path, NEW)
     assert holds(path, NEW)
-
-
-def test_a_disk_that_is_full_within_a_folder_leaves_the_old_collection(tmp_path: Path) -> None:
-    path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
-    before = snapshot(path)
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (7_000, 7_000))
-        with pytest.raises(KinError, match="File too large"):
-            write(path, OLD, NEW_FOLDERS)
-
-    assert in_child(limited) == 0
-    assert snapshot(path) == before
-    assert not findings(path)
 
 
 @pytest.mark.parametrize("most", [0, 100, 200, 2_000, 5_000, 11_000])

@@ -9,7 +9,7 @@ import pytest
 
 from pagekin.store import KinError, KinWriter, check_files, open_kin
 from pagekin.store.folder import FORMAT
-from tests.store.kins import OLD, OLD_FOLDERS, findings, write
+from tests.store.kins import OLD, findings, write
 
 
 @pytest.fixture
@@ -94,53 +94,6 @@ def test_files_that_changed_places_are_found(kin: Path) -> None:
         open_kin(kin)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The folder of plain files of a collection."""
-    write(tmp_path / "f.kin", OLD, OLD_FOLDERS)
-    return open_kin(tmp_path / "f.kin").folder("index")
-
-
-def found_in(folder: Path) -> list[tuple[str, str]]:
-    return [(finding.where, finding.what) for finding in findings(folder.parent)]
-
-
-def test_a_flipped_bit_anywhere_in_a_plain_file_is_found(folder: Path) -> None:
-    whole = (folder / "a.idx").read_bytes()
-    for position in range(0, len(whole), 97):
-        changed = bytearray(whole)
-        changed[position] ^= 0x10
-        (folder / "a.idx").write_bytes(changed)
-        assert found_in(folder) == [(f"{folder.name}/a.idx", "has changed since it was written (checksum differs)")], (
-            f"byte {position}"
-        )
-
-
-def test_a_shortened_a_grown_and_a_missing_plain_file_are_found(folder: Path) -> None:
-    (folder / "a.idx").write_bytes(b"short")
-    assert found_in(folder) == [(f"{folder.name}/a.idx", "has 5 bytes where the manifest says 5,120")]
-    (folder / "a.idx").write_bytes(OLD_FOLDERS["index"]["a.idx"] + b"x")
-    assert found_in(folder) == [(f"{folder.name}/a.idx", "has 5,121 bytes where the manifest says 5,120")]
-    (folder / "a.idx").unlink()
-    assert found_in(folder) == [(f"{folder.name}/a.idx", "is missing")]
-    (folder / "a.idx").mkdir()
-    assert found_in(folder) == [(f"{folder.name}/a.idx", "is no plain file")]
-
-
-def test_an_additional_plain_file_and_a_missing_folder_are_found(folder: Path) -> None:
-    (folder / "more").write_bytes(b"")
-    assert found_in(folder) == [(f"{folder.name}/more", "is named by no manifest; someone else put it there")]
-    shutil.rmtree(folder)
-    assert found_in(folder) == [(folder.name, "cannot be read: No such file or directory")]
-
-
-def test_checking_folders_reports_its_progress(folder: Path) -> None:
-    seen: list[int] = []
-    assert not list(check_files(folder.parent, seen.append))
-    plain = sum(map(len, OLD_FOLDERS["index"].values()))
-    assert sum(seen) == plain + sum(values.nbytes for values in OLD.values())
-
-
 def test_stray_files_and_folders_are_found(kin: Path) -> None:
     (kin / "x-0123456789ab.npy").write_text("left by a build")
     (kin / "x-0123456789ab.files").mkdir()
@@ -180,21 +133,6 @@ WRONG_FILES: list[dict[str, object]] = [
 ]
 
 
-WRONG_FOLDERS: list[object] = [
-    [],
-    None,
-    {"x": 1},
-    {"x": {"folder": "x"}},
-    {"x": {"folder": "..", "files": {}}},
-    {"x": {"folder": "../x", "files": {}}},
-    {"x": {"folder": "/etc", "files": {}}},
-    {"x": {"folder": "x", "files": []}},
-    {"x": {"folder": "x", "files": {"../passwd": {"bytes": 1, "checksum": "0"}}}},
-    {"x": {"folder": "x", "files": {"a": {"bytes": "1", "checksum": "0"}}}},
-    {"x": {"folder": "x", "files": {"a": {"bytes": 1}}}},
-]
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -210,7 +148,6 @@ WRONG_FOLDERS: list[object] = [
         b'{"format": 1, "files": {}}',
         b"[" * 100_000,
         *(json.dumps({"format": 1, "facts": {}, "files": files}).encode() for files in WRONG_FILES),
-        *(json.dumps({"format": 1, "facts": {}, "files": {}, "folders": f}).encode() for f in WRONG_FOLDERS),
     ],
 )
 def test_a_damaged_manifest_is_refused_and_found(kin: Path, content: bytes) -> None:

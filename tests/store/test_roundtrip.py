@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pagekin.store import Kin, KinError, KinWriter, RaggedBytes, open_kin, pack_strings, smallest_uint
 from pagekin.store.folder import manifest_digest
-from tests.store.kins import NEW, NEW_FOLDERS, OLD, OLD_FOLDERS, findings, holds, write
+from tests.store.kins import NEW, OLD, findings, holds, write
 
 
 @pytest.mark.parametrize("length", [0, 1, 1_000])
@@ -113,102 +113,26 @@ def test_a_view_opened_before_a_commit_stays_valid(tmp_path: Path) -> None:
     assert open_kin(tmp_path / "a.kin").facts["age"] == "new"
 
 
-def test_folders_of_plain_files_come_back(tmp_path: Path) -> None:
-    path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
-    kin = open_kin(path)
-    assert holds(path, OLD, OLD_FOLDERS)
-    assert not findings(path)
-    assert kin.has_folder("index")
-    assert kin.bytes_on_disk["index"] == sum(map(len, OLD_FOLDERS["index"].values()))
-    assert not kin.has_folder("more")
-    with pytest.raises(KinError, match=r"holds no 'more'.*Make it again: pagekin build"):
-        kin.folder("more")
-    write(path, NEW, NEW_FOLDERS)
-    assert holds(path, NEW, NEW_FOLDERS)
-    assert not findings(path)
-    assert len(list(path.glob("*.files"))) == len(NEW_FOLDERS)
-    write(path, NEW)
-    assert holds(path, NEW)
-    assert not list(path.glob("*.files"))
-
-
-def test_a_commit_that_keeps_arrays_keeps_folders_but_for_the_dropped_and_the_new(tmp_path: Path) -> None:
-    path = tmp_path / "a.kin"
-    write(path, OLD, {"one": {"a": b"1"}, "two": {"b": b"2"}, "three": {"c": b"3"}})
-    with KinWriter(path, "test") as writer:
-        (writer.create_folder("two") / "b").write_bytes(b"new")
-        writer.commit({}, keep=open_kin(path).manifest["files"], drop=["three"])
-    assert holds(path, OLD, {"one": {"a": b"1"}, "two": {"b": b"new"}})
-    assert not findings(path)
-
-
-def test_a_folder_of_the_same_content_heals_a_damaged_one(tmp_path: Path) -> None:
-    path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
-    (open_kin(path).folder("index") / "meta.json").write_bytes(b"[]")
-    write(path, OLD, OLD_FOLDERS)
-    assert holds(path, OLD, OLD_FOLDERS)
-    write(path, OLD, OLD_FOLDERS)
-    assert holds(path, OLD, OLD_FOLDERS)
-    assert not findings(path)
-
-
-def test_a_reader_holds_the_files_that_it_opened(tmp_path: Path) -> None:
-    path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
-    with (open_kin(path).folder("index") / "a.idx").open("rb") as opened:
-        write(path, NEW, NEW_FOLDERS)
-        assert opened.read() == OLD_FOLDERS["index"]["a.idx"]
-
-
-@pytest.mark.parametrize("name", ["", "a/b", "../a", "a b", "number"])
-def test_names_that_are_no_folder_names_are_refused(tmp_path: Path, name: str) -> None:
-    with KinWriter(tmp_path / "a.kin", "test") as writer:
-        writer.put("number", OLD["number"])
-        with pytest.raises(ValueError, match=r"no name|made twice"):
-            writer.create_folder(name)
-
-
-@pytest.mark.parametrize("kind", ["folder", "link", "dead link"])
-def test_a_folder_holds_plain_files_only(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
-    with pytest.raises(ValueError, match="is no plain file"), KinWriter(path, "test") as writer:
-        inside = writer.create_folder("index") / "inside"
-        if kind == "folder":
-            inside.mkdir()
-        else:
-            inside.symlink_to("/etc/hostname" if kind == "link" else "/nowhere")
-        writer.commit({})
-    assert holds(path, OLD, OLD_FOLDERS)
-    assert not findings(path)
-
-
-def test_collections_of_before_folders_are_read_and_written(tmp_path: Path) -> None:
-    # Without folders the manifest is what it always was, so an older Pagekin reads it.
+def test_folders_that_an_earlier_version_kept_are_ignored_until_the_next_commit_removes_them(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
     write(path, OLD)
-    assert "folders" not in open_kin(path).manifest
-    with KinWriter(path, "test") as writer:
-        (writer.create_folder("index") / "x").write_bytes(b"x")
-        writer.commit({}, keep=open_kin(path).manifest["files"])
-    assert holds(path, OLD, {"index": {"x": b"x"}})
-
-
-def test_a_manifest_that_an_older_writer_made_leaves_no_folder_behind(tmp_path: Path) -> None:
-    # An older Pagekin knows nothing of folders: its manifest names none, and it removes none.
-    path = tmp_path / "a.kin"
-    write(path, OLD, OLD_FOLDERS)
-    folder = open_kin(path).folder("index")
+    folder = path / "index-0123456789ab.files"
+    folder.mkdir()
+    (folder / "meta.json").write_bytes(b"{}")
     manifest = json.loads((path / "manifest.json").read_text())
-    del manifest["folders"], manifest["checksum"]
+    del manifest["checksum"]
+    manifest["folders"] = {"index": {"folder": folder.name, "files": {"meta.json": {"bytes": 2, "checksum": "0"}}}}
     manifest["checksum"] = manifest_digest(manifest)
     (path / "manifest.json").write_text(json.dumps(manifest))
-    assert [(finding.where, finding.leftover) for finding in findings(path)] == [(folder.name, True)]
-    with KinWriter(path, "the next writer"):
+    assert holds(path, OLD)
+    assert not findings(path)
+    with KinWriter(path, "a writer that commits nothing"):
         pass
+    assert folder.exists()
+    with KinWriter(path, "test") as writer:
+        writer.commit({}, keep=open_kin(path).manifest["files"])
     assert not folder.exists()
+    assert "folders" not in open_kin(path).manifest
     assert holds(path, OLD)
     assert not findings(path)
 

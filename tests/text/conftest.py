@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.hypertext import ReadPlan, read_sources
+from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.text import TextIndex, add_text_index
 
 from .oracle import Oracle
@@ -19,11 +19,11 @@ def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plan.out
 
 
-@pytest.fixture(scope="session")
-def demo(demo_kin: Path) -> TextIndex:
-    return TextIndex.at(demo_kin)
+@pytest.fixture(scope="session", params=["plain", "compiled"])
+def demo(demo_kin: Path, request: pytest.FixtureRequest) -> TextIndex:
+    return TextIndex.at(demo_kin, compiled=request.param == "compiled")
 
 
 @pytest.fixture(scope="session")
-def demo_oracle(demo: TextIndex) -> Oracle:
-    return Oracle(demo.corpus)
+def demo_oracle(demo_kin: Path) -> Oracle:
+    return Oracle(Corpus.open(demo_kin))

@@ -22,6 +22,7 @@ from pagekin.text import (
     Word,
     add_text_index,
     check_query,
+    check_text,
     parse_query,
 )
 from tests.bags.webs import record
@@ -91,12 +92,14 @@ RICH = {
     "http://b.test/7": "<p>関数は便利 virtual Käse café naïve md5 3.14",
     "http://b.test/8": "<title>Twins</title><p>equal twins",
     "http://b.test/9": "<title>Twins</title><p>equal twins",
+    "http://b.test/a": "<p>a bridge <img alt='over one sea'> too <img alt='many'> far <img alt='away'>",
 }
 
 
-@pytest.fixture(scope="module")
-def rich(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
-    return searchable(tmp_path_factory.mktemp("rich") / "rich.kin", RICH)
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def rich(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> TextIndex:
+    index = searchable(tmp_path_factory.mktemp("rich") / "rich.kin", RICH)
+    return TextIndex.open(index.corpus, request.param == "compiled")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,11 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
         ("absent", ""),
         ('"absent lock"', ""),
         ("lock OR absent", "1 2 3"),
-        ("many", "6"),
+        ("many", "6 a"),
+        ('"bridge too far"', "a"),
+        ('"bridge over one"', ""),
+        ('alt:"one sea many away"', "a"),
+        ('"far away"', ""),
     ],
 )
 def test_attributes_phrases_and_operators(rich: TextIndex, query: str, found: str) -> None:
@@ -152,11 +159,11 @@ def test_attributes_phrases_and_operators(rich: TextIndex, query: str, found: st
 
 
 def test_a_word_that_stands_very_often_on_a_page_is_counted_whole(rich: TextIndex) -> None:
-    page = rich.search(parse_query("many"), 1).pages[0]
+    page = rich.search(parse_query("header:many"), 1).pages[0]
     found = rich.corpus.kin
-    form = rich._forms.find(b"mani")
+    form = rich.form_names.find(b"mani")
     here = slice(int(found["posting.offsets"][form]), int(found["posting.offsets"][form + 1]))
-    assert int(found["posting.count"][here].sum()) == 1_000
+    assert int(found["posting.count"][here].sum()) == 1_001
     assert rich.search(parse_query("header:many"), 1).scores == [
         Oracle(rich.corpus).search(parse_query("header:many"))[0][1]
     ]
@@ -166,7 +173,7 @@ def test_a_word_that_stands_very_often_on_a_page_is_counted_whole(rich: TextInde
 def test_a_title_word_counts_more_than_one_in_the_text(rich: TextIndex) -> None:
     assert addresses(rich.corpus, rich.search(parse_query("lock"), 1).pages) == ["3"]
     stats = rich.stats_of(parse_query("lock"))
-    assert stats == Stats(analyser="porter-1", pages=9, words=rich.corpus.facts["words"], df={"lock": 3})
+    assert stats == Stats(analyser="porter-1", pages=10, words=rich.corpus.facts["words"], df={"lock": 3})
 
 
 def test_equal_pages_come_in_the_order_of_addresses(rich: TextIndex) -> None:
@@ -307,3 +314,70 @@ def test_every_capture_of_an_address_is_a_page(tmp_path: Path) -> None:
     assert index.search(parse_query("lock"), 10).pages == [0, 1, 2]
     assert index.search(parse_query("2002"), 10).pages == [1]
     assert index.search(parse_query("lock"), 10, documents=np.zeros(3, np.int64)).pages == [0]
+
+
+def test_words_of_very_long_pages_keep_their_places(tmp_path: Path) -> None:
+    filler = "filler " * 70_000
+    pages = {
+        "http://a.test/1": f"<p>early bird {filler} late bird",
+        "http://a.test/2": f"<p>early {filler} bird late",
+        "http://a.test/3": "<p>late bird",
+    }
+    index = TextIndex.open(searchable(tmp_path / "long.kin", pages).corpus, compiled=True)
+    for query, found in (('"early bird"', "1"), ('"late bird"', "1 3"), ('"bird late"', "2"), ('"filler late"', "1")):
+        assert sorted(addresses(index.corpus, index.search(parse_query(query), 5).pages)) == found.split()
+    assert not list(check_text(index.corpus.kin))
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
+    """1,500 pages with few words, so that every word stands on many."""
+    chance = random.Random(3)
+    words = [f"w{n}" for n in range(12)]
+    pages = {
+        f"http://a.test/{n:04}": f"<title>{' '.join(chance.choices(words, k=chance.choice([1, 1, 2, 9])))}</title>"
+        f"<h1>{chance.choice(words)}</h1><p>{' '.join(chance.choices(words[: chance.randrange(2, 12)], k=chance.randrange(60)))}"
+        for n in range(1_500)
+    }
+    return TextIndex.open(searchable(tmp_path_factory.mktemp("crowded") / "crowded.kin", pages).corpus, compiled=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_the_best_of_many_matches_are_those_of_scoring_all(crowded: TextIndex, seed: int) -> None:
+    chance = random.Random(seed)
+    words = [
+        f"{chance.choice(['', '', '', 'title:', 'header:'])}w{chance.randrange(12)}"
+        for _ in range(chance.randrange(1, 4))
+    ]
+    query = parse_query(chance.choice([" ", " OR "]).join(words))
+    plain = TextIndex.open(crowded.corpus)
+    options: dict[str, object] = {}
+    if chance.random() < 0.5:
+        options["documents"] = np.random.default_rng(seed).integers(-1, 700, len(crowded))
+    if chance.random() < 0.3:
+        options["keep"] = np.random.default_rng(seed).random(len(crowded)) < 0.7
+    if chance.random() < 0.3:
+        own = plain.stats_of(query)
+        options["stats"] = msgspec.structs.replace(own, pages=own.pages * 9, words=own.words * chance.randrange(1, 50))
+    limit, offset = chance.choice([1, 10, 25]), chance.choice([0, 0, 3, 40])
+    assert crowded.search(query, limit, offset, **options) == plain.search(query, limit, offset, **options)  # type: ignore[arg-type]
+
+
+def test_of_many_matches_only_those_are_scored_that_may_be_among_the_best(
+    crowded: TextIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pagekin.text._kernels import search
+
+    scored = 0
+    score = search.score_pages
+
+    def count(pages: np.ndarray, *rest: object) -> object:
+        nonlocal scored
+        scored += len(pages)
+        return score(pages, *rest)
+
+    monkeypatch.setattr(search, "score_pages", count)
+    hits = crowded.search(parse_query("w1"), 1)
+    assert hits.total > 600
+    assert 0 < scored < hits.total

@@ -25,7 +25,7 @@ from pagekin.hypertext import Corpus, ReadPlan, ReadReport, check_corpus, defaul
 from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
 from pagekin.store import Kin, KinError, KinWriter, open_kin
-from pagekin.text import TEXT_ARRAYS, make_text, unfit_reason
+from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
 
 
 @dataclass
@@ -89,7 +89,7 @@ def index_collection(
 ) -> BuildReport:
     """Index a collection that has been read, in place of the index it may have. No page is read again.
 
-    With `text` its words become searchable, unless they are.
+    With `text` its words become searchable, unless they are; a text index of an earlier version is renewed.
     """
     _check(strategy)
     open_kin(path)  # a folder that is no collection is refused, not made
@@ -100,7 +100,7 @@ def index_collection(
         left_out = not_citing(corpus) if not_citing else None
         facts = {**kin.facts, **_index_facts(writer, corpus, strategy, stages, threads, left_out)}
         anew: tuple[str, ...] = INDEX_ARRAYS
-        if text and unfit_reason(kin):
+        if text and (unfit_reason(kin) or is_outdated(kin)):
             facts |= make_text(writer, corpus, stages.tell, threads)
             anew += TEXT_ARRAYS
         stages.tell("saving", 0.0)

@@ -1,5 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from ._kernels.streams import decode_starts, decode_stream, decode_words, runs_under
 from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
@@ -20,6 +21,7 @@ from .read import (
     read_sources_into,
 )
 from .sites import site_of, sites_of_urls
+from .streams import DECODER_SOURCES, DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
 from .titles import ShortTitles
 from .urls import canonical_url, host_of, host_of_url, split_port
@@ -27,6 +29,7 @@ from .writing import common_spellings
 
 __all__ = [
     "CORPUS_ARRAYS",
+    "DECODER_SOURCES",
     "PARSERS",
     "READABLE_TEXT",
     "WORD_ARRAYS",
@@ -36,6 +39,7 @@ __all__ = [
     "CharClass",
     "Corpus",
     "DamagedInputError",
+    "DecodedPage",
     "Lexer",
     "PageColumns",
     "PageFlag",
@@ -44,6 +48,7 @@ __all__ = [
     "ReadReport",
     "ShortTitles",
     "Stream",
+    "StreamBatch",
     "StrictLexer",
     "WorkerError",
     "canonical_url",
@@ -52,6 +57,9 @@ __all__ = [
     "common_spellings",
     "declared_language",
     "decode_page",
+    "decode_starts",
+    "decode_stream",
+    "decode_words",
     "default_workers",
     "fold_case",
     "host_of",
@@ -61,6 +69,7 @@ __all__ = [
     "read_sources",
     "read_sources_into",
     "read_strictly",
+    "runs_under",
     "site_of",
     "sites_of_urls",
     "split_port",

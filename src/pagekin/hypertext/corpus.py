@@ -21,9 +21,9 @@ from pagekin.hypertext.columns import (
     TermColumns,
 )
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
-from pagekin.hypertext.streams import RARE, decode_gaps, decode_marks, decode_words
+from pagekin.hypertext.streams import RARE, StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import Kin, RaggedBytes, open_kin, rank
+from pagekin.store import Kin, KinError, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
 WINDOW = 32
@@ -40,21 +40,6 @@ class Stream:
     boundary_at: npt.NDArray[np.int64]
     """Boundary i lies before word boundary_at[i]."""
     boundary_kind: npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class StoredPage:
-    """One page's words and text as they are stored, for kernels that decode them on their way; see docs/format.md."""
-
-    words: Array
-    rare: Array
-    gaps: Array
-    """Of its marks: changes of attributes and boundaries."""
-    kinds: Array
-    text: bytes
-    """UTF-8."""
-    coded: Array
-    """Gaps between the words' starts in `text`."""
 
 
 @dataclass(frozen=True)
@@ -223,31 +208,45 @@ class Corpus:
         attributes = np.repeat(of, np.diff(bounds))
         return Stream(words, attributes, at[~change], kinds[~change])
 
+    def stream_batch(self, first: int = 0, last: int | None = None) -> StreamBatch:
+        """Return the stored streams of pages `first` to `last`, or of all, for kernels that call `decode_stream`."""
+        tokens, rares, marks = (offsets[first : None if last is None else last + 1] for offsets in self._offsets)
+        words, rare, gaps, kinds = (
+            self.kin[name][offsets[0] : offsets[-1]]
+            for name, offsets in (
+                ("stream.words", tokens), ("stream.rare", rares), ("mark.gap", marks), ("mark.kind", marks)
+            )
+        )  # fmt: skip
+        return StreamBatch(words, rare, gaps, kinds, tokens - tokens[0], rares - rares[0], marks - marks[0])
+
+    @cached_property
+    def _offsets(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Where the words, the rare ids and the marks of each page begin; a KinError if they lead out of their arrays.
+
+        Kernels do not look where they read.
+        """
+        every = []
+        for name, data in (("page.tokens", "stream.words"), ("page.rare", "stream.rare"), ("page.marks", "mark.gap")):
+            offsets = np.asarray(self.kin[name], np.int64)
+            if len(offsets) <= len(self) or offsets[-1] > len(self.kin[data]) or np.any(offsets[1:] < offsets[:-1]):
+                raise KinError(
+                    f"{self.kin.path} is damaged: {name} does not divide {data}. Run: pagekin check {self.kin.path}"
+                )
+            every.append(offsets)
+        return tuple(every)
+
     def text(self, page: int) -> tuple[str, npt.NDArray[np.int64]]:
         """The page's plain text, and where in its UTF-8 form each word starts."""
         data, at = self.text_bytes(page)
         return data.decode("utf-8", "replace"), at
 
-    def stored_page(self, page: int) -> StoredPage:
-        """A page as it is stored."""
-        marks = self._slice("marks", page)
-        text, coded = self._frame(page)
-        return StoredPage(
-            self.kin["stream.words"][self._slice("tokens", page)],
-            self.kin["stream.rare"][self._slice("rare", page)],
-            self.kin["mark.gap"][marks],
-            self.kin["mark.kind"][marks],
-            text,
-            coded,
-        )
-
     def text_bytes(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
         """The page's plain text as UTF-8, and where in it each word starts."""
-        text, coded = self._frame(page)
+        text, coded = self.stored_text(page)
         return text, decode_gaps(coded)
 
-    def _frame(self, page: int) -> tuple[bytes, Array]:
-        """(the plain text as UTF-8, the gaps between its words' starts, as stored)."""
+    def stored_text(self, page: int) -> tuple[bytes, npt.NDArray[np.uint8]]:
+        """Return (the plain text as UTF-8, the gaps between its words' starts, as `decode_starts` reads them)."""
         frame = self.kin["text.frames"][self._slice("text", page)].tobytes()
         raw = _decompressor().decompress(frame, max_output_size=1 << 31)
         size = int.from_bytes(raw[:4], "little")

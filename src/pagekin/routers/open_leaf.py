@@ -86,7 +86,7 @@ class OpenLeaf:
         self.label = joined(parts)
         self.mark = hashlib.blake2b("".join(sorted(self.etags.values())).encode(), digest_size=8).hexdigest()
         """The same wherever and however often the collection is served, and of another one another."""
-        self.text = TextIndex.open(self.corpus, lazily=True)
+        self.text = TextIndex.open(self.corpus, compiled)
 
     @cached_property
     def related_index(self) -> RelatedIndex:

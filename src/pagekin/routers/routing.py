@@ -17,10 +17,9 @@ from pagekin.labels import ContentLabel
 from pagekin.labels.membership import FilterBank, Keys, probes_of, term_key
 from pagekin.labels.model import LARGEST, Terms, without_filters
 from pagekin.routers.messages import Filters
-from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, parse
+from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, form_key, parse
 from pagekin.text.analysis import form_of
 from pagekin.text.filters import language_code, site_name
-from pagekin.text.index import form_key
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4

@@ -7,7 +7,6 @@ from pagekin.labels.keep import ARRAYS as LABEL
 from pagekin.similarity.check import ARRAYS as INDEX
 from pagekin.store import Kin
 from pagekin.text import ARRAYS as SEARCH
-from pagekin.text import FOLDER
 
 
 def parts_on_disk(kin: Kin) -> dict[str, int]:
@@ -23,6 +22,6 @@ def _part(name: str) -> str:
         return "text"
     if name.startswith(INDEX):
         return "index"
-    if name.startswith((*SEARCH, FOLDER)):
+    if name.startswith(SEARCH):
         return "search"
     return "clusters" if name.startswith((TREES, LABEL, THESAURUS)) else "streams"

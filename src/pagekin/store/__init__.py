@@ -1,8 +1,8 @@
-"""The `.kin` folder: memory-mapped arrays and folders of plain files under one atomically replaced manifest.
+"""The `.kin` folder: memory-mapped arrays under one atomically replaced manifest.
 
 `open_kin` gives a consistent, read-only view; `KinWriter` takes the folder's lock, writes new files beside the old ones and
 makes them visible by one rename; `check_files` verifies checksums and lengths. `Columns` are groups of arrays with names and
-types. This room knows nothing of pages: it stores arrays, files that other libraries made, and a dictionary of facts.
+types. This room knows nothing of pages: it stores arrays and a dictionary of facts.
 """
 
 import lazy_loader

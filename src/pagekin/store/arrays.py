@@ -18,7 +18,7 @@ _STEP = 1 << 20
 
 
 def smallest_uint(largest: int) -> np.dtype[Any]:
-    """The smallest unsigned type that holds `largest`, so that small collections stay small."""
+    """Return the smallest unsigned type that holds `largest`, so that small collections stay small."""
     for kind in (np.uint8, np.uint16, np.uint32):
         if largest <= np.iinfo(kind).max:
             return np.dtype(kind)
@@ -31,7 +31,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
 
 
 def rank(ordered: Array, value: int) -> int:
-    """How many numbers of an ordered array are less than `value`.
+    """Return how many numbers of an ordered array are less than `value`.
 
     In the array's own type: numpy would otherwise convert the whole array for each question.
     """
@@ -43,12 +43,12 @@ def rank(ordered: Array, value: int) -> int:
 
 
 def payload_digest() -> hashlib.blake2b:
-    """The checksum that the manifest holds for every file, over the array's bytes without the .npy header."""
+    """Return a new checksum, as the manifest holds one for every file, over the array's bytes without the .npy header."""
     return hashlib.blake2b(digest_size=16)
 
 
 def file_checksum(file: Path, progress: Callable[[int], None] = lambda _bytes: None, skip: int = 0) -> str:
-    """The checksum of a file's bytes from `skip` on."""
+    """Return the checksum of a file's bytes from `skip` on."""
     digest = payload_digest()
     with file.open("rb") as stream:
         stream.seek(skip)
@@ -59,7 +59,7 @@ def file_checksum(file: Path, progress: Callable[[int], None] = lambda _bytes: N
 
 
 def npy_header(dtype: np.dtype[Any], length: int) -> bytes:
-    """The first HEADER_BYTES of the `.npy` file of a one-dimensional array."""
+    """Return the first HEADER_BYTES of the `.npy` file of a one-dimensional array."""
     described = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({length},), }}"
     header = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
     return header + described.encode().ljust(HEADER_BYTES - 11) + b"\n"
@@ -70,7 +70,7 @@ SMALL = 1 << 15
 
 
 def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
-    """The array of one manifest entry, read-only; ValueError if the file holds another one.
+    """Return the array of one manifest entry, read-only; raise a ValueError if the file holds another one.
 
     It is memory-mapped unless it is small: a map holds a file open, and a process with hundreds of small collections
     would run out of files.
@@ -92,7 +92,12 @@ def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
         if length:
             # As a plain array: every slice of a memmap object costs a microsecond more.
             return np.memmap(stream, dtype, "r", HEADER_BYTES, (length,)).view(np.ndarray)
-    nothing = np.zeros(0, dtype)  # an empty range cannot be mapped
+    return _empty(dtype)
+
+
+def _empty(dtype: np.dtype[Any]) -> Array:
+    """Return an empty read-only array: an empty range cannot be mapped."""
+    nothing = np.zeros(0, dtype)
     nothing.flags.writeable = False
     return nothing
 
@@ -129,10 +134,10 @@ class ArrayFile:
         self.length += count
 
     def mapped(self) -> Array:
-        """What was appended so far, memory-mapped."""
+        """Return what was appended so far, memory-mapped."""
         self._file.flush()
         if not self.length:
-            return np.zeros(0, self.dtype)
+            return _empty(self.dtype)
         return np.memmap(self.path, self.dtype, "r", HEADER_BYTES, (self.length,)).view(np.ndarray)
 
     def close(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Proving that a `.kin` folder's files are whole."""
+"""Check that the files of a `.kin` folder are whole."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.store.arrays import HEADER_BYTES, file_checksum, load_array
-from pagekin.store.folder import MANIFEST, KinError, manifest_digest, read_manifest
+from pagekin.store.folder import MANIFEST, KinError, former_folders, manifest_digest, read_manifest
 from pagekin.store.writer import LOCK, is_being_written, is_part_of_a_build
 
 
@@ -23,7 +23,7 @@ class Finding:
 
 
 def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: None) -> Iterator[Finding]:
-    """Every file that is missing, of another length, or changed since it was written; stray files too.
+    """Yield every file that is missing, of another length, or changed since it was written; stray files too.
 
     What a writer is just building does not count as stray.
     """
@@ -41,14 +41,7 @@ def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: Non
             return
         if wrong:
             yield Finding(entry["file"], wrong)
-    for entry in manifest.get("folders", {}).values():
-        found = list(_check_folder(path, entry, progress))
-        if found and _was_replaced(path, manifest):
-            yield Finding(MANIFEST, "was replaced by a writer during the check; check again")
-            return
-        yield from found
-    known = {entry["file"] for entry in manifest["files"].values()} | {MANIFEST, LOCK}
-    known |= {entry["folder"] for entry in manifest.get("folders", {}).values()}
+    known = {entry["file"] for entry in manifest["files"].values()} | former_folders(manifest) | {MANIFEST, LOCK}
     building = is_being_written(path)
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):
@@ -57,7 +50,7 @@ def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: Non
 
 
 def check_sizes(path: Path) -> Iterator[Finding]:
-    """Every file that is missing, of another length, or that does not begin as the manifest says.
+    """Yield every file that is missing, of another length, or that does not begin as the manifest says.
 
     In time that does not depend on the size of files: what has changed inside them `check_files` finds.
     """
@@ -66,16 +59,14 @@ def check_sizes(path: Path) -> Iterator[Finding]:
     except KinError as error:
         yield Finding(MANIFEST, str(error))
         return
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if manifest.get("checksum") != manifest_digest(manifest):
-        found.append(Finding(MANIFEST, "has changed since it was written (checksum differs)"))
+        findings.append(Finding(MANIFEST, "has changed since it was written (checksum differs)"))
     for name, entry in manifest["files"].items():
         if wrong := _looks_wrong(path / entry["file"], name, entry):
-            found.append(Finding(entry["file"], wrong))
-    for entry in manifest.get("folders", {}).values():
-        found += (finding for finding in _check_folder(path, entry, None) if not finding.stray)
+            findings.append(Finding(entry["file"], wrong))
     if not _was_replaced(path, manifest):
-        yield from found
+        yield from findings
 
 
 def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
@@ -85,50 +76,19 @@ def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
         return False
 
 
-def _check_folder(path: Path, entry: Mapping[str, Any], progress: Callable[[int], None] | None) -> Iterator[Finding]:
-    """What is wrong with one folder of plain files: all that the manifest names, and nothing else, lies in it.
-
-    Without `progress` their contents are not looked at.
-    """
-    folder = path / entry["folder"]
-    try:
-        there = {file.name for file in folder.iterdir()}
-    except OSError as error:
-        yield Finding(entry["folder"], f"cannot be read: {error.strerror}")
-        return
-    for name, said in sorted(entry["files"].items()):
-        where = f"{entry['folder']}/{name}"
-        if name not in there:
-            yield Finding(where, "is missing")
-            continue
-        try:
-            if (folder / name).is_symlink() or not (folder / name).is_file():
-                yield Finding(where, "is no plain file")
-                continue
-            size = (folder / name).stat().st_size
-            if size != said["bytes"]:
-                yield Finding(where, f"has {size:,} bytes where the manifest says {said['bytes']:,}")
-            elif progress and file_checksum(folder / name, progress) != said["checksum"]:
-                yield Finding(where, "has changed since it was written (checksum differs)")
-        except OSError as error:
-            yield Finding(where, f"cannot be read: {error.strerror}")
-    for name in sorted(there - set(entry["files"])):
-        yield Finding(f"{entry['folder']}/{name}", "is named by no manifest; someone else put it there", stray=True)
-
-
 def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Callable[[int], None]) -> str:
-    """What is wrong with the file of one entry, or an empty string."""
+    """Return what is wrong with the file of one entry, or an empty string."""
     if wrong := _looks_wrong(file, name, entry):
         return wrong
     try:
-        found = file_checksum(file, progress, HEADER_BYTES)
+        checksum = file_checksum(file, progress, HEADER_BYTES)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return "" if found == entry["checksum"] else "has changed since it was written (checksum differs)"
+    return "" if checksum == entry["checksum"] else "has changed since it was written (checksum differs)"
 
 
 def _looks_wrong(file: Path, name: str, entry: Mapping[str, Any]) -> str:
-    """What is wrong with the file of one entry by its size and header, or an empty string."""
+    """Return what is wrong with the file of one entry by its size and header, or an empty string."""
     try:
         size = file.stat().st_size
         if size != entry["bytes"]:

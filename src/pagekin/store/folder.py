@@ -1,4 +1,4 @@
-"""Reading a `.kin` folder: the manifest and its memory-mapped arrays."""
+"""Read a `.kin` folder: the manifest and its memory-mapped arrays."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ class Kin:
     arrays: Mapping[str, Array]
 
     def __getitem__(self, name: str) -> Array:
-        """The array called `name`."""
+        """Return the array called `name`."""
         try:
             return self.arrays[name]
         except KeyError:
@@ -43,23 +43,6 @@ class Kin:
     def __contains__(self, name: str) -> bool:
         return name in self.arrays
 
-    def has_folder(self, name: str) -> bool:
-        """Whether the manifest names a folder of plain files called `name`."""
-        return name in self.manifest.get("folders", {})
-
-    def folder(self, name: str) -> Path:
-        """Where the plain files called `name` lie.
-
-        Nothing is opened here: whoever opens these files later does so before the next commit removes them, or opens
-        the collection again. Files that are open survive it.
-        """
-        if not self.has_folder(name):
-            raise KinError(
-                f"{self.path} holds no '{name}': an earlier Pagekin made it, or a stage was left out. "
-                f"Make it again: pagekin build SOURCE... --out {self.path}"
-            )
-        return self.path / str(self.manifest["folders"][name]["folder"])
-
     @property
     def facts(self) -> Mapping[str, Any]:
         """What the builders noted: counts, settings, seeds, skipped records."""
@@ -68,15 +51,12 @@ class Kin:
 
     @property
     def bytes_on_disk(self) -> dict[str, int]:
-        """Bytes of each array's file, and of each folder's files together."""
-        sizes = {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
-        for name, entry in self.manifest.get("folders", {}).items():
-            sizes[name] = sum(int(file["bytes"]) for file in entry["files"].values())
-        return sizes
+        """Bytes of each array's file."""
+        return {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of the folder at `path`, or a KinError that says what is wrong with it."""
+    """Return the manifest of the folder at `path`, or raise a KinError that says what is wrong with it."""
     try:
         raw = (path / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -104,16 +84,13 @@ def read_manifest(path: Path) -> dict[str, Any]:
     files, facts = manifest.get("files"), manifest.get("facts")
     if kin_format < 1 or not isinstance(facts, dict) or not isinstance(files, dict):
         raise damaged
-    folders = manifest.get("folders", {})
-    if not isinstance(folders, dict) or not all(_is_folder(entry) for entry in folders.values()):
-        raise damaged
     if not all(_is_entry(entry) for entry in files.values()):
         raise damaged
     return dict(manifest)
 
 
 def _is_entry(entry: Any) -> bool:
-    """Whether `entry` describes an array whose file lies in the folder itself."""
+    """Return whether `entry` describes an array whose file lies in the folder itself."""
     return (
         isinstance(entry, dict)
         and all(isinstance(entry.get(key), str) for key in ("file", "dtype", "checksum"))
@@ -126,30 +103,15 @@ def _is_entry(entry: Any) -> bool:
     )
 
 
-def _is_folder(entry: Any) -> bool:
-    """Whether `entry` describes a folder of plain files that lies in the collection's folder itself."""
-    return (
-        isinstance(entry, dict)
-        and isinstance(entry.get("folder"), str)
-        and _is_name(entry["folder"])
-        and isinstance(entry.get("files"), dict)
-        and all(
-            _is_name(name)
-            and isinstance(file, dict)
-            and isinstance(file.get("bytes"), int)
-            and isinstance(file.get("checksum"), str)
-            for name, file in entry["files"].items()
-        )
-    )
-
-
-def _is_name(name: str) -> bool:
-    """Whether `name` is that of a file, and no path to elsewhere."""
-    return name == Path(name).name and name not in ("", ".", "..") and "\0" not in name
+def former_folders(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the names of folders of plain files that an earlier version kept in the collection; they are no longer read."""
+    folders = manifest.get("folders")
+    entries = folders.values() if isinstance(folders, dict) else ()
+    return {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:
-    """The checksum of everything a manifest says besides it."""
+    """Return the checksum of everything a manifest says besides it."""
     said = {key: value for key, value in manifest.items() if key != "checksum"}
     text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -166,7 +128,7 @@ def _map_array(path: Path, name: str, entry: Mapping[str, Any]) -> Array:
 
 
 def open_kin(path: str | os.PathLike[str]) -> Kin:
-    """A read-only view of the folder at `path`, in time that does not depend on the collection's size."""
+    """Open a read-only view of the folder at `path`, in time that does not depend on the collection's size."""
     folder = Path(path)
     for _attempt in range(5):
         manifest = read_manifest(folder)

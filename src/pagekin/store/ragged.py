@@ -19,7 +19,7 @@ class RaggedBytes:
 
     @classmethod
     def of(cls, kin: Kin, name: str) -> "RaggedBytes":
-        """The strings stored as `name.bytes` and `name.offsets`."""
+        """Return the strings stored as `name.bytes` and `name.offsets`."""
         return cls(kin[f"{name}.bytes"], kin[f"{name}.offsets"])
 
     def __len__(self) -> int:
@@ -34,11 +34,11 @@ class RaggedBytes:
         return (self[i] for i in range(len(self)))
 
     def text(self, index: int) -> str:
-        """String `index` as text."""
+        """Return string `index` as text."""
         return self[index].decode("utf-8", "replace")
 
     def find(self, key: bytes, order: Array | None = None) -> int:
-        """The id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
+        """Return the id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
         data, at = self._bytes, self._at
         low, high = 0, len(self)
         while low < high:
@@ -50,11 +50,11 @@ class RaggedBytes:
                 high = middle
         if low == len(self):
             return -1
-        found = low if order is None else int(order[low])
-        return found if self[found] == key else -1
+        place = low if order is None else int(order[low])
+        return place if self[place] == key else -1
 
     def nearest(self, key: bytes) -> int:
-        """Where `key` would stand among the (sorted) strings."""
+        """Return where `key` would stand among the (sorted) strings."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
@@ -66,7 +66,7 @@ class RaggedBytes:
 
 
 def pack_strings(strings: list[bytes]) -> tuple[Array, Array]:
-    """(data, offsets) of `strings`: the arrays that RaggedBytes reads."""
+    """Return (data, offsets) of `strings`: the arrays that RaggedBytes reads."""
     lengths = np.fromiter((len(s) for s in strings), dtype=np.int64, count=len(strings))
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])

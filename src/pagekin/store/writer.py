@@ -1,9 +1,8 @@
-"""Writing a `.kin` folder: one writer at a time, all or nothing."""
+"""Write a `.kin` folder: one writer at a time, all or nothing."""
 
 import contextlib
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -11,31 +10,32 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy.typing as npt
 
-from pagekin.store.arrays import Array, ArrayFile, file_checksum
-from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, read_manifest
+from pagekin.store.arrays import Array, ArrayFile
+from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, former_folders, manifest_digest, read_manifest
 
 LOCK = ".lock"
 _WORK = ".work-"
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
 _OUR_FILE = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.npy", re.IGNORECASE)
-_OUR_FOLDER = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.files", re.IGNORECASE)
+_FORMER_FOLDER = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.files", re.IGNORECASE)
+"""Folders of plain files, which earlier versions kept in collections."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def is_part_of_a_build(name: str) -> bool:
-    """Whether a file of this name may have been left by a writer that did not come to its end."""
-    return name.startswith(_WORK) or bool(_OUR_FILE.fullmatch(name) or _OUR_FOLDER.fullmatch(name))
+    """Return whether a file of this name may have been left by a writer that did not come to its end."""
+    return name.startswith(_WORK) or bool(_OUR_FILE.fullmatch(name) or _FORMER_FOLDER.fullmatch(name))
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether some process holds the folder's lock."""
+    """Return whether some process holds the folder's lock."""
     try:
         with (path / LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -58,7 +58,6 @@ class KinWriter:
         self.path = Path(path)
         self._purpose = purpose
         self._open: dict[str, ArrayFile] = {}
-        self._folders: dict[str, Path] = {}
         self._lock: IO[str] | None = None
         self._made_folder = False
         self.work = self.path / "unset"
@@ -87,7 +86,7 @@ class KinWriter:
             raise KinError(f"{self.path} is a file; name a folder to write to, for example site.kin.")
 
     def _is_foreign(self, name: str) -> bool:
-        """Whether a file in a folder without a manifest is not the rest of a writer that died."""
+        """Return whether a file in a folder without a manifest is not the rest of a writer that died."""
         return name != LOCK and not ((self.path / LOCK).exists() and is_part_of_a_build(name))
 
     def _take_lock(self) -> None:
@@ -122,62 +121,33 @@ class KinWriter:
             lock.flush()
 
     def create(self, name: str, dtype: npt.DTypeLike) -> ArrayFile:
-        """A new array called `name`, to be appended to."""
-        self._refuse_name(name)
+        """Create an array called `name`, to be appended to."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"'{name}' is no name for an array: letters, digits, dots and underscores are")
+        if name in self._open:
+            raise ValueError(f"{name} is made twice")
         self._open[name] = ArrayFile(self.work / f"{name}.npy", dtype)
         return self._open[name]
-
-    def create_folder(self, name: str) -> Path:
-        """A new, empty folder called `name`, for plain files that another library writes; no folders inside it.
-
-        Whatever lies in it at `commit` becomes part of the collection.
-        """
-        self._refuse_name(name)
-        folder = self.work / f"{name}.files"
-        folder.mkdir()
-        self._folders[name] = folder
-        return folder
-
-    def _refuse_name(self, name: str) -> None:
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"'{name}' is no name for an array or a folder: letters, digits, dots and underscores are")
-        if name in self._open or name in self._folders:
-            raise ValueError(f"{name} is made twice")
 
     def put(self, name: str, values: Array) -> None:
         """Store `values` whole as the array called `name`."""
         self.create(name, values.dtype).append(values)
 
     def view(self, facts: Mapping[str, Any], base: Kin | None = None) -> Kin:
-        """What was written so far as if it were committed, with the arrays of `base` besides."""
+        """Return what was written so far as if it were committed, with the arrays of `base` besides."""
         arrays = dict(base.arrays) if base else {}
         arrays |= {name: array.mapped() for name, array in self._open.items()}
         return Kin(self.path, {"format": FORMAT, "facts": facts, "files": {}}, arrays)
 
-    def commit(
-        self, facts: Mapping[str, Any], keep: Mapping[str, Any] | None = None, drop: Collection[str] = ()
-    ) -> None:
-        """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain.
-
-        Where old arrays are retained, so are the old folders, but for those made anew and those that `drop` names.
-        """
+    def commit(self, facts: Mapping[str, Any], keep: Mapping[str, Any] | None = None) -> None:
+        """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain."""
         files: dict[str, Any] = dict(keep or {})
-        folders: dict[str, Any] = {}
-        if keep is not None and (self.path / MANIFEST).exists():
-            old = read_manifest(self.path).get("folders", {})
-            folders = {name: entry for name, entry in old.items() if name not in drop}
-        for name, folder in self._folders.items():
-            folders[name] = _finish_folder(folder)
         for name, array in self._open.items():
             files[name] = array.close()
         for name, array in self._open.items():
             array.path.replace(self.path / files[name]["file"])
-        for name, folder in self._folders.items():
-            self._move_folder(folder, name, folders[name])
-        self._open, self._folders = {}, {}
+        self._open = {}
         manifest = {"format": FORMAT, "facts": dict(facts), "files": dict(sorted(files.items()))}
-        if folders:
-            manifest["folders"] = dict(sorted(folders.items()))
         # Through JSON and back, so that the checksum is over what a reader will see (keys become strings).
         manifest["checksum"] = manifest_digest(json.loads(json.dumps(manifest)))
         fresh = self.work / MANIFEST
@@ -194,19 +164,6 @@ class KinWriter:
         self._made_folder = False
         self._remove_unnamed(_names(manifest))
 
-    def _move_folder(self, folder: Path, name: str, entry: dict[str, Any]) -> None:
-        """Move a finished folder beside the old ones, under a name that follows from its content and is not taken.
-
-        A folder cannot replace another, and one of the same content may be there: in use, or damaged.
-        """
-        said = json.dumps(entry["files"], sort_keys=True)
-        for attempt in range(100):
-            digest = hashlib.blake2b(f"{attempt} {said}".encode(), digest_size=6).hexdigest()
-            entry["folder"] = f"{name}-{digest}.files"
-            if not (self.path / entry["folder"]).exists():
-                break
-        folder.rename(self.path / entry["folder"])
-
     def _remove_leftovers(self) -> None:
         """Remove what a writer that died left behind: we hold the lock, so nobody uses it."""
         for leftover in self.path.glob(f"{_WORK}*"):
@@ -222,7 +179,7 @@ class KinWriter:
             if file.name not in named and _OUR_FILE.fullmatch(file.name):
                 file.unlink(missing_ok=True)
         for folder in self.path.glob("*.files"):
-            if folder.name not in named and _OUR_FOLDER.fullmatch(folder.name):
+            if folder.name not in named and _FORMER_FOLDER.fullmatch(folder.name):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def __exit__(
@@ -256,23 +213,8 @@ class KinWriter:
 
 
 def _names(manifest: Mapping[str, Any]) -> set[str]:
-    """The files and folders that a manifest names."""
-    named = {str(entry["file"]) for entry in manifest["files"].values()}
-    return named | {str(entry["folder"]) for entry in manifest.get("folders", {}).values()}
-
-
-def _finish_folder(folder: Path) -> dict[str, Any]:
-    """Bring a folder's files to the disk; its manifest entry, but for the name it will have."""
-    files = {}
-    for file in sorted(folder.iterdir()):
-        if file.is_symlink() or not file.is_file():
-            raise ValueError(f"{file.name} in {folder.name} is no plain file: a collection's folders hold nothing else")
-        file.chmod(folder.stat().st_mode & 0o666)  # some libraries let nobody else read what they write
-        with file.open("rb") as stream:
-            os.fsync(stream.fileno())
-        files[file.name] = {"bytes": file.stat().st_size, "checksum": file_checksum(file)}
-    _sync_folder(folder)
-    return {"files": files}
+    """Return the files that a manifest names, and the folders that one of an earlier version names."""
+    return {str(entry["file"]) for entry in manifest["files"].values()} | former_folders(manifest)
 
 
 def _is_same_file(lock: IO[str], path: Path) -> bool:

@@ -4,7 +4,7 @@ from .analysis import ANALYSER, analyse, form_of, form_table, tokens
 from .check import check_text
 from .filters import keep_pages, language_code, site_name
 from .index import ARRAYS as ARRAYS  # old name
-from .index import FOLDER, TEXT_ARRAYS, Hits, Stats, TextIndex, asked_forms, form_key, unfit_reason
+from .index import TEXT_ARRAYS, Hits, TextIndex, is_outdated, unfit_reason
 from .largest import largest_score
 from .make import add_text_index, make_text
 from .make import text_collection as text_collection  # old name
@@ -29,11 +29,11 @@ from .query import (
 from .query import parse as parse  # old name
 from .snippet import make_snippet
 from .snippet import snippet as snippet  # old name
+from .statistics import Stats, asked_forms, form_key
 
 __all__ = [
     "ANALYSER",
     "ATTRIBUTES",
-    "FOLDER",
     "MAX_QUERY_LENGTH",
     "MAX_QUERY_WORDS",
     "TEXT_ARRAYS",
@@ -56,6 +56,7 @@ __all__ = [
     "form_key",
     "form_of",
     "form_table",
+    "is_outdated",
     "keep_pages",
     "language_code",
     "largest_score",

@@ -1,267 +1,205 @@
-"""The full-text index of a collection: which pages a query finds, and in which order.
+"""The full-text index of a collection: which pages a query matches, and in which order.
 
-Words are found in postings of our own, memory-mapped arrays of (page, attributes, count) per form; phrases by tantivy,
-which keeps positions. Scores need how often a word stands where on a page, which tantivy does not tell.
+Words are answered from postings, memory-mapped arrays of (page, attributes, count) per form, phrases from the places of words
+on the pages that hold all of a phrase. Scores are bounded per range of pages, so that of many matches only those are
+scored that may be among the first.
 """
 
-import math
 import os
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Annotated, Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, page_count
-from pagekin.store import Kin, KinError, RaggedBytes
+from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, DecodedPage, StreamBatch, page_count
+from pagekin.store import Kin, KinError, RaggedBytes, rank
+from pagekin.text import plain
 from pagekin.text.analysis import ANALYSER, form_of
-from pagekin.text.query import ATTRIBUTES, And, Not, Or, Query, QueryError, Word, wanted_words
+from pagekin.text.groups import Groups
+from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, Word
+from pagekin.text.scoring import PAGES_OF_RANGE, PRESENT, Bounds, Places, Postings, Runs, Terms, corpus_lengths
+from pagekin.text.statistics import Stats, asked_forms, check_stats, form_key, inverse_frequency
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
-Pages = npt.NDArray[np.int64]
-FOLDER = "fulltext"
-"""The name of tantivy's folder in the collection."""
 TEXT_ARRAYS = ("form.", "posting.")
 """How the names of the arrays begin that the index consists of."""
-K1, B = 1.2, 0.75
-HEADER = 2
-"""What a word in a header counts; any other of the page, but for those of the title, counts 1."""
-TITLE = 12.0
-"""What the title can add to a score at most, for each word and in its inverse frequency."""
-SHORT, LONG = 10.0, 80.0
-"""Bytes by which the length of titles counts: in one of LONG - SHORT bytes a word adds half of that."""
+_MOST_PLAIN = 5_000
+"""Pages that are looked at for a phrase without compiled code: for more, loading it takes less time."""
 _BITS = {name: int(Attribute[name.upper()]) for name in ATTRIBUTES}
-_WEIGHTS = np.array([0 if a & Attribute.TITLE else HEADER if a & Attribute.HEADER else 1 for a in range(64)], np.int64)
-_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-
-
-class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """What scores need to know of a collection, or of many together."""
-
-    analyser: str
-    pages: _Count
-    words: _Count
-    """Words on all pages together."""
-    df: dict[str, _Count]
-    """On how many pages each form that was asked for stands: under an attribute as `title:lock`, anywhere as `lock`."""
-
-    @staticmethod
-    def sum(parts: Iterable["Stats"]) -> "Stats":
-        """The statistics of several collections together; QueryError if they do not count the same forms."""
-        every = list(parts)
-        if not every or any(part.analyser != every[0].analyser or set(part.df) != set(every[0].df) for part in every):
-            raise QueryError("statistics can only be added up if all are for the same query and of the same analyser")
-        return Stats(
-            analyser=every[0].analyser,
-            pages=sum(part.pages for part in every),
-            words=sum(part.words for part in every),
-            df={key: sum(part.df[key] for part in every) for key in every[0].df},
-        )
+_BIT_OF: dict[str | None, int] = {None: 0} | dict(_BITS.items())
+_KEPT = 10_000
+"""Forms whose places are cached."""
+_WORTH_BOUNDING = 500
+"""Matches from which on bounds save more than they cost."""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """One stretch of an answer."""
+    """One stretch of a ranking."""
 
     total: int
-    """Pages, or documents, that were found."""
+    """Pages, or documents, that match."""
     pages: list[int]
     """The best first; of equal ones the first in the order of addresses."""
     scores: list[float]
 
 
-class _Posting:
-    """The pages of one word, and how much it counts on each."""
+class _Form(NamedTuple):
+    """Where the postings of a form stand."""
 
-    def __init__(self, rows: Array, attributes: Array, counts: Array) -> None:
-        self.rows, self._attributes, self._counts = rows, attributes, counts
-        """The pages, rising, a row for each kind of place where the word stands on one."""
-
-    @cached_property
-    def summed(self) -> tuple[Pages, Pages]:
-        """(the pages, each once, how much the word counts there outside of titles)."""
-        return _added_up(self.rows, _WEIGHTS[self._attributes] * self._counts)
-
-    @cached_property
-    def titled(self) -> tuple[Pages, Pages]:
-        """(the pages in whose titles the word stands, how often)."""
-        here = (self._attributes & Attribute.TITLE) != 0
-        return _added_up(self.rows[here], self._counts[here])
-
-
-def _added_up(rows: Array, counts: Array) -> tuple[Pages, Pages]:
-    """(rows, each once, the sums of their counts)."""
-    new = np.ones(len(rows), np.bool_)
-    np.not_equal(rows[1:], rows[:-1], out=new[1:])
-    starts = new.nonzero()[0]
-    sums = np.add.reduceat(counts, starts, dtype=np.int64) if len(starts) else counts.astype(np.int64)
-    return rows[starts].astype(np.int64), sums
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """Pages that are searched as one: of a document, or a page for itself."""
-
-    documents: Array
-    of: npt.NDArray[np.int64]
-    """The group of each page."""
-    count: int
+    number: int
+    """-1 for a form that no page holds."""
+    begin: int
+    end: int
+    row: int
+    """Its row of `Bounds`, or -1."""
+    pages: int
+    """On how many pages it stands."""
 
 
 class TextIndex:
-    """The full-text index of one collection; many threads may ask it at once."""
+    """The full-text index of one collection; many threads may ask it at once.
 
-    def __init__(self, corpus: Corpus, tantivy: tuple[Any, Any] | None) -> None:
-        kin = corpus.kin
+    Pass compiled=False for one-off queries: importing numba costs more than one answer.
+    """
+
+    def __init__(self, corpus: Corpus, compiled: bool) -> None:
         self.corpus = corpus
-        self._tantivy = tantivy
-        self._forms = RaggedBytes.of(kin, "form")
-        self._offsets = kin["posting.offsets"]
-        self._pages, self._attributes, self._counts = (kin[f"posting.{n}"] for n in ("page", "attributes", "count"))
-        self._tokens, self._titles = corpus.pages.tokens, corpus.titles.offsets
+        self.compiled = compiled
+        self._forms = RaggedBytes.of(corpus.kin, "form")
+        self._offsets = corpus.kin["posting.offsets"]
+        self._known: dict[str, _Form] = {}
+        self._runs: dict[int, Runs] = {}
         self._number = len(corpus)
-        self._grouped: _Groups | None = None
-        """The groups of the documents that were asked for last: a leaf asks for the same always."""
+        self._grouped: Groups | None = None
+        """The groups of the documents that were asked for last: a collection asks for the same ones always."""
 
     @classmethod
-    def open(cls, corpus: Corpus, lazily: bool = False) -> "TextIndex":
-        """The index that is kept with a corpus, or a KinError that says what to do.
-
-        With `lazily` what is needed for phrases is opened at the first of them, which fails if the collection was made anew
-        in between: tantivy keeps a thread for each index that is open, too many for hundreds of collections.
-        """
+    def open(cls, corpus: Corpus, compiled: bool = False) -> "TextIndex":
+        """Return the index that is kept with a corpus, or raise a KinError that says what to do."""
         if wrong := unfit_reason(corpus.kin):
             raise KinError(f"{corpus.kin.path} {wrong}. Make it with: pagekin index {corpus.kin.path}")
-        return cls(corpus, None if lazily else _open_tantivy(corpus.kin))
+        return cls(corpus, compiled)
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> "TextIndex":
-        """The index of the collection at `path`, also if a writer replaces it just now."""
-        for _attempt in range(5):
-            corpus = Corpus.open(path)
-            try:
-                return cls.open(corpus)
-            except KinError:
-                if Corpus.open(path).kin.manifest == corpus.kin.manifest:
-                    raise
-        return cls.open(Corpus.open(path))
+    def at(cls, path: str | os.PathLike[str], compiled: bool = False) -> "TextIndex":
+        """Return the index of the collection at `path`."""
+        return cls.open(Corpus.open(path), compiled)
 
     def __len__(self) -> int:
         return self._number
 
-    @property
-    def documents(self) -> int:
-        """Documents in tantivy's folder: one per page, if it is whole."""
-        return int(self._phrases[0].num_docs)
+    @cached_property
+    def postings(self) -> Postings:
+        """The entries of all forms, with the lengths of pages and titles."""
+        pages, attributes, counts = (self.corpus.kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
+        return Postings(pages, attributes, counts, *corpus_lengths(self.corpus))
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """What frequent forms can add to scores, or None for an index of an earlier version."""
+        kin = self.corpus.kin
+        if "posting.bound_form" not in kin:
+            return None
+        return Bounds(*(kin[f"posting.bound_{name}"] for name in Bounds._fields))
 
     @property
-    def _phrases(self) -> tuple[Any, Any]:
-        """The (searcher, schema) of tantivy."""
-        if self._tantivy is None:
-            self._tantivy = _open_tantivy(self.corpus.kin)
-        return self._tantivy
+    def ranges(self) -> int:
+        """Ranges of pages that have bounds of their own."""
+        return -(-self._number // PAGES_OF_RANGE)
 
-    # -- which pages ------------------------------------------------------------------------------------------------
+    @property
+    def form_names(self) -> RaggedBytes:
+        """The forms in UTF-8, by number."""
+        return self._forms
 
-    def _posting(self, attribute: str | None, form: str) -> _Posting:
-        number = self._forms.find(form.encode())
-        here = slice(int(self._offsets[number]), int(self._offsets[number + 1])) if number >= 0 else slice(0)
-        rows, attributes, counts = self._pages[here], self._attributes[here], self._counts[here]
-        if attribute:
-            under = (attributes & _BITS[attribute]) != 0
-            rows, attributes, counts = rows[under], attributes[under], counts[under]
-        return _Posting(rows, attributes, counts)
+    @cached_property
+    def engine(self) -> Any:
+        """The compiled functions, or the plain ones."""
+        if not self.compiled:
+            return plain
+        from pagekin.text._kernels import search
 
-    def _phrase(self, attribute: str | None, forms: Sequence[str]) -> Mask:
-        """The pages with forms in a row under an attribute, or in the title or the text."""
-        from tantivy import Query as Tantivy
+        return search
 
-        found = np.zeros(len(self), np.bool_)
-        searcher, schema = self._phrases
-        for field in [attribute] if attribute else ["title", "text"]:
-            with _or_damaged(self.corpus.kin):
-                asked = Tantivy.phrase_query(schema, field, list(forms))
-                # By the page number, so that its value stands in the answer and no document has to be fetched.
-                hits = searcher.search(asked, limit=max(len(self), 1), count=False, order_by_field="page").hits
-                found[[page for page, _address in hits]] = True
-        return found
+    def look_up(self, form: str) -> "_Form":
+        """Return where the entries of a form stand, cached: a server is asked for the same words again and again."""
+        known = self._known.get(form)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            known = self._known[form] = self._find(form)
+        return known
 
-    def _matches(self, query: Query, known: dict[str, _Posting], groups: _Groups | None) -> Mask:
-        """The pages that a query finds; with `groups`, the groups that it finds."""
-        if isinstance(query, And | Or):
-            join = np.logical_and if isinstance(query, And) else np.logical_or
-            found = self._matches(query.parts[0], known, groups)
-            for part in query.parts[1:]:
-                join(found, self._matches(part, known, groups), out=found)
-            return found
-        if isinstance(query, Not):
-            return ~self._matches(query.part, known, groups)
-        if isinstance(query, Word):
-            rows = self._known(query.attribute, form_of(query.word), known).rows
-        else:
-            forms = [form_of(word) for word in query.words]
-            there = all(self._forms.find(form.encode()) >= 0 for form in forms)
-            rows = np.flatnonzero(self._phrase(query.attribute, forms)) if there else np.zeros(0, np.int64)
-        found = np.zeros(len(self) if groups is None else groups.count, np.bool_)
-        found[rows if groups is None else groups.of[rows]] = True
-        return found
+    def _find(self, form: str) -> "_Form":
+        kin, number = self.corpus.kin, self._forms.find(form.encode())
+        if number < 0:
+            return _Form(-1, 0, 0, -1, 0)
+        most = len(kin["posting.page"])  # which only damage exceeds
+        begin, end = (min(int(self._offsets[at]), most) for at in (number, number + 1))
+        if self.bounds:
+            row = rank(kin["posting.bound_form"], number)
+            if row < len(kin["posting.bound_form"]) and kin["posting.bound_form"][row] == number:
+                return _Form(number, begin, end, row, int(kin["posting.bound_pages"][row]))
+        return _Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)))
 
-    def _groups(self, documents: Array) -> _Groups:
-        """The groups that documents make; a page with -1 is one for itself."""
+    def places_of(self, forms: "list[_Form]") -> Places | None:
+        """Return the entries of forms and where on their pages they stand; None for an index of an earlier version."""
+        kin = self.corpus.kin
+        if "posting.where" not in kin:
+            return None
+        number, begin, end = (np.array(column, np.int64) for column in list(zip(*forms, strict=True))[:3])
+        return Places(begin, end, kin["posting.where_offsets"][number].astype(np.int64), kin["posting.where"])
+
+    def runs_under(self, bit: int) -> Runs:
+        """Return where words under an attribute stand on all pages; made at the first phrase that is looked for there."""
+        runs = self._runs.get(bit)
+        if runs is None:
+            from pagekin.hypertext import runs_under
+
+            ends = np.zeros(len(self), np.int64)
+            bounds = np.zeros(runs_under(self.streams, bit, ends, np.zeros(0, np.int64)), np.int64)
+            runs_under(self.streams, bit, ends, bounds)
+            runs = self._runs[bit] = Runs(ends, bounds)
+        return runs
+
+    @cached_property
+    def streams(self) -> StreamBatch:
+        """The stored streams of all pages."""
+        return self.corpus.stream_batch()
+
+    def groups(self, documents: Array) -> Groups:
+        """Return the groups of pages that `documents` make."""
+        if len(documents) != len(self):
+            raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
         kept = self._grouped
         if kept is None or kept.documents is not documents:
-            of = np.asarray(documents).astype(np.int64)
-            alone = np.flatnonzero(of < 0)
-            most = int(of.max(initial=-1)) + 1
-            of[alone] = np.arange(most, most + len(alone))
-            kept = self._grouped = _Groups(documents, of, most + len(alone))
+            kept = self._grouped = Groups.of(documents)
         return kept
 
-    def _known(self, attribute: str | None, form: str, known: dict[str, _Posting]) -> _Posting:
-        key = form_key(attribute, form)
-        if key not in known:
-            known[key] = self._posting(attribute, form)
-        return known[key]
+    # -- questions --------------------------------------------------------------------------------------------------
 
     def count(self, query: Query, keep: Mask | None = None) -> int:
-        """How many pages a query finds."""
-        return int(np.count_nonzero(self._kept(query, keep, {})))
+        """Return how many pages match a query."""
+        return int(np.count_nonzero(self._matches(_Search(self, query, keep=keep))))
 
     def found(self, query: Query, documents: Array) -> Mask:
-        """All pages of the documents that a query finds; less work than a search, which puts them in order."""
-        return self._kept(query, None, {}, self._groups(documents))
+        """Return whether each page belongs to a document that matches; less work than a search, which ranks them."""
+        return self._matches(_Search(self, query, groups=self.groups(documents)))
 
-    def _kept(self, query: Query, keep: Mask | None, known: dict[str, _Posting], groups: _Groups | None = None) -> Mask:
-        """The pages that a query finds, of those that may be found; with `groups`, all pages of those that it finds."""
-        found = self._matches(query, known, groups)
-        if groups is not None:
-            found = found[groups.of]
-        if keep is not None:
-            if keep.shape != found.shape:
-                raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(found):,}")
-            found &= keep
-        return found
-
-    # -- in which order ---------------------------------------------------------------------------------------------
+    def _matches(self, asked: "_Search") -> Mask:
+        with _or_damaged(self.corpus.kin):
+            return asked.matches()
 
     def stats_of(self, query: Query) -> Stats:
-        """What scores of the query need to know of this collection."""
-        return self._stats(query, {})
-
-    def _stats(self, query: Query, known: dict[str, _Posting]) -> Stats:
-        df = {
-            form_key(attribute, form): len(self._known(attribute, form, known).summed[0])
-            for attribute, form in asked_forms(query)
-        }
-        return Stats(analyser=ANALYSER, pages=len(self), words=int(self._tokens[-1]), df=df)
+        """Return what scores of the query need to know of this collection."""
+        with _or_damaged(self.corpus.kin):
+            return _Search(self, query).stats
 
     def search(
         self,
@@ -273,85 +211,231 @@ class TextIndex:
         keep: Mask | None = None,
         documents: Array | None = None,
     ) -> Hits:
-        """The pages that a query finds from place `offset` on, at most `limit`, the best first.
+        """Return the pages that match a query from place `offset` on, at most `limit`, the best first.
 
-        `stats` are those of all collections whose answers are to be compared; `keep` tells which pages may be found;
-        `documents` gives each page's document: its pages are searched as one, and only the best is named (a page with -1
-        stands for itself).
+        `stats` are those of all collections whose answers are to be compared; `keep` tells which pages may match; `documents`
+        gives each page's document: its pages are searched as one, and only the best is named (a page with -1 stands for itself).
         """
         if limit < 0 or offset < 0:
             raise ValueError("limit and offset are 0 or more")
-        if documents is not None and len(documents) != len(self):
-            raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
-        known: dict[str, _Posting] = {}
-        groups = self._groups(documents) if documents is not None else None
-        pages = self._kept(query, keep, known, groups).nonzero()[0]
-        asked = _checked_stats(query, stats) if stats else self._stats(query, known)
-        if not len(pages):
-            return Hits(0, [], [])
-        scores = self._scores(query, asked, known)[pages]
-        if groups is not None:
-            pages, scores = _best_of_groups(pages, scores, groups.of[pages])
+        if stats:
+            check_stats(query, stats)
+        groups = None if documents is None else self.groups(documents)
+        asked = _Search(self, query, stats, keep, groups)
+        with _or_damaged(self.corpus.kin):
+            total, pages, scores = asked.best(offset + limit)
         order = _first_places(scores, offset + limit)[offset:]
-        return Hits(len(pages), pages[order].tolist(), scores[order].tolist())
-
-    def _scores(self, query: Query, stats: Stats, known: dict[str, _Posting]) -> npt.NDArray[np.float64]:
-        """The score of every page: sums over the distinct words that are looked for, always in one order."""
-        total, by_title, named = np.zeros((3, len(self)))
-        mean = stats.words / max(stats.pages, 1) or 1.0
-        all_named = 0.0
-        for attribute, form in asked_forms(query):
-            rarity = inverse_frequency(stats, form_key(attribute, form))
-            posting = self._known(attribute, form, known)
-            pages, weights = posting.summed
-            tf = weights.astype(np.float64)
-            words = (self._tokens[pages + 1] - self._tokens[pages]).astype(np.float64)
-            length = K1 * (1.0 - B + B * (words / mean))
-            total[pages] += rarity * (tf * (K1 + 1.0) / (tf + length))
-            pages, times = posting.titled
-            size = (self._titles[pages + 1] - self._titles[pages]).astype(np.float64)
-            by_title[pages] += rarity * (TITLE * times / (times + (size + SHORT) / LONG))
-            named[pages] += rarity
-            all_named += rarity
-        pages = named.nonzero()[0]
-        share = np.square(named[pages] / all_named)
-        total[pages] += by_title[pages] * (share * share * share)
-        return total
+        return Hits(total, pages[order].tolist(), scores[order].tolist())
 
 
-def _checked_stats(query: Query, stats: Stats) -> Stats:
-    """The statistics, if they tell what scores of the query need; else a QueryError."""
-    if stats.analyser != ANALYSER:
-        raise QueryError(f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'")
-    for pair in asked_forms(query):
-        if form_key(*pair) not in stats.df:
-            raise QueryError(f"the statistics say nothing of '{form_key(*pair)}'; ask for them with the same query")
-    return stats
+class _Search:
+    """One query being answered: what is known of its words so far."""
+
+    def __init__(
+        self,
+        index: TextIndex,
+        query: Query,
+        stats: Stats | None = None,
+        keep: Mask | None = None,
+        groups: Groups | None = None,
+    ) -> None:
+        self._index, self._query, self._stats, self._groups = index, query, stats, groups
+        self._flags: dict[str, npt.NDArray[np.uint8]] = {}
+        if keep is not None and keep.shape != (len(index),):
+            raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(index):,}")
+        self._keep = keep
+
+    # -- which pages match ------------------------------------------------------------------------------------------
+
+    def matches(self) -> Mask:
+        """Return the pages that match, of those that may; with groups, all such pages of the groups that match."""
+        keep = self._keep
+        among = keep if keep is None or self._groups is None else self._groups.spread(keep)
+        mask = self._matches(self._query, among)
+        return mask if keep is None else mask & keep
+
+    def _matches(self, query: Query, among: Mask | None) -> Mask:
+        """Return a mask that is right where `among` is set: phrases are not looked for elsewhere."""
+        if isinstance(query, And):
+            return self._all(query.parts, among)
+        if isinstance(query, Or):
+            masks = [self._matches(part, among) for part in query.parts]
+            return np.asarray(np.logical_or.reduce(masks))
+        if isinstance(query, Not):
+            return ~self._matches(query.part, among)
+        if isinstance(query, Word):
+            mask = _under(self._marks(form_of(query.word)), query.attribute)
+        else:
+            mask = self._phrase(query, among)
+        return self._groups.spread(mask) if self._groups else mask
+
+    def _all(self, parts: tuple[Query, ...], among: Mask | None) -> Mask:
+        """Return the pages of `among` that all parts match."""
+        words = [part for part in parts if isinstance(part, Word)]
+        if self._index.compiled and not self._groups and len(words) > 1:
+            mask = np.zeros(len(self._index), np.bool_)
+            mask[self._pages_with_all(words)] = True
+            among = mask if among is None else among & mask
+            parts = tuple(part for part in parts if not isinstance(part, Word))
+        # Phrases last: they are looked for only on pages that match all else.
+        for part in sorted(parts, key=_has_phrase):
+            mask = self._matches(part, among)
+            among = mask if among is None else among & mask
+        assert among is not None
+        return among
+
+    def _pages_with_all(self, words: Sequence[Query]) -> npt.NDArray[np.int64]:
+        """Return the pages that hold all words, rising: by the entries of the rarest of them."""
+        index = self._index
+        every = [word for word in words if isinstance(word, Word)]
+        forms = [index.look_up(form_of(word.word)) for word in every]
+        begin = np.array([form.begin for form in forms], np.int64)
+        end = np.array([form.end for form in forms], np.int64)
+        bits = np.array([_BIT_OF[word.attribute] for word in every], np.int64)
+        pages = np.empty(min(form.end - form.begin for form in forms), np.int64)
+        return pages[: index.engine.intersect(index.postings, begin, end, bits, pages)]
+
+    def _marks(self, form: str) -> npt.NDArray[np.uint8]:
+        """Return for each page whether a form stands there, and under which attributes; see `mark_pages`."""
+        flags = self._flags.get(form)
+        if flags is None:
+            index = self._index
+            flags = self._flags[form] = np.zeros(len(index), np.uint8)
+            known = index.look_up(form)
+            index.engine.mark_pages(index.postings, known.begin, known.end, flags)
+        return flags
+
+    def _phrase(self, query: Phrase, among: Mask | None) -> Mask:
+        """Return the pages of `among` with a phrase under an attribute, or in the title or the text."""
+        forms = [form_of(word) for word in query.words]
+        held = self._marks(forms[0])
+        for form in forms[1:]:
+            held = held & self._marks(form)
+        mask = np.zeros(len(held), np.bool_)
+        known = [self._index.look_up(form) for form in forms]
+        for attribute in [query.attribute] if query.attribute else ["title", "text"]:
+            may = _under(held, attribute)
+            if among is not None:
+                may &= among
+            candidates = int(np.count_nonzero(may))
+            if candidates:
+                self._mark_phrase(known, _BITS[attribute], candidates, may, mask)
+        return mask
+
+    def _mark_phrase(self, known: list[_Form], bit: int, candidates: int, may: Mask, mask: Mask) -> None:
+        """Set `mask` for those pages of `may` that have forms in a row under an attribute."""
+        index = self._index
+        of_term, forms = index.corpus.kin["form.of_term"], np.array([form.number for form in known], np.int64)
+        if not index.compiled and candidates <= _MOST_PLAIN:
+            plain.mark_phrase(index.corpus, of_term, forms, bit, may, mask)
+            return
+        from pagekin.text._kernels import search
+
+        kernels: Any = search
+        if places := index.places_of(known):
+            kernels.mark_phrase(index.postings, places, index.runs_under(bit), may, mask)
+        else:
+            room = DecodedPage.for_longest(index.streams)
+            kernels.mark_phrase_by_streams(index.streams, room, of_term, forms, bit, may, mask)
+
+    # -- in which order ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stats(self) -> Stats:
+        """The statistics that scores go by: given ones, or the collection's own."""
+        if self._stats:
+            return self._stats
+        df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
+        words = int(self._index.corpus.pages.tokens[-1])
+        return Stats(analyser=ANALYSER, pages=len(self._index), words=words, df=df)
+
+    def _pages_with(self, attribute: str | None, form: str) -> int:
+        """Return on how many pages a form stands under an attribute, or at all."""
+        index, known = self._index, self._index.look_up(form)
+        if attribute is None:
+            return known.pages
+        return int(index.engine.count_pages(index.postings, known.begin, known.end, _BITS[attribute]))
+
+    @cached_property
+    def _terms(self) -> tuple[Terms, float, npt.NDArray[np.int64]]:
+        """(the terms of the query, the mean length of pages, the terms' rows of bounds)."""
+        pairs, stats = asked_forms(self._query), self.stats
+        known = [self._index.look_up(form) for _attribute, form in pairs]
+        terms = Terms(
+            np.array([form.begin for form in known], np.int64),
+            np.array([form.end for form in known], np.int64),
+            np.array([_BIT_OF[attribute] for attribute, _form in pairs], np.int64),
+            np.array([inverse_frequency(stats, form_key(*pair)) for pair in pairs], np.float64),
+        )
+        rows = np.array([form.row for form in known], np.int64)
+        return terms, stats.words / max(stats.pages, 1) or 1.0, rows
+
+    def _scores(self, pages: Array) -> npt.NDArray[np.float64]:
+        """Return the scores of some pages, in rising order."""
+        terms, mean, _rows = self._terms
+        scores: npt.NDArray[np.float64] = self._index.engine.score_pages(pages, self._index.postings, terms, mean)
+        return scores
+
+    def best(self, most: int) -> tuple[int, Array, Array]:
+        """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
+        few = max(_WORTH_BOUNDING, 8 * most)
+        words = self._query.parts if isinstance(self._query, And) else ()
+        if self._index.compiled and not self._groups and self._keep is None and words:
+            # Words that must all be there need no mask of all pages.
+            if all(isinstance(part, Word) for part in words) and len(pages := self._pages_with_all(words)) < few:
+                return len(pages), pages, self._scores(pages)
+        mask = self.matches()
+        total = self._groups.count(mask) if self._groups else int(np.count_nonzero(mask))
+        if not total or not most:
+            return total, np.zeros(0, np.int64), np.zeros(0)
+        if not self._index.compiled or total < few or not self._index.bounds:
+            return total, *self._score_and_group(mask.nonzero()[0])
+        return total, *self._best_by_bounds(mask, total, most)
+
+    def _best_by_bounds(self, mask: Mask, total: int, most: int) -> tuple[Array, Array]:
+        """Return (pages, scores) of those pages of `mask` that may be among the `most` best."""
+        bounds = self._bounds()
+        # First the ranges of the highest bounds that hold enough pages, then those that may still hold better ones.
+        wanted = min(len(bounds), 1 + (4 * most + _WORTH_BOUNDING // 2) * len(bounds) // total)
+        cut = np.partition(bounds, -wanted)[-wanted]
+        pages, scores = self._score_and_group(self._index.engine.pick_pages(mask, bounds, cut, np.inf))
+        least = -np.inf
+        if len(scores) >= most:
+            least = np.partition(scores, -most)[-most]
+        if least < cut:
+            more = self._index.engine.pick_pages(mask, bounds, least, cut)
+            pages, scores = self._score_and_group(np.sort(np.concatenate([pages, more])))
+        return pages, scores
+
+    def _score_and_group(self, pages: Array) -> tuple[Array, Array]:
+        """Return (pages, scores), of each group only the best page."""
+        scores = self._scores(pages)
+        return self._groups.best(pages, scores) if self._groups else (pages, scores)
+
+    def _bounds(self) -> npt.NDArray[np.float64]:
+        """Return the score that no page of each range can exceed."""
+        terms, mean, rows = self._terms
+        bounds: npt.NDArray[np.float64] = self._index.engine.bound_ranges(
+            self._index.postings, terms, mean, self._index.bounds, rows, self._index.ranges
+        )
+        return bounds
 
 
-def inverse_frequency(stats: Stats, key: str) -> float:
-    """How much a form tells: the rarer, the more."""
-    df = min(stats.df[key], stats.pages)
-    return math.log(1.0 + (stats.pages - df + 0.5) / (df + 0.5))
+def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
+    """Return the pages whose flags, as `mark_pages` sets them, have an attribute, or any."""
+    if attribute is None:
+        return (flags & np.uint8(PRESENT)).view(np.bool_)
+    return np.asarray(flags & np.uint8(_BITS[attribute] << 1) != 0)
 
 
-def form_key(attribute: str | None, form: str) -> str:
-    """A form in statistics: `title:lock`, or `lock` for any attribute."""
-    return f"{attribute}:{form}" if attribute else form
-
-
-@lru_cache(4096)
-def asked_forms(query: Query) -> tuple[tuple[str | None, str], ...]:
-    """The distinct (attribute, form) pairs that a query looks for, in the order of their keys."""
-    found = set()
-    for part in wanted_words(query):
-        words = (part.word,) if isinstance(part, Word) else part.words
-        found |= {(part.attribute, form_of(word)) for word in words}
-    return tuple(sorted(found, key=lambda pair: form_key(*pair)))
+def _has_phrase(query: Query) -> bool:
+    if isinstance(query, And | Or):
+        return any(map(_has_phrase, query.parts))
+    return _has_phrase(query.part) if isinstance(query, Not) else isinstance(query, Phrase)
 
 
 def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
-    """The places of the `count` highest scores, the highest first, of equal ones the first."""
+    """Return the places of the `count` highest scores, the highest first, of equal ones the first."""
     if count <= 0:
         return np.zeros(0, np.int64)
     among = np.arange(len(scores))
@@ -361,22 +445,13 @@ def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
     return among[np.argsort(-scores[among], kind="stable")][:count]
 
 
-def _best_of_groups(pages: Array, scores: Array, groups: Array) -> tuple[Array, Array]:
-    """(the best page of each group, its score), in the order of pages; the first of equal ones."""
-    shared = np.flatnonzero(np.bincount(groups)[groups] > 1)
-    order = shared[np.lexsort((pages[shared], -scores[shared], groups[shared]))]
-    keep = np.ones(len(pages), np.bool_)
-    keep[order[1:][groups[order][1:] == groups[order][:-1]]] = False
-    return pages[keep], scores[keep]
-
-
 # -- the index in the collection ------------------------------------------------------------------------------------
 
 
 def unfit_reason(kin: Kin) -> str:
-    """Why the collection's text index cannot be asked, or an empty string; O(1)."""
+    """Return why the collection's text index cannot be asked, or an empty string; O(1)."""
     facts = kin.facts.get("text")
-    if not facts or not kin.has_folder(FOLDER) or "posting.offsets" not in kin:
+    if not facts or "posting.offsets" not in kin:
         return "has no full-text index"
     if facts.get("analyser") != ANALYSER:
         return f"has a full-text index of the analyser '{facts.get('analyser')}', and this Pagekin asks by '{ANALYSER}'"
@@ -388,47 +463,20 @@ def unfit_reason(kin: Kin) -> str:
     return ""
 
 
-def _open_tantivy(kin: Kin) -> tuple[Any, Any]:
-    """(searcher, schema) of the collection's tantivy folder, whose files it holds from here on."""
-    import tantivy
-
-    folder = kin.folder(FOLDER)
-    # tantivy writes a lock file where it reads, and a collection may be read-only: so it reads a folder of links.
-    with _or_damaged(kin), _passing_folder() as name:
-        files = [folder.resolve(strict=True) / file for file in kin.manifest["folders"][FOLDER]["files"]]
-        for file in files:
-            (Path(name) / file.name).symlink_to(file)
-        index = tantivy.Index.open(name)
-        index.config_reader("manual")
-        found = index.searcher(), index.schema
-        for file in files:
-            # It takes a file of positions that a writer has just removed for an empty one, and tells only at a phrase.
-            file.stat()
-        return found
-
-
-@contextmanager
-def _passing_folder() -> Iterator[str]:
-    """A temporary folder in which tantivy may still make a lock file while it is being removed: a thread of its own reloads."""
-    name = tempfile.mkdtemp(prefix="pagekin-text-")
-    try:
-        yield name
-    finally:
-        for _attempt in range(100):
-            shutil.rmtree(name, ignore_errors=True)
-            if not Path(name).exists():
-                break
+def is_outdated(kin: Kin) -> bool:
+    """Return whether the text index is of an earlier version, which answers the same more slowly: it lacks places and bounds."""
+    return "posting.where" not in kin or "posting.bound_form" not in kin
 
 
 @contextmanager
 def _or_damaged(kin: Kin) -> Iterator[None]:
-    """Turn what tantivy raises, also its panics, into a KinError: it meets a damaged file now and then only at a question."""
+    """Turn what damaged arrays make numpy raise into a KinError."""
     try:
         yield
-    except BaseException as error:
-        if not isinstance(error, OSError | ValueError | IndexError) and type(error).__name__ != "PanicException":
-            raise
-        raise KinError(f"{kin.folder(FOLDER)} cannot be read: {error}. Run: pagekin check {kin.path}") from error
+    except (IndexError, ValueError) as error:
+        raise KinError(
+            f"the full-text index of {kin.path} is damaged: {error}. Run: pagekin check {kin.path}"
+        ) from error
 
 
 ARRAYS = TEXT_ARRAYS  # old name

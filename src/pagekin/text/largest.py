@@ -1,9 +1,9 @@
-"""What scores can be at most: whoever tells of a higher one does not tell the truth."""
+"""The largest score that a page can have: a site that reports a higher one is not believed."""
 
 import math
 
-from pagekin.text.index import Stats, asked_forms, form_key, inverse_frequency
 from pagekin.text.query import Query
+from pagekin.text.statistics import Stats, asked_forms, form_key, inverse_frequency
 
 _TIMES = 64.0
 """How many times its inverse frequency a word adds to a score at most. It is far less, but other versions may weigh otherwise."""
@@ -12,7 +12,7 @@ _RAREST = math.log(2.0**55)
 
 
 def largest_score(query: Query, stats: Stats | None = None) -> float:
-    """The score that no page can exceed, by the statistics that scores go by; without them, by any."""
+    """Return the score that no page can exceed by the statistics that scores go by; without them, by any."""
     keys = [form_key(*pair) for pair in asked_forms(query)]
     if stats is None:
         return _TIMES * _RAREST * len(keys)

@@ -1,36 +1,32 @@
-"""Making the full-text index of a corpus: forms, postings, and tantivy's folder for phrases."""
+"""Make the full-text index of a corpus: forms, postings, and bounds of what frequent forms add to scores."""
 
 import hashlib
-import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, check_corpus
+from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage, check_corpus
 from pagekin.store import KinError, KinWriter, batch_ranges, map_in_order, open_kin, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
-from pagekin.text.index import FOLDER, TEXT_ARRAYS
-from pagekin.text.query import ATTRIBUTES
+from pagekin.text.index import TEXT_ARRAYS
+from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds, Postings, corpus_lengths
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
 _BATCH_WORDS = 1 << 20
 _ENTRIES_AT_ONCE = 1 << 24
-_HEAP = 48_000_000
-"""Bytes that tantivy may fill, per thread, before it writes a segment."""
-_REPORT = 64
+_FREQUENT = 2
+"""Entries per range of pages from which on a form has stored bounds; a search looks at the entries of other forms."""
 
 
 def make_text(
     writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None, threads: int = 0
 ) -> dict[str, Any]:
-    """Write the full-text index of a corpus; the facts to add to the manifest."""
+    """Write the full-text index of a corpus; return the facts to add to the manifest."""
     from pagekin.hypertext import default_workers
 
     threads = min(threads or default_workers(), default_workers())
@@ -40,7 +36,6 @@ def make_text(
     writer.put("form.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("form.of_term", forms.of_term)
     entries = _make_postings(writer, corpus, forms, progress, threads)
-    _make_phrases(writer.create_folder(FOLDER), corpus, forms, progress, threads)
     facts = {
         "analyser": ANALYSER,
         "pages": len(corpus),
@@ -52,7 +47,7 @@ def make_text(
 
 
 def add_text_index(path: Path, progress: Progress = lambda _s, _p: None, threads: int = 0) -> dict[str, Any]:
-    """Add the full-text index to a collection, in place of the one that it may have; its facts. No page is read again."""
+    """Add the full-text index to a collection, in place of the one that it may have; return its facts. No page is read again."""
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin text") as writer:
         corpus = Corpus.open(path)
@@ -67,152 +62,160 @@ def add_text_index(path: Path, progress: Progress = lambda _s, _p: None, threads
 
 
 def _checksum(values: Array) -> str:
-    """The checksum that the manifest will hold for an array."""
+    """Return the checksum that the manifest will hold for an array."""
     return hashlib.blake2b(values.view(np.uint8).data, digest_size=16).hexdigest()
 
 
 # -- postings -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+class Entries(NamedTuple):
+    """Forms counted on pages, in the order of pages."""
+
+    form: npt.NDArray[np.uint32]
+    attributes: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.uint8]
+    where: npt.NDArray[np.uint16]
+    """Places of words, as in `Places`."""
+
+
+_KINDS: tuple[np.dtype[Any], ...] = (np.dtype(np.uint32), np.dtype(np.uint8), np.dtype(np.uint8), np.dtype(np.uint16))
+"""Types of the arrays of `Entries`."""
+_NAMES = ("page", "attributes", "count", "where")
+"""Names of the stored arrays of `Columns`."""
+
+
+class Columns(NamedTuple):
+    """The stored columns of some forms' postings."""
+
+    page: Array
+    attributes: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.uint8]
+    where: npt.NDArray[np.uint16]
+
+
 class _Spill:
-    """Counted forms in the order of pages, in temporary files."""
+    """Entries in the order of pages, in temporary files."""
 
-    folder: Path
-    pages: list[tuple[int, int, Array]]
-    """Per batch: its first page, how many entries it has, and where the entries of each page end."""
+    def __init__(self, folder: Path, forms: int, lengths: npt.NDArray[np.int32]) -> None:
+        self._folder, self._lengths = folder, lengths
+        self._batches: list[tuple[int, tuple[int, ...], Array]] = []
+        """Per batch: its first page, the lengths of its arrays, and where the entries of each page end."""
+        self.entries = np.zeros(forms, np.int64)
+        """How many entries each form has."""
+        self.places = np.zeros(forms, np.int64)
+        """How many numbers the places of each form take."""
 
-    def batches(self) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """(forms, attributes, counts, pages) of each batch."""
-        with (
-            (self.folder / "forms").open("rb") as forms,
-            (self.folder / "attributes").open("rb") as attributes,
-            (self.folder / "counts").open("rb") as counts,
-        ):
-            for first, entries, ends in self.pages:
-                yield (
-                    np.frombuffer(forms.read(4 * entries), np.uint32),
-                    np.frombuffer(attributes.read(entries), np.uint8),
-                    np.frombuffer(counts.read(entries), np.uint8),
-                    np.repeat(np.arange(first, first + len(ends)), np.diff(ends, prepend=0)),
-                )
+    def _file(self, name: str) -> Path:
+        return self._folder / name
+
+    def append(self, first: int, batch: Entries, ends: Array) -> None:
+        """Add the entries of the pages from `first` on."""
+        self.entries += np.bincount(batch.form, minlength=len(self.entries))
+        wide = self._of_entries(self._lengths[first : first + len(ends)], ends) > LONGEST_NARROW
+        sizes = np.where(wide, 2, 1) * batch.counts
+        self.places += np.bincount(batch.form, sizes, minlength=len(self.places)).astype(np.int64)
+        arrays: tuple[Array, ...] = batch
+        for name, values in zip(Entries._fields, arrays, strict=True):
+            with self._file(name).open("ab") as file:
+                file.write(values.data)
+        self._batches.append((first, tuple(map(len, arrays)), ends))
+
+    @staticmethod
+    def _of_entries(values: Array, ends: Array) -> Array:
+        """Return for each entry the value of its page."""
+        return np.repeat(values, np.diff(ends, prepend=0))
+
+    def batches(self) -> Iterator[tuple[Entries, Array, Array]]:
+        """Yield the entries of each batch, their pages and the lengths of these."""
+        at = [0] * len(_KINDS)
+        for first, lengths, ends in self._batches:
+            arrays = []
+            for place, (name, kind, length) in enumerate(zip(Entries._fields, _KINDS, lengths, strict=True)):
+                arrays.append(np.fromfile(self._file(name), kind, length, offset=at[place]))
+                at[place] += arrays[-1].nbytes
+            pages = self._of_entries(np.arange(first, first + len(ends)), ends)
+            yield Entries(*arrays), pages, self._lengths[pages]
 
 
 def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Progress, threads: int) -> int:
-    """Write the postings, form after form, and give their number. Memory is bounded: they are sorted a range at a time."""
-    from pagekin.text._kernels.postings import place
+    """Write the postings, form after form; return their number. Memory is bounded: they are sorted a range of forms at a time."""
+    from pagekin.text._kernels.postings import place_entries
 
+    place: Any = place_entries
+    kinds = (smallest_uint(max(len(corpus) - 1, 0)), *_KINDS[1:])
+    files = [writer.create(f"posting.{name}", kind) for name, kind in zip(_NAMES, kinds, strict=True)]
+    bounds = _BoundsWriter(writer, corpus)
     with tempfile.TemporaryDirectory(prefix="postings-", dir=writer.work) as name:
-        found = _Spill(Path(name), [])
-        sizes = _count(found, corpus, forms, progress, threads)
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        spill = _Spill(Path(name), len(forms.names), corpus_lengths(corpus)[0])
+        for first, (entries, ends) in _count(corpus, forms, threads):
+            spill.append(first, entries, ends)
+            progress("postings", 0.5 * (first + len(ends)) / len(corpus))
+        offsets, places = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (spill.entries, spill.places))
         total = int(offsets[-1])
-        page_kind = smallest_uint(max(len(corpus) - 1, 0))
-        stored = (
-            writer.create("posting.page", page_kind),
-            writer.create("posting.attributes", np.uint8),
-            writer.create("posting.count", np.uint8),
-        )
-        put: Any = place
         for first, last in batch_ranges(offsets, _ENTRIES_AT_ONCE) if total else []:
-            begin = offsets[first:last] - offsets[first]
-            room = int(offsets[last] - offsets[first])
-            made = (np.empty(room, page_kind), np.empty(room, np.uint8), np.empty(room, np.uint8))
-            for entries in found.batches():
-                put(*entries, first, last, begin, *made)
-            for file, values in zip(stored, made, strict=True):
+            begin, where_begin = (starts[first : last + 1] - starts[first] for starts in (offsets, places))
+            lengths = (*[begin[-1]] * 3, where_begin[-1])
+            columns = Columns(*(np.empty(length, kind) for length, kind in zip(lengths, kinds, strict=True)))
+            next_entry, next_place = begin.copy(), where_begin.copy()
+            for batch in spill.batches():
+                place(*batch, first, last, next_entry, next_place, columns)
+            arrays: tuple[Array, ...] = columns
+            for file, values in zip(files, arrays, strict=True):
                 file.append(values)
+            bounds.append(first, begin, columns)
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
+    writer.put("posting.where_offsets", places.astype(smallest_uint(int(places[-1]))))
     return total
 
 
-def _count(into: _Spill, corpus: Corpus, forms: Forms, progress: Progress, threads: int) -> npt.NDArray[np.int64]:
-    """Count the forms of all pages into temporary files; how many entries each form has."""
+def _count(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[int, tuple[Entries, Array]]]:
+    """Yield for each batch of pages the first of them, the entries of all, and where those of each page end."""
     from pagekin.text._kernels.postings import count_forms
 
-    kin = corpus.kin
     count: Any = count_forms
-    tokens, rares, marks = (np.asarray(kin[f"page.{name}"], np.int64) for name in ("tokens", "rare", "marks"))
 
-    def part(first: int, last: int) -> tuple[Array, Array, Array, Array]:
-        here = slice(first, last + 1)
-        room = int(tokens[last] - tokens[first])
-        made = (np.empty(room, np.uint32), np.empty(room, np.uint8), np.empty(room, np.uint8))
+    def count_batch(first: int, last: int) -> tuple[Entries, Array]:
+        streams = corpus.stream_batch(first, last)
+        lengths = np.diff(streams.tokens)
+        room = [len(streams.words)] * 3 + [len(streams.words) + int(lengths[lengths > LONGEST_NARROW].sum())]
+        made = Entries(*(np.empty(length, kind) for length, kind in zip(room, _KINDS, strict=True)))
         ends = np.zeros(last - first, np.int64)
-        n = count(
-            np.asarray(kin["stream.words"][tokens[first] : tokens[last]]),
-            np.array(kin["stream.rare"][rares[first] : rares[last]], np.uint32),
-            np.asarray(kin["mark.gap"][marks[first] : marks[last]]),
-            np.asarray(kin["mark.kind"][marks[first] : marks[last]]),
-            tokens[here] - tokens[first], rares[here] - rares[first], marks[here] - marks[first],
-            forms.of_term, *made, ends,
-        )  # fmt: skip
-        return made[0][:n], made[1][:n], made[2][:n], ends
+        n = count(streams, DecodedPage.for_longest(streams), forms.of_term, *made, ends)
+        return Entries(made.form[:n], made.attributes[:n], made.counts[:n], made.where), ends
 
-    sizes = np.zeros(len(forms.names), np.int64)
-    with (
-        (into.folder / "forms").open("wb") as form_file,
-        (into.folder / "attributes").open("wb") as attribute_file,
-        (into.folder / "counts").open("wb") as count_file,
-    ):
-        for (first, last), (numbers, attributes, counts, ends) in map_in_order(
-            threads, part, batch_ranges(tokens, _BATCH_WORDS)
-        ):
-            sizes += np.bincount(numbers, minlength=len(sizes))
-            form_file.write(numbers.data)
-            attribute_file.write(attributes.data)
-            count_file.write(counts.data)
-            into.pages.append((first, len(numbers), ends))
-            progress("postings", 0.5 * last / len(corpus))
-    return sizes
+    batches = batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
+    for (first, _last), counted in map_in_order(threads, count_batch, batches):
+        yield first, counted
 
 
-# -- phrases ------------------------------------------------------------------------------------------------------------
+class _BoundsWriter:
+    """Writes what frequent forms can add to scores at most in each range of pages."""
 
+    def __init__(self, writer: KinWriter, corpus: Corpus) -> None:
+        self._lengths = corpus_lengths(corpus)
+        self._ranges = -(-len(corpus) // PAGES_OF_RANGE)
+        self._forms = writer.create("posting.bound_form", np.uint32)
+        self._pages = writer.create("posting.bound_pages", np.uint32)
+        self._kinds = (np.uint8, np.uint16, np.uint8)
+        self._files = [
+            writer.create(f"posting.bound_{name}", kind) for name, kind in zip(Bounds._fields, self._kinds, strict=True)
+        ]
 
-def _make_phrases(folder: Path, corpus: Corpus, forms: Forms, progress: Progress, threads: int) -> None:
-    """Write tantivy's index: one document per page, the forms under each attribute in their order."""
-    import tantivy
+    def append(self, first: int, begin: Array, columns: Columns) -> None:
+        """Add the bounds of frequent forms, given the columns of the forms from `first` on and where those of each begin."""
+        from pagekin.text._kernels.postings import bound_form
 
-    builder = tantivy.SchemaBuilder()
-    for name in ATTRIBUTES:
-        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    builder.add_unsigned_field("page", fast=True)
-    names = np.array(forms.names, dtype=object)[forms.of_term] if forms.names else np.zeros(0, object)
-    try:
-        index = tantivy.Index(builder.build(), path=str(folder))
-        helpers = max(threads - 1, 1)  # this thread is as busy as any of them
-        writer = index.writer(heap_size=_HEAP * helpers, num_threads=helpers)
-        for page in range(len(corpus)):
-            document = tantivy.Document()
-            document.add_unsigned("page", page)
-            for name, text in _fields(corpus, page, names):
-                document.add_text(name, text)
-            writer.add_document(document)
-            if page % _REPORT == 0:
-                progress("phrases", page / len(corpus))
-        writer.commit()
-        writer.wait_merging_threads()
-    except ValueError as error:
-        number = re.search(r"os error (\d+)", str(error))
-        if number:  # as Python tells of it, so that the writer answers a full disk as always
-            raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
-        raise KinError(f"the full-text index could not be written: {error}.") from error
-    for lock in folder.glob("*.lock"):
-        lock.unlink()
-    progress("phrases", 1.0)
-
-
-def _fields(corpus: Corpus, page: int, names: Array) -> Iterator[tuple[str, str]]:
-    """The forms of a page under each attribute, with spaces between them."""
-    stream = corpus.stream(page)
-    words = names[stream.words]
-    present = int(np.bitwise_or.reduce(stream.attributes, initial=0))
-    for name in ATTRIBUTES:
-        if present & Attribute[name.upper()]:
-            under = (stream.attributes & Attribute[name.upper()]) != 0
-            yield name, " ".join(words[under].tolist())
+        bound: Any = bound_form
+        postings = Postings(columns.page, columns.attributes, columns.counts, *self._lengths)
+        for form in np.flatnonzero(np.diff(begin) >= _FREQUENT * self._ranges).tolist():
+            rows = [np.empty(self._ranges, kind) for kind in self._kinds]
+            pages = bound(postings, int(begin[form]), int(begin[form + 1]), *rows)
+            self._forms.append(np.array([first + form], np.uint32))
+            self._pages.append(np.array([pages], np.uint32))
+            for file, row in zip(self._files, rows, strict=True):
+                file.append(row)
 
 
 text_collection = add_text_index  # old name

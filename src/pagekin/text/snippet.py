@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Attribute, CharClass, Corpus, char_class
+from pagekin.hypertext import Attribute, CharClass, Corpus, DecodedPage, char_class
 from pagekin.store import RaggedBytes
 from pagekin.text.analysis import analyse, form_of
 from pagekin.text.query import Query, Word, wanted_words
@@ -141,12 +141,13 @@ def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[
     from pagekin.text._kernels.window import best_window
 
     numbers = _stored(corpus)
-    stored = corpus.stored_page(page)
-    text = stored.text.decode("utf-8", "replace")
-    starts, shows = np.empty(len(stored.words), np.int64), np.empty(len(stored.words), np.int64)
+    data, coded = corpus.stored_text(page)
+    text = data.decode("utf-8", "replace")
+    streams = corpus.stream_batch(page, page + 1)
+    starts, shows = np.empty((2, len(streams.words)), np.int64)
     count, first, last = best_window(
-        stored.words, stored.rare, stored.gaps, stored.kinds, stored.coded, np.frombuffer(stored.text, np.uint8),
-        len(text), int(Attribute.TEXT | Attribute.ALT), corpus.kin["form.of_term"],
+        streams, DecodedPage.for_longest(streams), coded, np.frombuffer(data, np.uint8), len(text),
+        int(Attribute.TEXT | Attribute.ALT), corpus.kin["form.of_term"],
         np.array([numbers.get(form, -1) for form in dict.fromkeys(forms)], np.int64), width, _LONGEST_WORD, starts, shows,
     )  # fmt: skip
     if first < 0:

@@ -3,9 +3,8 @@
 import re
 
 from pagekin.hypertext import fold
-from pagekin.text import And, Not, Or, Query, Word
+from pagekin.text import And, Not, Or, Query, Word, asked_forms
 from pagekin.text.analysis import form_of
-from pagekin.text.index import asked_forms
 from pagekin.text.query import LONGEST, MOST_WORDS, wanted
 
 _PLAIN = re.compile(r"[^\W_]+")

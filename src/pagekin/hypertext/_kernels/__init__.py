@@ -1,1 +1,1 @@
-"""Compiled kernels of the lexer: one file per job, plain arrays in and out."""
+"""Compiled kernels of the lexer and the decoder of word streams: one file per job, plain arrays in and out."""

@@ -1,61 +1,109 @@
 """From word streams to postings: which forms stand on a page, under which attributes, how often."""
 
+import math
+
 import numpy as np
 from numba import njit
 
-RARE = 65_535
-ATTRIBUTE_EVENT = 64
-MOST = 255
+from pagekin.hypertext import decode_stream
+from pagekin.text.scoring import HEADER, HEADER_BIT, LONG, LONGEST_NARROW, PAGES_OF_RANGE, SHORT, TITLE_BIT
+
+_ATTRIBUTE_BITS, _WORD_BITS = 6, 31
+"""Bits of a sort key that hold a word's attributes, and its place on the page."""
+_ATTRIBUTES = 1 << _ATTRIBUTE_BITS
+_MOST = 255
 
 
 @njit(cache=True, nogil=True)
-def count_forms(words, rare, gaps, kinds, tokens, rares, marks, form_of, forms, attributes, counts, ends):
-    """Write each page's (form, attributes) pairs, rising, and how often each stands there; give their number.
+def count_forms(streams, decoded, form_of, forms, attributes, counts, where, ends):
+    """Write each page's (form, attributes) pairs, rising, and how often and where each form stands; return the number of pairs.
 
-    `tokens`, `rares` and `marks` are the offsets of the batch's pages in the arrays before them. A pair that stands there
-    more than 255 times takes several entries, whose counts add up. Page p's entries end at `ends[p]`; there are at most
-    as many as words. Cost: a sort of each page's words.
+    `streams` is a `StreamBatch` and `decoded` the `DecodedPage` for it. `where` takes the places of words, form after form, as in
+    `Places`. A pair that stands there more than 255 times takes several entries, whose counts add up. Page p's entries end at
+    `ends[p]`; there are at most as many as words. Cost: a sort of each page's words.
     """
-    n = 0
-    for p in range(len(tokens) - 1):
-        length = tokens[p + 1] - tokens[p]
+    n = places = 0
+    often = np.zeros(_ATTRIBUTES, dtype=np.int64)
+    for p in range(len(ends)):
+        length, _boundaries = decode_stream(streams, p, decoded)
         keys = np.empty(length, dtype=np.int64)
-        mark, position, under = marks[p], 0, 0
-        rank = rares[p]
         for at in range(length):
-            while mark < marks[p + 1] and position + gaps[mark] <= at:
-                position += gaps[mark]
-                if kinds[mark] >= ATTRIBUTE_EVENT:
-                    under = kinds[mark] - ATTRIBUTE_EVENT
-                mark += 1
-            number = np.int64(words[tokens[p] + at])
-            if number == RARE:
-                number = np.int64(rare[rank])
-                rank += 1
-            keys[at] = np.int64(form_of[number]) * ATTRIBUTE_EVENT + under
+            form = np.int64(form_of[decoded.terms[at]])
+            keys[at] = (form << _WORD_BITS | at) << _ATTRIBUTE_BITS | decoded.attributes[at]
         keys.sort()
-        for at in range(length):
-            if at and keys[at] == keys[at - 1] and counts[n - 1] < MOST:
-                counts[n - 1] += 1
-            else:
-                forms[n] = keys[at] // ATTRIBUTE_EVENT
-                attributes[n] = keys[at] % ATTRIBUTE_EVENT
-                counts[n] = 1
-                n += 1
+        first = 0
+        while first < length:
+            form = keys[first] >> (_WORD_BITS + _ATTRIBUTE_BITS)
+            most = least = keys[first] & (_ATTRIBUTES - 1)
+            while first < length and keys[first] >> (_WORD_BITS + _ATTRIBUTE_BITS) == form:
+                under = keys[first] & (_ATTRIBUTES - 1)
+                often[under] += 1
+                least, most = min(least, under), max(most, under)
+                word = keys[first] >> _ATTRIBUTE_BITS & ((1 << _WORD_BITS) - 1)
+                if length > LONGEST_NARROW:
+                    where[places] = word >> 16
+                    places += 1
+                where[places] = word & 0xFFFF
+                places += 1
+                first += 1
+            for under in range(least, most + 1):
+                while often[under]:
+                    forms[n], attributes[n], counts[n] = form, under, min(often[under], _MOST)
+                    often[under] -= counts[n]
+                    n += 1
         ends[p] = n
     return n
 
 
 @njit(cache=True, nogil=True)
-def place(forms, attributes, counts, pages, first, last, begin, out_pages, out_attributes, out_counts):
+def place_entries(entries, pages, lengths, first, last, begin, where_begin, out):
     """Put the entries of the forms first to last where they belong: form f's next one at `begin[f - first]`, which moves on.
 
-    Cost: one pass over the entries.
+    `entries` are `Entries` of the `pages`, which have `lengths` words; `out` are `Columns`. `where_begin` is to the places what
+    `begin` is to the rest. Cost: one pass over the entries.
     """
-    for i in range(len(forms)):
-        if first <= forms[i] < last:
-            at = begin[forms[i] - first]
-            out_pages[at] = pages[i]
-            out_attributes[at] = attributes[i]
-            out_counts[at] = counts[i]
-            begin[forms[i] - first] = at + 1
+    word = 0
+    for i in range(len(entries.form)):
+        form, size = entries.form[i], np.int64(entries.counts[i])
+        if lengths[i] > LONGEST_NARROW:
+            size *= 2
+        if first <= form < last:
+            at = begin[form - first]
+            begin[form - first] = at + 1
+            out.page[at] = pages[i]
+            out.attributes[at] = entries.attributes[i]
+            out.counts[at] = entries.counts[i]
+            at = where_begin[form - first]
+            where_begin[form - first] = at + size
+            for k in range(size):
+                out.where[at + k] = entries.where[word + k]
+        word += size
+
+
+@njit(cache=True, nogil=True)
+def bound_form(postings, begin, end, count, words, title):
+    """Write what one form can add to a score at most in each range of pages; see `Bounds` for the three arrays.
+
+    `postings` are `Postings`, of which `begin` to `end` are the form's. The arrays have an entry per range. Return the number of
+    pages. Cost: one pass over the entries.
+    """
+    count[:], words[:], title[:] = 0, 65_535, 0
+    at, pages = begin, 0
+    while at < end:
+        page = postings.page[at]
+        pages += 1
+        weight = times = 0
+        while at < end and postings.page[at] == page:
+            if postings.attributes[at] & TITLE_BIT:
+                times += postings.counts[at]
+            else:
+                weight += (HEADER if postings.attributes[at] & HEADER_BIT else 1) * postings.counts[at]
+            at += 1
+        r = page // PAGES_OF_RANGE
+        if weight:
+            count[r] = max(count[r], min(weight, 255))
+            words[r] = min(words[r], postings.words[page] // weight)
+        if times:
+            share = times / (times + (postings.titles[page] + SHORT) / LONG)
+            title[r] = max(title[r], min(math.ceil(255 * share), 255))
+    return pages

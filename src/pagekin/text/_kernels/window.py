@@ -1,14 +1,14 @@
-"""The piece of a page that shows best what a query found, compiled."""
+"""The piece of a page that shows best what a query looks for."""
 
 import numpy as np
 from numba import njit
 
-_RARE, _LONG, _ATTRIBUTE_EVENT = 65_535, 255, 64
+from pagekin.hypertext import decode_starts, decode_stream
 
 
 @njit(cache=True, nogil=True)
 def _first_at_least(values, count, value):
-    """The first of some rising values that is not smaller."""
+    """Return the place of the first of some rising values that is not less."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -20,42 +20,22 @@ def _first_at_least(values, count, value):
 
 
 @njit(cache=True, nogil=True)
-def _running_words(words, rare, gaps, kinds, coded, text, read, of_term, forms, starts, shows):
-    """Write where the words that people read start, in characters, and which form each shows; give how many there are."""
-    count = 0
-    next_rare = next_mark = 0
-    mark_at = 0
-    attribute = 0
-    coded_at = 0
-    byte = at_byte = character = 0
-    for word in range(len(words)):
-        # Attributes change at marks; a mark of kind 0 only makes a long gap longer.
-        while next_mark < len(gaps) and mark_at + gaps[next_mark] <= word:
-            mark_at += gaps[next_mark]
-            if kinds[next_mark] >= _ATTRIBUTE_EVENT:
-                attribute = kinds[next_mark] - _ATTRIBUTE_EVENT
-            next_mark += 1
-        while coded_at < len(coded) and coded[coded_at] == _LONG:
-            byte += _LONG
-            coded_at += 1
-        if coded_at == len(coded):
-            break
-        byte += coded[coded_at]
-        coded_at += 1
-        term = np.int64(words[word])
-        if term == _RARE:
-            if next_rare == len(rare):
-                break
-            term = np.int64(rare[next_rare])
-            next_rare += 1
+def _running_words(streams, decoded, coded, text, read, of_term, forms, starts, shows):
+    """Write where the words that people read start, in characters, and which form each shows; return how many there are."""
+    length, _boundaries = decode_stream(streams, 0, decoded)
+    length = min(length, decode_starts(coded, starts))
+    count = at_byte = character = 0
+    for word in range(length):
+        byte = starts[word]
         if byte >= len(text):
             continue
         while at_byte < byte:
             character += (text[at_byte] & 0xC0) != 0x80
             at_byte += 1
-        if attribute & read:
-            starts[count] = character
+        if decoded.attributes[word] & read:
+            starts[count] = character  # which is not before this word, so nothing is lost that is still to be read
             shows[count] = -1
+            term = decoded.terms[word]
             if term < len(of_term):
                 form = np.int64(of_term[term])
                 for place in range(len(forms)):
@@ -68,7 +48,7 @@ def _running_words(words, rare, gaps, kinds, coded, text, read, of_term, forms, 
 
 @njit(cache=True, nogil=True)
 def _best_stretch(count, starts, shows, forms, reach):
-    """(first, last) of what was found in the stretch that shows most forms, then most words, then comes first."""
+    """Return (first, last) match in the stretch that shows most forms, then most words, then comes first."""
     places = np.empty(count, np.int64)
     found = 0
     for word in range(count):
@@ -92,13 +72,14 @@ def _best_stretch(count, starts, shows, forms, reach):
 
 
 @njit(cache=True, nogil=True)
-def best_window(words, rare, gaps, kinds, coded, text, characters, read, of_term, forms, width, longest, starts, shows):
-    """(running words, first, last) of the stretch to be shown; first is -1 if no running word has one of the forms.
+def best_window(streams, decoded, coded, text, characters, read, of_term, forms, width, longest, starts, shows):
+    """Return (running words, first, last) of the stretch to be shown; first is -1 if no running word has one of the forms.
 
-    `starts` and `shows`, as long as the page has words, take where each running word starts and the place among `forms` of
-    its own, or -1. Cost: one walk over the page's words, marks and bytes.
+    `streams` is a `StreamBatch` of the one page and `decoded` room for it. `starts` and `shows`, as long as the page has words,
+    take where each running word starts and the place among `forms` of its own, or -1. Cost: one walk over the page's words,
+    marks and bytes.
     """
-    count = _running_words(words, rare, gaps, kinds, coded, text, read, of_term, forms, starts, shows)
+    count = _running_words(streams, decoded, coded, text, read, of_term, forms, starts, shows)
     first, last = _best_stretch(count, starts, shows, len(forms), max(width - longest // 2, 1))
     if first < 0:
         return count, -1, -1

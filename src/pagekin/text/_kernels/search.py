@@ -1,0 +1,311 @@
+"""Which pages hold a word or a phrase, and which of them score highest: the compiled twin of `pagekin.text.plain`."""
+
+import numpy as np
+from numba import njit
+
+from pagekin.hypertext import decode_stream
+from pagekin.text.scoring import (
+    HEADER,
+    HEADER_BIT,
+    K1,
+    LONG,
+    LONGEST_NARROW,
+    PAGES_OF_RANGE,
+    PRESENT,
+    SHORT,
+    TITLE,
+    TITLE_BIT,
+    B,
+)
+
+_ROUNDING = 1.0 + 1e-9
+"""Bounds are computed in another order than scores, so the last digits may differ."""
+
+
+@njit(cache=True, nogil=True)
+def mark_pages(postings, begin, end, flags):
+    """Add PRESENT, and above it the attributes of entries `begin` to `end`, to the `flags` (uint8) of their pages."""
+    for at in range(begin, end):
+        page = postings.page[at]
+        if page < len(flags):  # but for damage it is
+            flags[page] |= postings.attributes[at] << 1 | PRESENT
+
+
+@njit(cache=True, nogil=True)
+def _seek(pages, at, end, page):
+    """Return the first place from `at` on, before `end`, whose page is not less than `page`; O(log of the distance)."""
+    if at >= end or pages[at] >= page:
+        return at
+    step = 1
+    while at + step < end and pages[at + step] < page:
+        at += step
+        step *= 2
+    low, high = at + 1, min(at + step, end)
+    while low < high:
+        middle = (low + high) // 2
+        if pages[middle] < page:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def count_pages(postings, begin, end, bit):
+    """Return how many pages have entries, from `begin` to `end`, under the attribute `bit`, or any if it is 0. Cost: one pass."""
+    count, last = 0, -1
+    for at in range(begin, end):
+        if postings.page[at] != last and (bit == 0 or postings.attributes[at] & bit):
+            last = np.int64(postings.page[at])
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def intersect(postings, begin, end, bit, pages):
+    """Write to `pages` those that hold all of some terms, rising; return their number.
+
+    Term t has the entries `begin[t]` to `end[t]`, looked for under the attribute `bit[t]`, or any if it is 0. `begin` moves on.
+    Cost: for each entry of the rarest term a short search for the others.
+    """
+    rarest = np.argmin(end - begin)
+    n, last = 0, -1
+    for i in range(begin[rarest], end[rarest]):
+        page = np.int64(postings.page[i])
+        if page == last or page >= len(postings.words):
+            continue
+        last = page
+        holds = True
+        for t in range(len(begin)):
+            at = _seek(postings.page, begin[t], end[t], page)
+            begin[t] = at
+            while at < end[t] and postings.page[at] == page and bit[t] and not postings.attributes[at] & bit[t]:
+                at += 1
+            if at == end[t] or postings.page[at] != page:
+                holds = False
+                break
+        if holds:
+            pages[n] = page
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def score_pages(pages, postings, terms, mean):
+    """Return the scores of `pages` (rising), whatever the query finds: sums over the terms, always in their order.
+
+    `terms` are `Terms`, `mean` is the mean length of pages in words. Cost: for each term and page a short search.
+    """
+    scores, by_title, named = np.zeros(len(pages)), np.zeros(len(pages)), np.zeros(len(pages))
+    all_named = 0.0
+    for t in range(len(terms.begin)):
+        at, end, bit, rarity = terms.begin[t], terms.end[t], terms.bit[t], terms.rarity[t]
+        all_named += rarity
+        for i in range(len(pages)):
+            page = pages[i]
+            at = _seek(postings.page, at, end, page)
+            weight = times = 0
+            while at < end and postings.page[at] == page:
+                under = postings.attributes[at]
+                if bit == 0 or under & bit:
+                    if under & TITLE_BIT:
+                        times += postings.counts[at]
+                    else:
+                        weight += (HEADER if under & HEADER_BIT else 1) * postings.counts[at]
+                at += 1
+            if weight:
+                length = K1 * (1.0 - B + B * (postings.words[page] / mean))
+                scores[i] += rarity * (weight * (K1 + 1.0) / (weight + length))
+            if times:
+                by_title[i] += rarity * (TITLE * times / (times + (postings.titles[page] + SHORT) / LONG))
+                named[i] += rarity
+    for i in range(len(pages)):
+        if named[i] > 0.0:
+            share = (named[i] / all_named) * (named[i] / all_named)
+            scores[i] += by_title[i] * (share * share * share)
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def bound_ranges(postings, terms, mean, bounds, rows, ranges):
+    """Return the score that no page of each range can exceed.
+
+    `bounds` are `Bounds`, `rows[t]` is term t's row of them, or -1: then its entries are few and are looked at here. Cost: the
+    ranges for each term with a row, the entries of each other one.
+    """
+    text, by_title, named = np.zeros(ranges), np.zeros(ranges), np.zeros(ranges)
+    at_least, per_word = K1 * (1.0 - B), K1 * B / mean
+    largest, longest = np.zeros(ranges), np.zeros(ranges)
+    all_named = 0.0
+    for t in range(len(terms.begin)):
+        rarity = terms.rarity[t]
+        all_named += rarity
+        largest[:] = 0.0
+        longest[:] = 0.0
+        if rows[t] >= 0:
+            first = rows[t] * ranges
+            for r in range(ranges):
+                count = bounds.weight[first + r]
+                if count:
+                    missing = 0.0 if count == 255 else at_least / count
+                    largest[r] = 1.0 / (1.0 + missing + per_word * bounds.words[first + r])
+                longest[r] = bounds.title[first + r] / 255.0
+        else:
+            at, end = terms.begin[t], terms.end[t]
+            while at < end:
+                page = postings.page[at]
+                weight = times = 0
+                while at < end and postings.page[at] == page:
+                    if postings.attributes[at] & TITLE_BIT:
+                        times += postings.counts[at]
+                    else:
+                        weight += (HEADER if postings.attributes[at] & HEADER_BIT else 1) * postings.counts[at]
+                    at += 1
+                r = page // PAGES_OF_RANGE
+                if r >= ranges:  # only damage brings it about
+                    break
+                if weight:
+                    value = weight / (weight + at_least + per_word * postings.words[page])
+                    largest[r] = max(largest[r], value)
+                if times:
+                    longest[r] = max(longest[r], times / (times + (postings.titles[page] + SHORT) / LONG))
+        for r in range(ranges):
+            text[r] += rarity * (K1 + 1.0) * largest[r]
+            by_title[r] += rarity * TITLE * longest[r]
+            if longest[r] > 0.0:
+                named[r] += rarity
+    for r in range(ranges):
+        if named[r] > 0.0:
+            share = (named[r] / all_named) * (named[r] / all_named)
+            text[r] += by_title[r] * (share * share * share)
+        text[r] *= _ROUNDING
+    return text
+
+
+@njit(cache=True, nogil=True)
+def pick_pages(mask, bounds, least, below):
+    """Return the pages of `mask`, rising, in whose range the bound is at least `least` and less than `below`."""
+    picked = np.empty(len(mask), np.int64)
+    n = 0
+    for r in range(len(bounds)):
+        if least <= bounds[r] < below:
+            for page in range(r * PAGES_OF_RANGE, min((r + 1) * PAGES_OF_RANGE, len(mask))):
+                if mask[page]:
+                    picked[n] = page
+                    n += 1
+    return picked[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def mark_phrase(postings, places, runs, may, mask):
+    """Set `mask` for the pages of `may` that have forms in a row among the words under an attribute.
+
+    `places` are the `Places` of the forms, in the order of the phrase, `runs` the `Runs` of words under the attribute: words
+    outside of these do not stand between them. Cost: one pass over the forms' entries, and over their places on pages of `may`.
+    """
+    forms = len(places.begin)
+    entry, last = places.begin.copy(), places.first.copy()
+    first = last.copy()
+    rarest = np.argmin(places.end - places.begin)
+    while entry[rarest] < places.end[rarest]:
+        page = np.int64(postings.page[entry[rarest]])
+        if page >= len(may) or not may[page] or mask[page]:
+            last[rarest] += postings.counts[entry[rarest]] * _width(postings, page)
+            entry[rarest] += 1
+            continue
+        width = _width(postings, page)
+        for form in range(forms):
+            at, end, place = entry[form], places.end[form], last[form]
+            while at < end and postings.page[at] < page:
+                place += postings.counts[at] * _width(postings, postings.page[at])
+                at += 1
+            first[form] = place
+            while at < end and postings.page[at] == page:
+                place += postings.counts[at] * width
+                at += 1
+            entry[form], last[form] = at, place
+        if last.max() <= len(places.where):  # but for damage it is
+            bounds = runs.bounds[runs.ends[page - 1] if page else 0 : runs.ends[page]]
+            mask[page] = _is_row(places.where, first, last, width, bounds)
+
+
+@njit(cache=True, nogil=True)
+def _width(postings, page):
+    """Return how many numbers the place of a word on a page takes."""
+    return 2 if postings.words[page] > LONGEST_NARROW else 1
+
+
+@njit(cache=True, nogil=True)
+def _place(where, at, width):
+    """Return the place that begins at `at`."""
+    return np.int64(where[at]) if width == 1 else np.int64(where[at]) << 16 | where[at + 1]
+
+
+@njit(cache=True, nogil=True)
+def _is_row(where, first, last, width, bounds):
+    """Return whether forms stand in a row within the runs that `bounds` give.
+
+    The places of form f on the page are those from `first[f]`, which moves on, to `last[f]` of `where`.
+    """
+    fewest = np.argmin(last - first)
+    run = 0
+    for at in range(first[fewest], last[fewest], width):
+        word = _place(where, at, width)
+        while run < len(bounds) and bounds[run + 1] <= word:
+            run += 2
+        if run == len(bounds):
+            return False
+        if bounds[run] > word:
+            continue
+        matched = 0
+        while matched < len(first):
+            if matched != fewest:
+                wanted = _step(bounds, run, word, matched - fewest)
+                place, end = first[matched], last[matched]
+                while place < end and _place(where, place, width) < wanted:
+                    place += width
+                first[matched] = place
+                if place >= end or _place(where, place, width) != wanted:
+                    break
+            matched += 1
+        if matched == len(first):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _step(bounds, run, word, steps):
+    """Return the word so many steps after, or before, a word of a run, going from run to run; -1 if there is none."""
+    word += steps
+    while word >= bounds[run + 1]:
+        if run + 2 == len(bounds):
+            return np.int64(-1)
+        word += bounds[run + 2] - bounds[run + 1]
+        run += 2
+    while word < bounds[run]:
+        if run == 0:
+            return np.int64(-1)
+        word -= bounds[run] - bounds[run - 1]
+        run -= 2
+    return word
+
+
+@njit(cache=True, nogil=True)
+def mark_phrase_by_streams(streams, decoded, form_of, forms, bit, may, mask):
+    """Do as `mark_phrase` does for an index without places, by reading all words of the pages."""
+    for page in range(len(may)):
+        if not may[page] or mask[page]:
+            continue
+        length, _boundaries = decode_stream(streams, page, decoded)
+        under = 0
+        for word in range(length):
+            if decoded.attributes[word] & bit and decoded.terms[word] < len(form_of):
+                decoded.terms[under] = form_of[decoded.terms[word]]
+                under += 1
+        for first in range(under - len(forms) + 1):
+            matched = 0
+            while matched < len(forms) and decoded.terms[first + matched] == forms[matched]:
+                matched += 1
+            if matched == len(forms):
+                mask[page] = True
+                break

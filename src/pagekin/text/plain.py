@@ -1,0 +1,81 @@
+"""Which pages hold a word or a phrase, and their scores, by numpy alone: for one-off queries, where importing numba costs more.
+
+The functions are those of `_kernels/search.py`, and give the same numbers to the last digit.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Corpus
+from pagekin.text.scoring import HEADER, HEADER_BIT, K1, LONG, PRESENT, SHORT, TITLE, TITLE_BIT, B, Postings, Terms
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+_WEIGHTS = np.array([0 if a & TITLE_BIT else HEADER if a & HEADER_BIT else 1 for a in range(256)], np.int64)
+
+
+def mark_pages(postings: Postings, begin: int, end: int, flags: npt.NDArray[np.uint8]) -> None:
+    """Add PRESENT, and above it the attributes of entries `begin` to `end`, to the `flags` of their pages."""
+    pages = postings.page[begin:end]
+    starts = _first_rows(pages)
+    if len(starts):
+        flags[pages[starts]] |= np.bitwise_or.reduceat(postings.attributes[begin:end], starts) << 1 | PRESENT
+
+
+def count_pages(postings: Postings, begin: int, end: int, bit: int) -> int:
+    """Return how many pages have entries, from `begin` to `end`, under the attribute `bit`, or any if it is 0."""
+    pages = postings.page[begin:end]
+    return len(_first_rows(pages[(postings.attributes[begin:end] & bit) != 0] if bit else pages))
+
+
+def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> npt.NDArray[np.float64]:
+    """Return the scores of `pages`, whatever the query finds: sums over the terms, always in their order."""
+    scores, by_title, named = np.zeros((3, len(postings.words)))
+    all_named = 0.0
+    for begin, end, bit, rarity in zip(*(column.tolist() for column in terms), strict=True):
+        rows, attributes, counts = (
+            column[begin:end] for column in (postings.page, postings.attributes, postings.counts)
+        )
+        if bit:
+            under = (attributes & bit) != 0
+            rows, attributes, counts = rows[under], attributes[under], counts[under]
+        here, weights = _sum_by_page(rows, _WEIGHTS[attributes] * counts)
+        tf = weights.astype(np.float64)
+        length = K1 * (1.0 - B + B * (postings.words[here] / mean))
+        scores[here] += rarity * (tf * (K1 + 1.0) / (tf + length))
+        titled = (attributes & TITLE_BIT) != 0
+        here, times = _sum_by_page(rows[titled], counts[titled])
+        by_title[here] += rarity * (TITLE * times / (times + (postings.titles[here] + SHORT) / LONG))
+        named[here] += rarity
+        all_named += rarity
+    here = named.nonzero()[0]
+    share = np.square(named[here] / all_named)
+    scores[here] += by_title[here] * (share * share * share)
+    return np.asarray(scores[pages])
+
+
+def _first_rows(rows: Array) -> npt.NDArray[np.int64]:
+    """Return the place of each page's first entry."""
+    new = np.ones(len(rows), np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=new[1:])
+    return np.asarray(new.nonzero()[0])
+
+
+def _sum_by_page(rows: Array, counts: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (pages, each once, the sums of their counts)."""
+    starts = _first_rows(rows)
+    sums = np.add.reduceat(counts, starts, dtype=np.int64) if len(starts) else counts.astype(np.int64)
+    return rows[starts].astype(np.int64), sums
+
+
+def mark_phrase(corpus: Corpus, form_of: Array, forms: Array, bit: int, may: Mask, mask: Mask) -> None:
+    """Set `mask` for the pages of `may` that have `forms` in a row among the words under the attribute `bit`."""
+    for page in np.flatnonzero(may & ~mask).tolist():
+        stream = corpus.stream(page)
+        words = form_of[stream.words[(stream.attributes & bit) != 0]]
+        begins = np.ones(max(len(words) - len(forms) + 1, 0), np.bool_)
+        for shift, form in enumerate(forms.tolist()):
+            begins &= words[shift : shift + len(begins)] == form
+        mask[page] = bool(begins.any())

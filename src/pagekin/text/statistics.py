@@ -1,0 +1,67 @@
+"""What scores need to know of a collection, or of all collections of a network."""
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Annotated
+
+import msgspec
+
+from pagekin.text.analysis import ANALYSER, form_of
+from pagekin.text.query import Query, QueryError, Word, wanted_words
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts that scores go by: those of one collection, or sums over many."""
+
+    analyser: str
+    pages: _Count
+    words: _Count
+    """Words on all pages."""
+    df: dict[str, _Count]
+    """On how many pages each form of the query stands: under an attribute as `title:lock`, anywhere as `lock`."""
+
+    @staticmethod
+    def sum(parts: Iterable["Stats"]) -> "Stats":
+        """Add up the statistics of several collections; raise a QueryError if they do not count the same forms."""
+        every = list(parts)
+        if not every or any(part.analyser != every[0].analyser or set(part.df) != set(every[0].df) for part in every):
+            raise QueryError("statistics can only be added up if all are for the same query and of the same analyser")
+        return Stats(
+            analyser=every[0].analyser,
+            pages=sum(part.pages for part in every),
+            words=sum(part.words for part in every),
+            df={key: sum(part.df[key] for part in every) for key in every[0].df},
+        )
+
+
+def check_stats(query: Query, stats: Stats) -> None:
+    """Raise a QueryError unless the statistics say all that scores of the query need."""
+    if stats.analyser != ANALYSER:
+        raise QueryError(f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'")
+    for pair in asked_forms(query):
+        if form_key(*pair) not in stats.df:
+            raise QueryError(f"the statistics say nothing of '{form_key(*pair)}'; ask for them with the same query")
+
+
+def inverse_frequency(stats: Stats, key: str) -> float:
+    """Return how much a form tells: the rarer, the more."""
+    df = min(stats.df[key], stats.pages)
+    return math.log(1.0 + (stats.pages - df + 0.5) / (df + 0.5))
+
+
+def form_key(attribute: str | None, form: str) -> str:
+    """Return a form's name in statistics: `title:lock`, or `lock` for any attribute."""
+    return f"{attribute}:{form}" if attribute else form
+
+
+@lru_cache(4096)
+def asked_forms(query: Query) -> tuple[tuple[str | None, str], ...]:
+    """Return the distinct (attribute, form) pairs that a query looks for, in the order of their keys."""
+    pairs = set()
+    for part in wanted_words(query):
+        words = (part.word,) if isinstance(part, Word) else part.words
+        pairs |= {(part.attribute, form_of(word)) for word in words}
+    return tuple(sorted(pairs, key=lambda pair: form_key(*pair)))
