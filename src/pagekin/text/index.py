@@ -380,9 +380,10 @@ class _Search:
         """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
         few = max(_WORTH_BOUNDING, 8 * most)
         words = self._query.parts if isinstance(self._query, And) else ()
-        if self._index.compiled and not self._groups and self._keep is None and words:
+        if words and self._index.compiled and not self._groups and self._keep is None and all(map(_is_word, words)):
             # Words that must all be there need no mask of all pages.
-            if all(isinstance(part, Word) for part in words) and len(pages := self._pages_with_all(words)) < few:
+            pages = self._pages_with_all(words)
+            if len(pages) < few:
                 return len(pages), pages, self._scores(pages)
         mask = self.matches()
         total = self._groups.count(mask) if self._groups else int(np.count_nonzero(mask))
@@ -426,6 +427,10 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
     if attribute is None:
         return (flags & np.uint8(PRESENT)).view(np.bool_)
     return np.asarray(flags & np.uint8(_BITS[attribute] << 1) != 0)
+
+
+def _is_word(query: Query) -> bool:
+    return isinstance(query, Word)
 
 
 def _has_phrase(query: Query) -> bool:
