@@ -23,7 +23,7 @@ from pagekin.bags.weights import (
     title_weight,
 )
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
-from pagekin.hypertext import Boundary, Corpus, sites_of_urls
+from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
 from pagekin.store import KinWriter, batch_ranges, map_in_order, smallest_uint
 
 Array = npt.NDArray[Any]
@@ -118,10 +118,7 @@ def keep(
     """
     from pagekin.bags._kernels.keep import keep_words
 
-    kin = corpus.kin
-    tokens, rares, marks, anchors = (
-        np.asarray(kin[f"page.{name}"], dtype=np.int64) for name in ("tokens", "rare", "marks", "anchors")
-    )
+    anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
     pages = len(corpus)
     kind = strategy.window.kind
     ends = np.zeros(64, dtype=np.bool_)
@@ -133,29 +130,23 @@ def keep(
     titles = np.zeros(pages, dtype=np.int32)
 
     def batch(first: int, last: int) -> Array:
-        part = slice(first, last + 1)
-        length = int(tokens[last] - tokens[first])
-        longest = int(np.max(np.diff(tokens[part]))) + 1
-        most_marks = int(np.max(np.diff(marks[part]))) + 1
+        streams = corpus.stream_batch(first, last)
+        decoded = DecodedPage.for_longest(streams)
+        longest = len(decoded.terms)
         a = slice(int(anchors[first]), int(anchors[last]))
-        out = np.empty(length, dtype=np.int32)
+        out = np.empty(len(streams.words), dtype=np.int32)
         page_ends = np.empty(last - first, dtype=np.int64)
         n = keep_words(
-            np.array(kin["stream.words"][tokens[first] : tokens[last]]),
-            np.array(kin["stream.rare"][rares[first] : rares[last]], dtype=np.uint32),
-            np.array(kin["mark.gap"][marks[first] : marks[last]]),
-            np.array(kin["mark.kind"][marks[first] : marks[last]]),
-            tokens[part] - tokens[first], rares[part] - rares[first], marks[part] - marks[first],
-            anchors[part] - anchors[first],
-            np.array(kin["anchor.start"][a], dtype=np.int64), np.array(kin["anchor.length"][a], dtype=np.int64),
+            streams, decoded, anchors[first : last + 1] - anchors[first],
+            np.array(corpus.anchors.start[a], dtype=np.int64), np.array(corpus.anchors.length[a], dtype=np.int64),
             left_out[a], words.stem_of, ends, size, out, page_ends, titles[first:last], spans[a],
-            np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32), np.empty(most_marks, dtype=np.int64),
+            np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32), np.empty_like(decoded.boundary_at),
             without_crumbs, np.zeros(longest, dtype=np.uint8),
         )  # fmt: skip
         offsets[first + 1 : last + 1] = page_ends
         return out[:n]
 
-    parts = batch_ranges(tokens, BATCH_WORDS)
+    parts = batch_ranges(corpus.pages.tokens, BATCH_WORDS)
     total = 0
     with (folder / "kept.words").open("wb") as file:
         for (first, last), kept in map_in_order(threads, batch, parts):

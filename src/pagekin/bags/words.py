@@ -26,13 +26,13 @@ def _stemmer() -> Any:
 
 
 def _stems(words: Sequence[str]) -> list[str]:
-    """Porter stems; a word with other than ASCII characters is its own stem: the rules are for English."""
+    """Return Porter stems; a word with other than ASCII characters is its own stem: the rules are for English."""
     made: list[str] = _stemmer().stemWords(list(words))
     return [stem if word.isascii() else word for word, stem in zip(words, made, strict=True)]
 
 
 def bag_forms(words: Sequence[str], strategy: Strategy) -> list[str]:
-    """The form in which each (folded) word goes into a bag, '' if it does not."""
+    """Return the form in which each (folded) word goes into a bag, '' if it does not."""
     if strategy.words == "letters":
         words = ["".join(filter(str.isalpha, word)) for word in words]
     elif strategy.words == "mixed":
@@ -52,22 +52,22 @@ def _stopped_stems() -> frozenset[str]:
 
 
 def stem_of_word(word: str) -> str:
-    """The Porter stem of a word."""
+    """Return the Porter stem of a word."""
     return _stems([word])[0]
 
 
 def word_hash(form: str) -> int:
-    """The 64-bit hash of a word in its bag form: the same on every machine and in every collection."""
+    """Return the 64-bit hash of a word in its bag form: the same on every machine and in every collection."""
     return int.from_bytes(hashlib.blake2b(b"w" + form.encode(), digest_size=8).digest(), "little")
 
 
 def link_hash(url: str | bytes) -> int:
-    """The 64-bit hash of a citing page as a term."""
+    """Return the 64-bit hash of a citing page as a term."""
     return _address_hash(b"l", url)
 
 
 def outlink_hash(url: str | bytes) -> int:
-    """The 64-bit hash of a page that is linked to, as a term."""
+    """Return the 64-bit hash of a page that is linked to, as a term."""
     return _address_hash(b"o", url)
 
 
@@ -77,7 +77,7 @@ def _address_hash(kind: bytes, url: str | bytes) -> int:
 
 
 def mix64(value: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that leaves no pattern (the finaliser of SplitMix64)."""
+    """Mix 64-bit numbers by a bijection that leaves no pattern (the finaliser of SplitMix64)."""
     with np.errstate(over="ignore"):
         z = (value ^ (value >> np.uint64(30))) * _FIRST
         z = (z ^ (z >> np.uint64(27))) * _SECOND
@@ -98,24 +98,29 @@ class Vocabulary:
 def make_vocabulary(
     corpus: Corpus, strategy: Strategy, progress: Callable[[float], None] = lambda _s: None
 ) -> Vocabulary:
-    """The table of the corpus's terms. Bag words are numbered by the frequency of their most common form."""
+    """Return the table of the corpus's terms, made once for an open corpus and all strategies with the same words.
+
+    Bag words are numbered by the frequency of their most common form.
+    """
+    return corpus.term_tables(
+        ("bags", strategy.words, strategy.stemming), lambda: _number_words(corpus, strategy, progress)
+    )
+
+
+def _number_words(corpus: Corpus, strategy: Strategy, progress: Callable[[float], None]) -> Vocabulary:
     stem_of = np.full(len(corpus.terms), DROPPED, dtype=np.int32)
     numbers: dict[str, int] = {}
     shown: list[int] = []
-    step = 1 << 16
-    data, offsets = corpus.terms.data, corpus.terms.offsets
-    for start in range(0, len(stem_of), step):
-        bounds = np.asarray(offsets[start : start + step + 1], dtype=np.int64)
-        block = data[bounds[0] : bounds[-1]].tobytes()
-        ends = (bounds - bounds[0]).tolist()
-        words = [block[ends[i] : ends[i + 1]].decode("utf-8", "replace") for i in range(len(ends) - 1)]
-        for place, form in enumerate(bag_forms(words, strategy), start):
+    term = 0
+    for words in corpus.term_blocks():
+        for form in bag_forms(words, strategy):
             if form:
                 # Terms are ranked by frequency: the first of a stem is its most common form.
                 number = numbers.setdefault(form, len(shown))
                 if number == len(shown):
-                    shown.append(place)
-                stem_of[place] = number
-        progress(min(1.0, (start + step) / len(stem_of)))
+                    shown.append(term)
+                stem_of[term] = number
+            term += 1
+        progress(term / len(stem_of))
     hashes = np.fromiter(map(word_hash, numbers), dtype=np.uint64, count=len(numbers))
     return Vocabulary(stem_of, np.array(shown, dtype=np.uint32), hashes)

@@ -59,13 +59,12 @@ class BagWorkshop:
         self.corpus, self._folder, self._threads = corpus, folder, threads
         self._citing = build.citing_pages(corpus, not_citing)
         self._without_crumbs = without_crumbs
-        self._words: dict[tuple[Any, ...], Vocabulary] = {}
         self._kept: dict[tuple[Any, ...], tuple[build.Kept, Path]] = {}
         self._raw: dict[tuple[Any, ...], tuple[build.Raw, Path]] = {}
         self._rooms = 0
 
     def bags(self, strategy: Strategy) -> BagSet:
-        """The bags of all URLs by a strategy."""
+        """Make the bags of all URLs by a strategy."""
         words_key = (strategy.words, strategy.stemming)
         kept_key = (*words_key, strategy.window, strategy.content.furniture)
         raw_key = (
@@ -98,7 +97,7 @@ class BagWorkshop:
         )
 
     def shown(self, strategy: Strategy, term: int) -> str:
-        """A term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
+        """Return a term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
         words = self.vocabulary(strategy).shown
         links = term - len(words)
         if links < 0:
@@ -107,15 +106,12 @@ class BagWorkshop:
         return self.corpus.page_url(links) if links < citing else self.corpus.url(links - citing)
 
     def words(self, strategy: Strategy) -> int:
-        """How many of a strategy's terms are words; terms from there on are addresses."""
+        """Return how many of a strategy's terms are words; terms from there on are addresses."""
         return len(self.vocabulary(strategy).shown)
 
     def vocabulary(self, strategy: Strategy) -> Vocabulary:
-        """The words of a strategy's bags."""
-        key = (strategy.words, strategy.stemming)
-        if key not in self._words:
-            self._words[key] = make_vocabulary(self.corpus, strategy)
-        return self._words[key]
+        """Return the words of a strategy's bags."""
+        return make_vocabulary(self.corpus, strategy)
 
     def _stage(
         self, made: dict[tuple[Any, ...], tuple[Stage, Path]], key: tuple[Any, ...], make: Callable[[Path], Stage]

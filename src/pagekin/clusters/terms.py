@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pagekin.bags import Vocabulary, make_vocabulary, preset_strategy
 from pagekin.clusters.settings import TermSettings
-from pagekin.hypertext import Attribute, Corpus
+from pagekin.hypertext import Attribute, Corpus, DecodedPage
 from pagekin.store import batch_ranges, map_in_order
 
 Array = npt.NDArray[Any]
@@ -66,35 +66,28 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
     """
     from pagekin.clusters._kernels import terms as kernels
 
-    kin = corpus.kin
-    tokens, rares, marks = (np.asarray(kin[f"page.{name}"], np.int64) for name in ("tokens", "rare", "marks"))
+    count: Any = kernels.count_terms
     ends = np.zeros(len(corpus) + 1, np.int64)
 
-    def part(first: int, last: int) -> tuple[Array, Array]:
-        here = slice(first, last + 1)
-        room = int(tokens[last] - tokens[first]) * len(TERM_ATTRIBUTES)
+    def count_batch(first: int, last: int) -> tuple[Array, Array]:
+        streams = corpus.stream_batch(first, last)
+        room = len(streams.words) * len(TERM_ATTRIBUTES)
         terms, counts = np.empty(room, np.int64), np.empty(room, np.int32)
-        count: Any = kernels.count_terms
-        n = count(
-            np.asarray(kin["stream.words"][tokens[first] : tokens[last]]),
-            np.array(kin["stream.rare"][rares[first] : rares[last]], np.uint32),
-            np.asarray(kin["mark.gap"][marks[first] : marks[last]]),
-            np.asarray(kin["mark.kind"][marks[first] : marks[last]]),
-            tokens[here] - tokens[first], rares[here] - rares[first], marks[here] - marks[first],
-            words.stem_of, terms, counts, ends[first + 1 : last + 1],
-        )  # fmt: skip
+        n = count(streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[first + 1 : last + 1])
         return terms[:n].copy(), counts[:n].copy()
 
-    found: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
+    batches: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
     total = 0
-    for (first, last), (terms, counts) in map_in_order(threads, part, batch_ranges(tokens, _BATCH_WORDS)):
+    for (first, last), (terms, counts) in map_in_order(
+        threads, count_batch, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
+    ):
         ends[first + 1 : last + 1] += total
         total += len(terms)
-        found.append((terms, counts))
+        batches.append((terms, counts))
     return TermCounts(
         ends,
-        np.concatenate([terms for terms, _counts in found]),
-        np.concatenate([counts for _terms, counts in found]),
+        np.concatenate([terms for terms, _counts in batches]),
+        np.concatenate([counts for _terms, counts in batches]),
         len(words.shown) * len(TERM_ATTRIBUTES),
     )
 

@@ -1,10 +1,11 @@
 """The corpus: what the sources said, read once, as streams of words with anchors and boundaries."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,9 @@ from pagekin.hypertext.urls import canonical_url
 from pagekin.store import Kin, KinError, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
+Table = TypeVar("Table")
 WINDOW = 32
+_TERMS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Corpus:
 
     def __init__(self, kin: Kin) -> None:
         self.kin = kin
+        self._term_tables: dict[Hashable, Any] = {}
         self.urls = RaggedBytes.of(kin, "url")
         self.terms = RaggedBytes.of(kin, "term")
         self.titles = RaggedBytes.of(kin, "title")
@@ -183,6 +187,22 @@ class Corpus:
         """The page's language code, '' if it is unknown."""
         codes: list[str] = self.facts["language_codes"]
         return codes[int(self.kin["page.language"][page])]
+
+    def term_blocks(self) -> Iterator[list[str]]:
+        """Yield all terms as text, in blocks of neighbours: memory for a block, not for the vocabulary."""
+        data, offsets = self.terms.data, self.terms.offsets
+        for start in range(0, len(self.terms), _TERMS_AT_ONCE):
+            bounds = np.asarray(offsets[start : start + _TERMS_AT_ONCE + 1], dtype=np.int64)
+            block = data[bounds[0] : bounds[-1]].tobytes()
+            ends = (bounds - bounds[0]).tolist()
+            yield [block[begin:end].decode("utf-8", "replace") for begin, end in pairwise(ends)]
+
+    def term_tables(self, key: Hashable, make: Callable[[], Table]) -> Table:
+        """Return a table over all terms that another room derives, such as a vocabulary: made once for each key."""
+        if key not in self._term_tables:
+            self._term_tables[key] = make()
+        table: Table = self._term_tables[key]
+        return table
 
     # -- streams ----------------------------------------------------------------------------------------------------
 

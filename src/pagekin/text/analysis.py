@@ -14,12 +14,11 @@ from pagekin.sources import Limits
 
 ANALYSER = "porter-1"
 """The version of the forms: an index with others cannot be asked."""
-_STEP = 1 << 16
 _here = threading.local()
 
 
 def _stemmer() -> Any:
-    """The stemmer of this thread: one must not be used by two at once."""
+    """Return the stemmer of this thread: one must not be used by two at once."""
     if not hasattr(_here, "stemmer"):
         import Stemmer
 
@@ -28,24 +27,24 @@ def _stemmer() -> Any:
 
 
 def analyse(words: Sequence[str]) -> list[str]:
-    """The form under which each (folded) word is searched: its Porter stem, or itself unless it is of ASCII characters."""
+    """Return the form of each (folded) word: its Porter stem, or itself unless it is of ASCII characters."""
     made: list[str] = _stemmer().stemWords(list(words))
     return [stem if word.isascii() and stem else word for word, stem in zip(words, made, strict=True)]
 
 
 @lru_cache(maxsize=1 << 12)
 def form_of(word: str) -> str:
-    """The form of one (folded) word."""
+    """Return the form of one (folded) word."""
     return analyse([word])[0]
 
 
 def tokens(text: str) -> list[str]:
-    """The folded words of a plain text, divided as the corpus divides pages."""
+    """Return the folded words of a plain text, divided as the corpus divides pages."""
     return [fold_case(_cut(text[start:end])) for start, end in _spans(text)]
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Where each word starts and ends; neighbours in scripts without spaces overlap."""
+    """Return where each word starts and ends; neighbours in scripts without spaces overlap."""
     found: list[tuple[int, int]] = []
     word = pair = -1
     pairs = end = 0
@@ -81,7 +80,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _cut(word: str) -> str:
-    """A word without the characters that pages may hold but words do not, and no longer than words get."""
+    """Remove the characters that pages may hold but words do not, and cut a word to the longest that words get."""
     word = "".join(char for char in word if char_class(char) is not CharClass.IGNORED)
     raw = word.encode("utf-8", "replace")
     most = Limits().word_bytes
@@ -99,19 +98,19 @@ class Forms:
 
 
 def form_table(corpus: Corpus, progress: Callable[[float], None] = lambda _share: None) -> Forms:
-    """The forms of all terms; memory for the vocabulary, not for the words."""
-    terms = len(corpus.terms)
-    met: dict[str, int] = {}
-    of_term = np.zeros(terms, dtype=np.uint32)
-    data, offsets = corpus.terms.data, corpus.terms.offsets
-    for start in range(0, terms, _STEP):
-        bounds = np.asarray(offsets[start : start + _STEP + 1], dtype=np.int64)
-        block = data[bounds[0] : bounds[-1]].tobytes()
-        ends = (bounds - bounds[0]).tolist()
-        words = [block[ends[i] : ends[i + 1]].decode("utf-8", "replace") for i in range(len(ends) - 1)]
-        of_term[start : start + len(words)] = [met.setdefault(form, len(met)) for form in analyse(words)]
-        progress(min(1.0, (start + _STEP) / terms))
-    names = sorted(met, key=str.encode)
-    ranks = np.zeros(len(met), dtype=np.uint32)
-    ranks[[met[name] for name in names]] = np.arange(len(names), dtype=np.uint32)
-    return Forms(names, ranks[of_term] if terms else of_term)
+    """Return the forms of all terms, made once for an open corpus; memory for the vocabulary, not for the words."""
+    return corpus.term_tables("text", lambda: _number_forms(corpus, progress))
+
+
+def _number_forms(corpus: Corpus, progress: Callable[[float], None]) -> Forms:
+    numbers: dict[str, int] = {}
+    of_term = np.zeros(len(corpus.terms), dtype=np.uint32)
+    term = 0
+    for words in corpus.term_blocks():
+        of_term[term : term + len(words)] = [numbers.setdefault(form, len(numbers)) for form in analyse(words)]
+        term += len(words)
+        progress(term / len(of_term))
+    names = sorted(numbers, key=str.encode)
+    ranks = np.zeros(len(numbers), dtype=np.uint32)
+    ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.uint32)
+    return Forms(names, ranks[of_term] if term else of_term)

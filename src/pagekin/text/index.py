@@ -381,11 +381,13 @@ class _Search:
         few = max(_WORTH_BOUNDING, 8 * most)
         words = self._query.parts if isinstance(self._query, And) else ()
         if words and self._index.compiled and not self._groups and self._keep is None and all(map(_is_word, words)):
-            # Words that must all be there need no mask of all pages.
             pages = self._pages_with_all(words)
-            if len(pages) < few:
+            if len(pages) < few:  # so few that a mask of all pages costs more
                 return len(pages), pages, self._scores(pages)
-        mask = self.matches()
+            mask = np.zeros(len(self._index), np.bool_)
+            mask[pages] = True
+        else:
+            mask = self.matches()
         total = self._groups.count(mask) if self._groups else int(np.count_nonzero(mask))
         if not total or not most:
             return total, np.zeros(0, np.int64), np.zeros(0)

@@ -2,8 +2,8 @@
 
 from numba import njit
 
-RARE = 65_535
-ATTRIBUTE_EVENT = 64
+from pagekin.hypertext import decode_stream
+
 TITLE = 1
 RUNNING = 16 | 32  # alt texts and running text
 IN_CRUMBS, LEFT_OUT = -1, -2
@@ -15,27 +15,23 @@ BREAK, SENTENCE, CRUMBS_START, CRUMBS_END = 4, 5, 9, 10
 
 @njit(cache=True, nogil=True)
 def keep_words(
-    words, rare, gaps, kinds, tokens, rares, marks, anchors, starts, lengths, left_out, stem_of, ends_window, size, out,
+    streams, decoded, anchors, starts, lengths, left_out, stem_of, ends_window, size, out,
     page_ends, titles, spans, before, aside, stops, without_crumbs, inside,
 ):  # fmt: skip
-    """Write each page's kept words to `out`, running words and then the title's; give their number.
+    """Write each page's kept words to `out`, running words and then the title's; return their number.
 
-    `tokens`, `rares`, `marks`, `anchors` are the offsets of the batch's pages in the other arrays. `ends_window[k]`
-    says whether a boundary of kind k ends a window; a hard break does only where a sentence ended too. Page p's words
-    end at `page_ends[p]`, and the last `titles[p]` are its title's. `spans[a]` is anchor a's window as places among
-    the page's kept running words: window start, anchor start, anchor end, window end. With `without_crumbs`, words of
+    `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it; `anchors` are the offsets of its pages in the arrays of
+    anchors. `ends_window[k]` says whether a boundary of kind k ends a window; a hard break does only where a sentence ended too.
+    Page p's words end at `page_ends[p]`, and the last `titles[p]` are its title's. `spans[a]` is anchor a's window as places
+    among the page's kept running words: window start, anchor start, anchor end, window end. With `without_crumbs`, words of
     breadcrumbs are not kept, and anchors in them have the anchor start IN_CRUMBS; so it is, with LEFT_OUT, for other
     anchors a for which `left_out[a]` holds. `before`, `aside`, `inside` and `stops` have room for one number more than the
-    longest page has words, and marks. One pass, a few ns a word.
+    longest page has words, and marks. A few ns a word.
     """
     n = 0
-    for p in range(len(tokens) - 1):
-        first = tokens[p]
-        length = tokens[p + 1] - first
-        mark, position = marks[p], 0
-        attributes = 0
-        sentence_at = -1
-        rank = rares[p]
+    for p in range(len(page_ends)):
+        length, boundaries = decode_stream(streams, p, decoded)
+        boundary, sentence_at = 0, -1
         stop_count = running = titled = 0
         crumbs = False
         inside[: length + 1] = 0
@@ -44,13 +40,10 @@ def keep_words(
                 inside[starts[a] : starts[a] + lengths[a]] = OF_FURNITURE
         for at in range(length + 1):
             # Everything that stands before word `at`.
-            while mark < marks[p + 1] and position + gaps[mark] <= at:
-                position += gaps[mark]
-                kind = kinds[mark]
-                mark += 1
-                if kind >= ATTRIBUTE_EVENT:
-                    attributes = kind - ATTRIBUTE_EVENT
-                elif kind == SENTENCE:
+            while boundary < boundaries and decoded.boundary_at[boundary] <= at:
+                position, kind = decoded.boundary_at[boundary], decoded.boundary_kind[boundary]
+                boundary += 1
+                if kind == SENTENCE:
                     sentence_at = position
                 elif kind in (CRUMBS_START, CRUMBS_END):
                     crumbs = without_crumbs and kind == CRUMBS_START
@@ -62,17 +55,13 @@ def keep_words(
                 inside[at] |= OF_CRUMBS
             if at == length:
                 break
-            number = int(words[first + at])
-            if number == RARE:
-                number = int(rare[rank])
-                rank += 1
-            stem = stem_of[number]
+            stem = stem_of[decoded.terms[at]]
             if stem >= 0 and not inside[at]:
-                if attributes & RUNNING:
+                if decoded.attributes[at] & RUNNING:
                     out[n] = stem
                     n += 1
                     running += 1
-                elif attributes & TITLE:
+                elif decoded.attributes[at] & TITLE:
                     aside[titled] = stem
                     titled += 1
         for i in range(titled):

@@ -5,37 +5,27 @@ import math
 import numpy as np
 from numba import njit
 
-RARE = 65_535
-ATTRIBUTE_EVENT = 64
+from pagekin.hypertext import decode_stream
+
 TITLE = 1
 ATTRIBUTES = 6
 _BLOCK = 64
 
 
 @njit(cache=True, nogil=True)
-def count_terms(words, rare, gaps, kinds, tokens, rares, marks, word_of, terms, counts, ends):
-    """Write each page's (attribute, word) pairs, rising, and how often each stands there; give their number.
+def count_terms(streams, decoded, word_of, terms, counts, ends):
+    """Write each page's (attribute, word) pairs, rising, and how often each stands there; return their number.
 
-    `tokens`, `rares` and `marks` are the offsets of the batch's pages in the arrays before them; `word_of` gives a term's
-    word, or less than 0. A pair's number is word * ATTRIBUTES + the attribute's bit. Page p's pairs end at `ends[p]`;
-    `terms` and `counts` have room for all attributes of all words. Cost: a sort of each page's pairs.
+    `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it; `word_of` gives a term's word, or less than 0. A pair's
+    number is word * ATTRIBUTES + the attribute's bit. Page p's pairs end at `ends[p]`; `terms` and `counts` have room for all
+    attributes of all words. Cost: a sort of each page's pairs.
     """
     n = 0
-    for p in range(len(tokens) - 1):
+    for p in range(len(ends)):
         start = n
-        mark, position, attributes = marks[p], 0, 0
-        rank = rares[p]
-        for at in range(tokens[p + 1] - tokens[p]):
-            while mark < marks[p + 1] and position + gaps[mark] <= at:
-                position += gaps[mark]
-                if kinds[mark] >= ATTRIBUTE_EVENT:
-                    attributes = kinds[mark] - ATTRIBUTE_EVENT
-                mark += 1
-            number = np.int64(words[tokens[p] + at])
-            if number == RARE:
-                number = np.int64(rare[rank])
-                rank += 1
-            word = np.int64(word_of[number])
+        length, _boundaries = decode_stream(streams, p, decoded)
+        for at in range(length):
+            word, attributes = np.int64(word_of[decoded.terms[at]]), decoded.attributes[at]
             if word < 0:
                 continue
             if attributes & TITLE:

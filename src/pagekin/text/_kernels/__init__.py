@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pagekin.hypertext import DECODER_SOURCES
-from pagekin.hypertext import decode_stream as decode_stream  # compiled first: each room names its own cache folder
+from pagekin.hypertext import decode_stream as decode_stream  # first: each room names its own cache folder
 from pagekin.store import use_kernel_cache
 
 _ROOM = Path(__file__).parent.parent
