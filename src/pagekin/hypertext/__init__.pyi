@@ -1,10 +1,10 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from ._kernels.streams import decode_starts, decode_stream, decode_words, runs_under
 from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
 from .corpus import Corpus, Stream
+from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .language import declared_language
 from .lexer import Lexer
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
@@ -21,7 +21,7 @@ from .read import (
     read_sources_into,
 )
 from .sites import site_of, sites_of_urls
-from .streams import DECODER_SOURCES, DecodedPage, StreamBatch
+from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
 from .titles import ShortTitles
 from .urls import canonical_url, host_of, host_of_url, split_port
@@ -29,7 +29,6 @@ from .writing import common_spellings
 
 __all__ = [
     "CORPUS_ARRAYS",
-    "DECODER_SOURCES",
     "PARSERS",
     "READABLE_TEXT",
     "WORD_ARRAYS",

@@ -7,7 +7,6 @@ bytes, the gap to the one before and the kind; kind 0 means that the gap goes on
 Here is the numpy coder for single pages; `decode_stream` in the room's kernels decodes batches of pages for other kernels.
 """
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +17,6 @@ RARE = 65_535
 """In place of a word in two bytes: its id is the next of the page's rare ids."""
 LONG = 255
 """In place of a gap in one byte: the gap is 255 longer than the next byte says."""
-
-
-_HERE = Path(__file__).parent
-DECODER_SOURCES = (_HERE / "_kernels" / "streams.py", _HERE / "streams.py", _HERE / "batch.py")
-"""Files on which kernels that call the decoder depend; see `use_kernel_cache`."""
 
 
 class StreamBatch(NamedTuple):

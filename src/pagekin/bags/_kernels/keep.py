@@ -1,8 +1,7 @@
 """From word streams to the words that a strategy keeps, and the window of every anchor."""
 
-from numba import njit
-
 from pagekin.hypertext import decode_stream
+from pagekin.store import kernel
 
 TITLE = 1
 RUNNING = 16 | 32  # alt texts and running text
@@ -13,7 +12,7 @@ OF_FURNITURE, OF_CRUMBS = 1, 2
 BREAK, SENTENCE, CRUMBS_START, CRUMBS_END = 4, 5, 9, 10
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_words(
     streams, decoded, anchors, starts, lengths, left_out, stem_of, ends_window, size, out,
     page_ends, titles, spans, before, aside, stops, without_crumbs, inside,

@@ -1,14 +1,16 @@
 """What a page's own words are, in 64 small numbers: for telling copies."""
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from pagekin.store import kernel
 
 _FIRST = uint64(0xBF58476D1CE4E5B9)
 _SECOND = uint64(0x94D049BB133111EB)
 _UNSEEN = uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sketch_pages(kept, offsets, titles, hashes, first, last, out):
     """Write the sketches of pages `first` to `last` to `out`; `pagekin.bags.copies` says what a sketch is."""
     least = np.empty(out.shape[1], dtype=np.uint64)

@@ -3,16 +3,16 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext import decode_stream
+from pagekin.store import kernel
 
 TITLE = 1
 ATTRIBUTES = 6
 _BLOCK = 64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_terms(streams, decoded, word_of, terms, counts, ends):
     """Write each page's (attribute, word) pairs, rising, and how often each stands there; return their number.
 
@@ -49,7 +49,7 @@ def count_terms(streams, decoded, word_of, terms, counts, ends):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh(offsets, terms, counts, factors, weights):
     """Write the weights of counted pairs (equations 6 to 8): rows of length 1. `factors` (ATTRIBUTES) are w^at.
 
@@ -71,7 +71,7 @@ def weigh(offsets, terms, counts, factors, weights):
             weights[i] = factor * (0.5 + 0.5 * counts[i] / most) * size if factor > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def columns(offsets, terms, weights, width):
     """Turn a matrix given by rows into columns, in which documents rise: (documents, weights, ends, places, sizes).
 
@@ -100,7 +100,7 @@ def columns(offsets, terms, weights, width):
     return documents, values, ends[:width], places, sizes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def similarities_after(first, last, offsets, terms, weights, documents, values, ends, places, sizes, found):
     """Write to `found[d, d:]` the dot products of row d, for first <= d < last, with itself and all rows after it.
 
@@ -118,7 +118,7 @@ def similarities_after(first, last, offsets, terms, weights, documents, values, 
             found[d, e] = row[e] / (sizes[d] * sizes[e]) if row[e] > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mirror(found, first, last):
     """Copy columns first to last of the upper triangle of `found` to the rows of the lower one, a block at a time."""
     for top in range(0, last, _BLOCK):

@@ -1,12 +1,11 @@
 """The decoder of stored word streams, for the kernels of all rooms; `Corpus.stream` is its numpy twin for one page."""
 
-from numba import njit
-
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT
 from pagekin.hypertext.streams import LONG, RARE
+from pagekin.store import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode_words(streams, page, terms):
     """Write the term of each word of a page to `terms` (int64 or uint32, at least as long as the page); return their number.
 
@@ -30,7 +29,7 @@ def decode_words(streams, page, terms):
     return length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def runs_under(streams, bit, ends, bounds):
     """Write where the runs of words under the attribute `bit` begin and end, page after page; return how many numbers that are.
 
@@ -57,7 +56,7 @@ def runs_under(streams, bit, ends, bounds):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode_stream(streams, page, decoded):
     """Write a page's words, attributes and boundaries to `decoded`; return how many words and boundaries there are.
 
@@ -84,7 +83,7 @@ def decode_stream(streams, page, decoded):
     return length, boundaries
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode_starts(coded, starts):
     """Write the byte at which each word of a page's text starts; return how many there are. Cost: one pass over `coded`."""
     count, position = 0, 0

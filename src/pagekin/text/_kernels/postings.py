@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext import decode_stream
+from pagekin.store import kernel
 from pagekin.text.scoring import HEADER, HEADER_BIT, LONG, LONGEST_NARROW, PAGES_OF_RANGE, SHORT, TITLE_BIT
 
 _ATTRIBUTE_BITS, _WORD_BITS = 6, 31
@@ -14,7 +14,7 @@ _ATTRIBUTES = 1 << _ATTRIBUTE_BITS
 _MOST = 255
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_forms(streams, decoded, form_of, forms, attributes, counts, where, ends):
     """Write each page's (form, attributes) pairs, rising, and how often and where each form stands; return the number of pairs.
 
@@ -55,7 +55,7 @@ def count_forms(streams, decoded, form_of, forms, attributes, counts, where, end
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_entries(entries, pages, lengths, first, last, begin, where_begin, out):
     """Put the entries of the forms first to last where they belong: form f's next one at `begin[f - first]`, which moves on.
 
@@ -80,7 +80,7 @@ def place_entries(entries, pages, lengths, first, last, begin, where_begin, out)
         word += size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_form(postings, begin, end, count, words, title):
     """Write what one form can add to a score at most in each range of pages; see `Bounds` for the three arrays.
 

@@ -1,9 +1,9 @@
 """Which pages hold a word or a phrase, and which of them score highest: the compiled twin of `pagekin.text.plain`."""
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext import decode_stream
+from pagekin.store import kernel
 from pagekin.text.scoring import (
     HEADER,
     HEADER_BIT,
@@ -22,7 +22,7 @@ _ROUNDING = 1.0 + 1e-9
 """Bounds are computed in another order than scores, so the last digits may differ."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_pages(postings, begin, end, flags):
     """Add PRESENT, and above it the attributes of entries `begin` to `end`, to the `flags` (uint8) of their pages."""
     for at in range(begin, end):
@@ -31,7 +31,7 @@ def mark_pages(postings, begin, end, flags):
             flags[page] |= postings.attributes[at] << 1 | PRESENT
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _seek(pages, at, end, page):
     """Return the first place from `at` on, before `end`, whose page is not less than `page`; O(log of the distance)."""
     if at >= end or pages[at] >= page:
@@ -50,7 +50,7 @@ def _seek(pages, at, end, page):
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_pages(postings, begin, end, bit):
     """Return how many pages have entries, from `begin` to `end`, under the attribute `bit`, or any if it is 0. Cost: one pass."""
     count, last = 0, -1
@@ -61,7 +61,7 @@ def count_pages(postings, begin, end, bit):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def intersect(postings, begin, end, bit, pages):
     """Write to `pages` those that hold all of some terms, rising; return their number.
 
@@ -90,7 +90,7 @@ def intersect(postings, begin, end, bit, pages):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_pages(pages, postings, terms, mean):
     """Return the scores of `pages` (rising), whatever the query finds: sums over the terms, always in their order.
 
@@ -126,7 +126,7 @@ def score_pages(pages, postings, terms, mean):
     return scores
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_ranges(postings, terms, mean, bounds, rows, ranges):
     """Return the score that no page of each range can exceed.
 
@@ -182,7 +182,7 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
     return text
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pick_pages(mask, bounds, least, below):
     """Return the pages of `mask`, rising, in whose range the bound is at least `least` and less than `below`."""
     picked = np.empty(len(mask), np.int64)
@@ -196,7 +196,7 @@ def pick_pages(mask, bounds, least, below):
     return picked[:n].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_phrase(postings, places, runs, may, mask):
     """Set `mask` for the pages of `may` that have forms in a row among the words under an attribute.
 
@@ -229,19 +229,19 @@ def mark_phrase(postings, places, runs, may, mask):
             mask[page] = _is_row(places.where, first, last, width, bounds)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _width(postings, page):
     """Return how many numbers the place of a word on a page takes."""
     return 2 if postings.words[page] > LONGEST_NARROW else 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(where, at, width):
     """Return the place that begins at `at`."""
     return np.int64(where[at]) if width == 1 else np.int64(where[at]) << 16 | where[at + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_row(where, first, last, width, bounds):
     """Return whether forms stand in a row within the runs that `bounds` give.
 
@@ -273,7 +273,7 @@ def _is_row(where, first, last, width, bounds):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(bounds, run, word, steps):
     """Return the word so many steps after, or before, a word of a run, going from run to run; -1 if there is none."""
     word += steps
@@ -290,7 +290,7 @@ def _step(bounds, run, word, steps):
     return word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_phrase_by_streams(streams, decoded, form_of, forms, bit, may, mask):
     """Do as `mark_phrase` does for an index without places, by reading all words of the pages."""
     for page in range(len(may)):

@@ -1,12 +1,12 @@
 """The piece of a page that shows best what a query looks for."""
 
 import numpy as np
-from numba import njit
 
 from pagekin.hypertext import decode_starts, decode_stream
+from pagekin.store import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_at_least(values, count, value):
     """Return the place of the first of some rising values that is not less."""
     low, high = 0, count
@@ -19,7 +19,7 @@ def _first_at_least(values, count, value):
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _running_words(streams, decoded, coded, text, read, of_term, forms, starts, shows):
     """Write where the words that people read start, in characters, and which form each shows; return how many there are."""
     length, _boundaries = decode_stream(streams, 0, decoded)
@@ -46,7 +46,7 @@ def _running_words(streams, decoded, coded, text, read, of_term, forms, starts, 
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_stretch(count, starts, shows, forms, reach):
     """Return (first, last) match in the stretch that shows most forms, then most words, then comes first."""
     places = np.empty(count, np.int64)
@@ -71,7 +71,7 @@ def _best_stretch(count, starts, shows, forms, reach):
     return first, last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_window(streams, decoded, coded, text, characters, read, of_term, forms, width, longest, starts, shows):
     """Return (running words, first, last) of the stretch to be shown; first is -1 if no running word has one of the forms.
 
