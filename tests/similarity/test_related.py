@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pagekin
 from pagekin.bags import EMPTY_PLACE, Strategy, are_copies, choose_strategy
 from pagekin.hypertext import ReadPlan, read_sources
 from pagekin.similarity import Answer, RelatedError, RelatedIndex, related
@@ -483,7 +482,7 @@ def test_reasons_are_given_on_demand(stones: RelatedIndex) -> None:
 
 
 def test_a_collection_is_opened_by_its_path_and_lists_its_addresses(stones: RelatedIndex) -> None:
-    index = pagekin.open(str(stones.corpus.kin.path))
+    index = RelatedIndex.open(str(stones.corpus.kin.path))
     assert len(index) == len(index.urls) == len(WEB)
     assert list(index.urls) == sorted(WEB)
     assert index.urls[0] == index.urls[-5] == STONES + "gneiss"
@@ -503,12 +502,12 @@ def test_a_collection_that_was_only_read_says_how_to_index_it(tmp_path: Path) ->
     (tmp_path / "web.warc").write_bytes(record(STONES, "granite"))
     read_sources(ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", workers=1, parser="strict"))
     with pytest.raises(KinError, match=r"has been read but not indexed.*pagekin index .*web\.kin"):
-        pagekin.open(tmp_path / "web.kin")
+        RelatedIndex.open(tmp_path / "web.kin")
 
 
 def test_a_folder_that_is_no_collection_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(KinError, match="pagekin build"):
-        pagekin.open(tmp_path / "none.kin")
+        RelatedIndex.open(tmp_path / "none.kin")
 
 
 FORGETFUL = {name: value for name, value in Strategy().as_dict().items() if name != "content"}
@@ -529,7 +528,7 @@ def test_an_index_of_a_strategy_from_another_version_says_how_to_make_it_anew(
     with KinWriter(kin.path, "test") as writer:
         writer.commit(facts, keep=kin.manifest["files"])
     with pytest.raises(KinError, match=f"{said}.*pagekin index"):
-        pagekin.open(kin.path)
+        RelatedIndex.open(kin.path)
     assert open_kin(kin.path).facts["pages"] == 5
 
 

@@ -3,7 +3,17 @@
 from .bags import BAG_ARRAYS, Bags, Origin
 from .build import citing_pages, make_bags
 from .check import check_bag_shapes, check_bags, spread_sample
-from .copies import EMPTY_PLACE, NEAR_COPY, SKETCH_PLACES, are_copies, common_words, copy_sketches, has_sketches
+from .copies import (
+    EMPTY_PLACE,
+    NEAR_COPY,
+    SKETCH_PLACES,
+    CopyIndex,
+    are_copies,
+    common_words,
+    copy_sketches,
+    fold_copies,
+    has_sketches,
+)
 from .furniture import find_furniture
 from .matrix import BagMatrix, bag_matrix
 from .page import page_bag, page_sketch
@@ -21,8 +31,6 @@ from .strategy import (
     strategy_from_dict,
     strategy_of_index,
 )
-from .strategy import choose as choose  # old name
-from .strategy import preset as preset  # old name
 from .weights import nmdf_parameters
 from .words import Vocabulary, bag_forms, make_vocabulary, mix64, stem_of_word, word_hash
 from .workshop import BagWorkshop
@@ -37,6 +45,7 @@ __all__ = [
     "BagMatrix",
     "BagWorkshop",
     "Bags",
+    "CopyIndex",
     "Origin",
     "Signature",
     "Strategy",
@@ -52,6 +61,7 @@ __all__ = [
     "common_words",
     "copy_sketches",
     "find_furniture",
+    "fold_copies",
     "has_sketches",
     "load_strategy",
     "make_bags",

@@ -26,7 +26,7 @@ class Origin(IntFlag):
     OUTLINKS = 16
 
     def names(self) -> list[str]:
-        """The origins, named as in a strategy."""
+        """Return the names of the origins, as a strategy spells them."""
         return list(_names(int(self)))
 
 
@@ -51,12 +51,12 @@ class Bags:
 
     @cached_property
     def inlinks(self) -> Array:
-        """How many other pages link to each document."""
+        """Return the number of other pages that link to each document."""
         return self._kin["bag.inlinks"]
 
     @cached_property
     def sites(self) -> Array:
-        """The number of each document's site, as `site_numbers` gives it."""
+        """Return the number of each document's site, as `site_numbers` gives it."""
         return self._kin["bag.site"]
 
     def require_all(self) -> None:
@@ -69,25 +69,25 @@ class Bags:
         return PageColumns.of(self._kin).url
 
     def document(self, url: int) -> int:
-        """The document of a URL number, or -1 if it has no bag."""
+        """Return the document of a URL number, or -1 if it has no bag."""
         place = rank(self.urls, url)
         return place if place < len(self.urls) and int(self.urls[place]) == url else -1
 
     def span(self, document: int) -> slice:
-        """The place of a document's bag in `terms` and `weights`."""
+        """Return the slice of `terms` and `weights` that holds a document's bag."""
         return slice(int(self.offsets[document]), int(self.offsets[document + 1]))
 
     def bag(self, document: int) -> tuple[Array, Array]:
-        """(terms, weights) of a document; the weights sum to 1."""
+        """Return (terms, weights) of a document; the weights sum to 1."""
         part = self.span(document)
         return self.terms[part], self.weights[part]
 
     def origins(self, document: int) -> Array:
-        """`Origin` flags of each of the document's terms."""
+        """Return the `Origin` flags of each of the document's terms."""
         return np.asarray(self._kin["bag.from"][self.span(document)])
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
-        """The page of each document, the newest capture; -1 where none was read."""
+        """Return the page of each document, the newest capture; -1 where none was read."""
         page_url = self._page_url
         if not len(page_url):
             return np.full(len(documents), -1)
@@ -96,17 +96,17 @@ class Bags:
         return np.where(page_url[place] == urls, place, -1)
 
     def sketches(self, documents: Array) -> Array:
-        """The sketch of each document's page (rows); all places are empty where none was read."""
+        """Return the sketch of each document's page, one per row; where no page was read, all places are empty."""
         rows = copy_sketches(self._kin)
         pages = self.pages(documents)
         return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY_PLACE))
 
     def df(self, terms: Array) -> Array:
-        """The number of bags that hold each term."""
+        """Return the number of bags that hold each term."""
         return np.asarray(self._kin["bagterm.df"][terms])
 
     def find(self, hashes: Array) -> npt.NDArray[np.int64]:
-        """The term with each hash, -1 where no bag holds it."""
+        """Return the term with each hash, -1 where no bag holds it."""
         order = self._kin["bagterm.order"]
         if not len(order):
             return np.full(len(hashes), -1, dtype=np.int64)
@@ -115,7 +115,7 @@ class Bags:
         return np.where(self.hashes[terms] == hashes, terms, -1)
 
     def shown(self, corpus: Corpus, term: int) -> str:
-        """A term for people: the most common word behind a stem, or the URL of a citing or cited page."""
+        """Return a term for people: the most common word behind a stem, or the URL of a citing or cited page."""
         number = int(self._kin["bagterm.shown"][term])
         is_word = term < int(self._kin.facts["index"]["bag_words"])
         return corpus.word(number) if is_word else corpus.url(number)

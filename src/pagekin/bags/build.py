@@ -61,7 +61,7 @@ def make_bags(
     not_citing: Array | None = None,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Write the `bag.*` and `bagterm.*` arrays of all URLs with a page or a link to them; give the facts about them.
+    """Write the `bag.*` and `bagterm.*` arrays of all URLs with a page or a link to them; return facts about them.
 
     Links on the pages numbered in `not_citing` are left out.
     """
@@ -85,7 +85,7 @@ _TEMPORARY = ("kept.words", "kept.spans", "raw.terms", "raw.weights", "raw.origi
 
 
 def citing_pages(corpus: Corpus, not_citing: Array | None) -> npt.NDArray[np.bool_]:
-    """Which pages' links count: of several captures of a URL only the newest, and none that is left out."""
+    """Mark the pages whose links count: the newest capture of each URL, without the pages in `not_citing`."""
     urls = np.asarray(corpus.pages.url)
     citing = np.ones(len(urls), dtype=np.bool_)
     citing[1:] = urls[1:] != urls[:-1]
@@ -95,7 +95,7 @@ def citing_pages(corpus: Corpus, not_citing: Array | None) -> npt.NDArray[np.boo
 
 
 def _temporary(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
-    """A writable array in a temporary file: the system may move it out of memory."""
+    """Make a writable array in a temporary file, which the system may move out of memory."""
     if 0 in shape:
         return np.zeros(shape, dtype)
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -112,7 +112,7 @@ def keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int,
     without_crumbs: bool = False,
 ) -> Kept:  # fmt: skip
-    """Every page's kept words, and every anchor's window; with `without_crumbs` none of the breadcrumbs'.
+    """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
     Links that are the site's furniture are left out with their words, in windows too.
     """
@@ -178,7 +178,7 @@ def _sketch(kept: Kept, words: Vocabulary, writer: KinWriter) -> None:
 
 
 def _mean_widths(spans: Array, counts: Array) -> tuple[float, float]:
-    """Mean number of kept words to the left and to the right of an anchor that counts (section 3.1)."""
+    """Return the mean number of kept words to the left and to the right of an anchor that counts (section 3.1)."""
     left = right = count = 0
     for start in range(0, len(spans), 1 << 20):
         part = spans[start : start + (1 << 20)]
@@ -200,7 +200,7 @@ class Raw:
     folder: Path
 
     def entries(self) -> tuple[Array, Array, Array]:
-        """(terms, summed occurrence weights, origins) of all bags."""
+        """Return (terms, summed occurrence weights, origins) of all bags."""
         total = int(self.offsets[-1])
 
         def stored(name: str, kind: Any) -> Array:
@@ -235,7 +235,7 @@ def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: Kept, citing: Array, folder: Path,
     progress: Progress, threads: int,
 ) -> Raw:  # fmt: skip
-    """Fragments sorted and collapsed to one bag per URL; the corpus's inverted anchors have done the sorting."""
+    """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL."""
     from pagekin.bags._kernels import merge as kernels
 
     urls, pages, stems = len(corpus.urls), len(corpus), len(words.shown)
@@ -354,7 +354,7 @@ def merge(
 def _weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, writer: KinWriter, progress: Progress
 ) -> dict[str, Any]:
-    """Frequency weights and normalisation to sum 1; terms that no bag holds are left out of the numbering."""
+    """Write weights by frequency, normalised to sum 1; terms that no bag holds get no number."""
     bags, total = len(raw.urls), int(raw.offsets[-1])
     in_use = raw.df > 0
     number = np.cumsum(in_use) - 1

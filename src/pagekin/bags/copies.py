@@ -6,6 +6,7 @@ hash in it (one-permutation min-hashing). The share of places in which two sketc
 fills, estimates the share of words that the pages have in common.
 """
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ NEAR_COPY = 0.9
 
 
 def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
-    """The sketch of a page, given the hashes of its words."""
+    """Return the sketch of a page, given the hashes of its words."""
     z = mix64(hashes)
     least = np.full(SKETCH_PLACES, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(least, (z >> np.uint64(58)).astype(np.int64), z)
@@ -31,21 +32,21 @@ def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
 
 
 def are_copies(sketches: Array, one: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
-    """Which of the sketches (rows) are of near-duplicates of one; pages without words are nobody's copies."""
+    """Mark the sketches (rows) of near-duplicates of one sketch; a page without words is no copy of any page."""
     either = (sketches != EMPTY_PLACE) | (one != EMPTY_PLACE)
     agree = (sketches == one) & either
     return np.asarray(np.add.reduce(agree, axis=1) >= np.maximum(threshold * np.add.reduce(either, axis=1), 1))
 
 
 def common_words(sketches: Array, one: Array) -> npt.NDArray[np.float64]:
-    """The estimated share of words that each of the sketches (rows) has in common with one."""
+    """Estimate the share of words that each of the sketches (rows) has in common with one sketch."""
     either = (sketches != EMPTY_PLACE) | (one != EMPTY_PLACE)
     agree = np.add.reduce((sketches == one) & either, axis=1)
     return np.asarray(agree / np.maximum(np.add.reduce(either, axis=1), 1))
 
 
 def copy_sketches(kin: Kin) -> npt.NDArray[np.uint16]:
-    """Return the sketch of each page, (pages, PLACES); KinError if an earlier Pagekin made the collection."""
+    """Return the sketch of each page, (pages, PLACES); raise KinError if an earlier Pagekin made the collection."""
     return kin["copy.rows"].reshape(-1, SKETCH_PLACES)
 
 
@@ -54,5 +55,76 @@ def has_sketches(kin: Kin) -> bool:
     return "copy.rows" in kin
 
 
-EMPTY = EMPTY_PLACE  # old name
-PLACES = SKETCH_PLACES  # old name
+class CopyIndex:
+    """Sketches in the order of a ranking, with the heads among them: those that are copies of no head before them.
+
+    Sketches are cut into bands. Two copies differ in so few places that at least one band that is not empty is the
+    same in both, so only heads that share such a band are compared: exact, and seldom more than a few comparisons.
+    """
+
+    def __init__(self, sketches: Array, threshold: float = NEAR_COPY) -> None:
+        """Take the sketches (rows, 64 of uint16) among which copies are looked for."""
+        self.sketches, self.threshold = sketches, threshold
+        self._keys = _band_keys(sketches, _band_width(threshold))
+        self._heads: list[dict[int, list[int]]] = [{} for _ in range(self._keys.shape[1])]
+
+    def __len__(self) -> int:
+        return len(self.sketches)
+
+    @property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """Mark the sketches that share no band with another, and so have no copies."""
+        return np.asarray((self._keys < 0).all(axis=1))
+
+    def add_head(self, place: int) -> None:
+        """Compare later sketches with this one as well."""
+        for heads, key in zip(self._heads, self._keys[place].tolist(), strict=True):
+            if key >= 0:
+                heads.setdefault(key, []).append(place)
+
+    def heads_like(self, place: int) -> npt.NDArray[np.int64]:
+        """Return the places of the heads so far whose copy this sketch is, in their order."""
+        keys = zip(self._heads, self._keys[place].tolist(), strict=True)
+        likely = sorted({head for heads, key in keys if key >= 0 for head in heads.get(key, ())})
+        if not likely:
+            return np.zeros(0, np.int64)
+        places = np.array(likely, np.int64)
+        return places[are_copies(self.sketches[places], self.sketches[place], self.threshold)]
+
+
+def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> list[int]:
+    """Return, for each sketch of a ranking, the place of its head: the first that it is a copy of, or its own place.
+
+    Entries of the same name, such as captures of one address, have the same head whatever their sketches say.
+    """
+    index = CopyIndex(sketches)
+    alone = index.alone.tolist()
+    heads: list[int] = []
+    of_name: dict[Hashable, int] = {}
+    for place in range(len(sketches)):
+        head = of_name.get(names[place], -1) if names is not None else -1
+        if head < 0 and not alone[place]:
+            head = next(iter(index.heads_like(place).tolist()), -1)
+            if head < 0:
+                index.add_head(place)
+        heads.append(place if head < 0 else head)
+        if names is not None:
+            of_name.setdefault(names[place], heads[place])
+    return heads
+
+
+def _band_width(threshold: float) -> int:
+    """Return the most places that a band may have: copies differ in a share of 1 - threshold of the filled places."""
+    return next(width for width in (16, 8, 4, 2, 1) if width * (1 - threshold) < 1)
+
+
+def _band_keys(sketches: Array, width: int) -> npt.NDArray[np.int64]:
+    """Return a number for each sketch and band, equal for equal bands; -1 for a band that is empty or not shared."""
+    keys = np.full((len(sketches), SKETCH_PLACES // width), -1, np.int64)
+    for band in range(SKETCH_PLACES // width):
+        part = np.ascontiguousarray(sketches[:, band * width : (band + 1) * width])
+        whole = part.view(np.dtype((np.void, part.itemsize * width))).reshape(-1)
+        _, number, times = np.unique(whole, return_inverse=True, return_counts=True)
+        shared = (times[number] > 1) & np.any(part != EMPTY_PLACE, axis=1)
+        keys[shared, band] = number[shared]
+    return keys

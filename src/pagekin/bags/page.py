@@ -21,7 +21,7 @@ _TITLE = int(Attribute.TITLE)
 def page_bag(
     words: list[str], attributes: list[int], strategy: Strategy, bags: Bags, links: Sequence[tuple[str, int]] = ()
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-    """(hashes, weights, origins) of the bag that the page's own words make; empty if none of them counts.
+    """Return (hashes, weights, origins) of the bag made of a page's own words; empty if none of them counts.
 
     Nobody links to the page, so content, title and its own links, (address, words before it) each, are all there is.
     What the collection does not know counts as if one bag held it.
@@ -63,6 +63,6 @@ def page_bag(
 
 
 def page_sketch(words: Sequence[str], attributes: Sequence[int], strategy: Strategy) -> npt.NDArray[np.uint16]:
-    """The sketch of the page's own words (see `copies`), whatever the strategy has in bags."""
+    """Return the sketch of the page's own words (see `copies`), whichever origins the strategy takes into bags."""
     own = sorted({word for word, where in zip(words, attributes, strict=True) if where & _RUNNING})
     return sketch(np.array([word_hash(form) for form in bag_forms(own, strategy) if form], dtype=np.uint64))

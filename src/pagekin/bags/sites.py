@@ -11,7 +11,7 @@ Array = npt.NDArray[Any]
 
 
 def site_numbers(corpus: Corpus, urls: Array) -> tuple[Array, str]:
-    """(site number of each of `urls`, the rule): sites are registrable domains.
+    """Return (the site number of each of `urls`, the rule); sites are registrable domains.
 
     Where all are of one domain, sites are its hosts (rule 'host'); where all are of one host, there are no
     other sites (rule 'none').

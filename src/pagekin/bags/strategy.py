@@ -159,14 +159,14 @@ class Strategy:
             raise StrategyError(f"weight.mu belongs to weight.frequency = 'nmdf', which is '{self.weight.frequency}'")
 
     def as_dict(self) -> dict[str, Any]:
-        """The strategy as plain values, nested as in TOML, with nothing that is unset."""
+        """Return the strategy as plain values, nested as in TOML, without settings that are unset."""
         return {
             name: {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
             for name, value in asdict(self).items()
         }
 
     def as_toml(self) -> str:
-        """The strategy as a TOML file."""
+        """Return the strategy as the text of a TOML file."""
         plain = self.as_dict()
         lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)]
         for name, table in plain.items():
@@ -175,14 +175,14 @@ class Strategy:
         return "\n".join(lines) + "\n"
 
     def digest(self) -> str:
-        """A short name that is the same for equal settings, whatever the strategy is called."""
+        """Return a short hash that is the same for equal settings, whatever the strategy is called."""
         plain = {key: value for key, value in self.as_dict().items() if key != "name"}
         if self.signature.maker != "paper" or self.signature.units == _UNITS_BEFORE_THE_SETTING:
             del plain["signature"]["units"]  # it has no effect, or its value from before it could be set
         return hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Strategy":
-        """The strategy with some settings, given by dotted name, changed."""
+        """Return a copy of the strategy with some settings changed, given by dotted name."""
         changed: dict[str, Any] = {}
         if "weight.level" in settings:
             changed["weight"] = replace(self.weight, centre=None, mu=None)  # which would stand in its place
@@ -203,12 +203,12 @@ class Strategy:
 
 
 def _toml(value: Any) -> str:
-    """A plain value as TOML writes it: as JSON does, but with no surrogate pairs, and DEL escaped."""
+    """Return a plain value as TOML writes it: as JSON does, but with no surrogate pairs, and DEL escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _settings() -> list[tuple[str, str, Any]]:
-    """(dotted name, table or '', dataclass field) of every setting."""
+    """Return (dotted name, table or '', dataclass field) of every setting."""
     found: list[tuple[str, str, Any]] = []
     for item in fields(Strategy):
         inner = item.default_factory() if callable(item.default_factory) else None
@@ -220,13 +220,13 @@ def _settings() -> list[tuple[str, str, Any]]:
 
 
 def setting_value(strategy: Strategy, name: str) -> Any:
-    """The value of a setting, given by dotted name."""
+    """Return the value of a setting, given by dotted name."""
     table, _dot, item = name.rpartition(".")
     return getattr(getattr(strategy, table) if table else strategy, item)
 
 
 def settings_table() -> list[tuple[str, str, str, str]]:
-    """(name, default, what is allowed, what it does) of every setting, for help texts and docs."""
+    """Return (name, default, allowed values, what it does) of every setting, for help texts and docs."""
     return [
         (name, "unset" if item.default is None else json.dumps(item.default).strip('"'), _allowed(item),
          item.metadata["help"])
@@ -243,7 +243,7 @@ def _allowed(item: Any) -> str:
 
 
 def _checked(name: str, item: Any, value: Any) -> Any:
-    """`value`, perhaps written as text, as the type that the setting has."""
+    """Convert `value`, perhaps given as text, to the type of the setting; raise StrategyError if it is not allowed."""
     wrong = StrategyError(f"{name} is one of: {_allowed(item)}; not {value!r}")
     if isinstance(item.default, bool):
         if isinstance(value, str):
@@ -289,7 +289,7 @@ PRESETS = {"default": Strategy(), "haveliwala2002": HAVELIWALA2002}
 
 
 def preset_strategy(name: str) -> Strategy:
-    """The strategy of this name."""
+    """Return the preset of this name; raise StrategyError if there is none."""
     try:
         return PRESETS[name]
     except KeyError:
@@ -297,7 +297,7 @@ def preset_strategy(name: str) -> Strategy:
 
 
 def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strategy:
-    """The strategy that nested plain values describe; what they do not say is as in `base`, or as by default."""
+    """Make a strategy from nested plain values; settings that they lack are as in `base`, or the defaults."""
     flat: dict[str, Any] = {}
     tables = {table for _name, table, _item in _settings() if table}
     for name, value in plain.items():
@@ -324,7 +324,7 @@ def strategy_of_index(facts: Mapping[str, Any]) -> Strategy:
 
 
 def load_strategy(path: str | Path) -> Strategy:
-    """The strategy in a TOML file; a `preset` in it says where to start from."""
+    """Load a strategy from a TOML file; a `preset` in it says where to start from."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -344,7 +344,7 @@ def load_strategy(path: str | Path) -> Strategy:
 
 
 def choose_strategy(preset_name: str = "", file: str = "", settings: Iterable[str] = ()) -> Strategy:
-    """The strategy of a command line: a preset or a file, and then NAME=VALUE settings."""
+    """Return the strategy that a command line asks for: a preset or a file, then NAME=VALUE settings."""
     if preset_name and file:
         raise StrategyError(
             "give a preset or a strategy file, not both; a file can start from a preset by preset = 'NAME'"
@@ -357,7 +357,3 @@ def choose_strategy(preset_name: str = "", file: str = "", settings: Iterable[st
             raise StrategyError(f"a setting is written NAME=VALUE, for example window.size=16; not '{setting}'")
         changes[name.strip()] = value.strip()
     return strategy.with_settings(changes)
-
-
-choose = choose_strategy  # old name
-preset = preset_strategy  # old name

@@ -13,7 +13,7 @@ _VANISHED = 1e-30
 
 
 def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
-    """The weight of a window word by its distance from the link, 0 for the link's own words."""
+    """Return the weight of a window word by its distance from the link; the link's own words are at 0."""
     distance = np.arange(strategy.window.size + 1, dtype=np.float64)
     if strategy.weight.distance == "none":
         return np.ones_like(distance)
@@ -21,12 +21,12 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
 
 
 def title_weight(strategy: Strategy) -> float:
-    """The weight of a title word: beside windows it counts as a word of a link does, at distance 0."""
+    """Return the weight of a title word: beside windows it counts as a word of a link does, at distance 0."""
     return strategy.title.scale * (float(distance_weights(strategy)[0]) if strategy.anchors.scale else 1.0)
 
 
 def lead_weights(strategy: Strategy, words: int) -> npt.NDArray[np.float64]:
-    """The weight of what stands after n words of the page's kept running text, for n up to `words`."""
+    """Return the weight of a word that follows n kept words of the page's running text, for n up to `words`."""
     before = np.arange(words + 1, dtype=np.float64)
     if not strategy.content.lead:
         return np.ones_like(before)
@@ -34,7 +34,7 @@ def lead_weights(strategy: Strategy, words: int) -> npt.NDArray[np.float64]:
 
 
 def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
-    """(μ, σ) of the log-scale Gaussian (Figure 8) for a collection of this many bags."""
+    """Return (μ, σ) of the log-scale Gaussian (Figure 8) for a collection of this many bags."""
     weight = strategy.weight
     if weight.mu is not None:
         return weight.mu, weight.sigma
@@ -44,7 +44,7 @@ def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
 
 
 def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:
-    """The factor of each term by the number of bags that hold it (Figures 7 and 8)."""
+    """Return the factor of each term by the number of bags that hold it (Figures 7 and 8)."""
     found = np.maximum(df.astype(np.float64), 1.0)
     if strategy.weight.frequency == "log":
         return np.asarray(1.0 / (1.0 + np.log2(found)))
@@ -57,7 +57,7 @@ def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[n
 
 
 def scaled_frequencies(tf: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
-    """Summed occurrence weights, scaled: as they are, by root, or 1 + log2 above 1."""
+    """Scale summed occurrence weights as the strategy says: unchanged, by square root, or 1 + log2 above 1."""
     counts = tf.astype(np.float64)
     if strategy.weight.tf == "sqrt":
         return np.asarray(np.sqrt(counts))
@@ -67,7 +67,7 @@ def scaled_frequencies(tf: Array, strategy: Strategy) -> npt.NDArray[np.float64]
 
 
 def normalised(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
-    """Each bag's weights divided by their sum: bag i is weights[offsets[i]:offsets[i + 1]], none is empty.
+    """Divide each bag's weights by their sum: bag i is weights[offsets[i]:offsets[i + 1]], none is empty.
 
     Where all weights of a bag vanish (terms far from the centre of nmdf), its terms count alike.
     """

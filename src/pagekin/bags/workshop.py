@@ -36,12 +36,12 @@ class BagSet:
 
     @property
     def columns(self) -> int:
-        """How many terms there may be."""
+        """Return the number of terms that there may be."""
         return len(self.df)
 
     @property
     def terms_in_use(self) -> int:
-        """How many terms some bag holds."""
+        """Return the number of terms that some bag holds."""
         return int(np.count_nonzero(self.df))
 
 
@@ -116,7 +116,7 @@ class BagWorkshop:
     def _stage(
         self, made: dict[tuple[Any, ...], tuple[Stage, Path]], key: tuple[Any, ...], make: Callable[[Path], Stage]
     ) -> Stage:
-        """A stage made before, or made now in a room of its own; the one that was asked for longest ago makes way."""
+        """Return the stage of this key, made now if it is not cached; the least recently used stage is dropped."""
         if key in made:
             made[key] = made.pop(key)
         else:

@@ -34,6 +34,8 @@ class Query:
     sketch: Array = field(default_factory=lambda: np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16))
     """Of the page's own words; empty where several pages or none are meant."""
     name: str = ""
+    sites: tuple[str, ...] = ()
+    """Of a bag from elsewhere: the names of its pages' sites."""
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,3 @@ def _check_signatures(kin: Kin, maker: Maker) -> Iterator[Finding]:
         if not np.array_equal(maker.sign(bags.hashes[terms], weights), rows[document]):
             yield Finding("signature.rows", f"does not sign the bag of document {document:,}")
             return
-
-
-ARRAYS = INDEX_ARRAYS  # old name

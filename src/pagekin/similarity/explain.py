@@ -183,7 +183,3 @@ def cut_text(text: str, most: int) -> str:
 def tidy_text(text: str) -> str:
     """Return a text with single spaces, and none before a comma or behind a bracket, where a link's border was."""
     return _STRAY_SPACE.sub("", _SPACE.sub(" ", text))
-
-
-cut = cut_text  # old name
-tidy = tidy_text  # old name

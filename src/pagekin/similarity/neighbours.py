@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import EMPTY_PLACE, NEAR_COPY, SKETCH_PLACES, are_copies, common_words, copy_sketches
+from pagekin.bags import NEAR_COPY, CopyIndex, common_words, copy_sketches
 from pagekin.similarity.related import DEPTH, LIST_ENTRIES, RelatedIndex, first_depth
 from pagekin.store import map_in_order
 
@@ -118,27 +118,21 @@ def near_duplicates(
     """Group the read pages that share enough of their words with their group's first page; large groups first.
 
     Pages are taken by the number of links to them; each joins the first page that it has most in common with, or begins
-    a group. Sketches are cut into bands, and only pages with an equal band are compared.
+    a group.
     """
     documents = np.flatnonzero(index.captured(np.arange(len(index))))
     inlinks = index.bags.inlinks.astype(np.int64)
     documents = documents[np.lexsort((documents, -inlinks[documents]))]
     sketches = index.bags.sketches(documents)
-    bands = _bands(sketches, _band_width(threshold))
-    firsts_of: list[dict[int, list[int]]] = [{} for _ in range(bands.shape[1])]
+    copies = CopyIndex(sketches, threshold)
     groups: dict[int, list[int]] = {}
-    for place, keys in enumerate(bands.tolist()):
-        candidates = {first for band, key in enumerate(keys) if key >= 0 for first in firsts_of[band].get(key, ())}
-        firsts = np.array(sorted(candidates), dtype=np.int64)
-        copies = are_copies(sketches[firsts], sketches[place], threshold)
-        if copies.any():
-            common = np.where(copies, common_words(sketches[firsts], sketches[place]), -1.0)
-            groups[int(firsts[int(np.argmax(common))])].append(place)
+    for place in range(len(documents)):
+        heads = copies.heads_like(place)
+        if len(heads):
+            groups[int(heads[np.argmax(common_words(sketches[heads], sketches[place]))])].append(place)
         else:
             groups[place] = []
-            for band, key in enumerate(keys):
-                if key >= 0:
-                    firsts_of[band].setdefault(key, []).append(place)
+            copies.add_head(place)
         if place % 1024 == 0:
             progress(place / len(documents))
     found = []
@@ -148,20 +142,3 @@ def near_duplicates(
             common = common_words(sketches[places], sketches[first])
             found.append(CopyGroup(tuple(documents[places].tolist()), tuple(common.tolist())))
     return sorted(found, key=lambda group: (-len(group.documents), group.documents))
-
-
-def _bands(sketches: Array, width: int) -> npt.NDArray[np.int64]:
-    """For each page and band a number that pages with an equal band share; -1 where no other has it or it is empty."""
-    count = SKETCH_PLACES // width
-    found = np.empty((len(sketches), count), np.int64)
-    for band in range(count):
-        part = np.ascontiguousarray(sketches[:, band * width : (band + 1) * width])
-        keys = part.view(np.dtype((np.void, part.itemsize * width))).reshape(-1)
-        _, number, times = np.unique(keys, return_inverse=True, return_counts=True)
-        found[:, band] = np.where((times[number] > 1) & np.any(part != EMPTY_PLACE, axis=1), number, -1)
-    return found
-
-
-def _band_width(threshold: float) -> int:
-    """The widest band such that a pair at the threshold shares none of the bands at most once in ten thousand."""
-    return next((width for width in (16, 8, 4, 2) if (1 - threshold**width) ** (SKETCH_PLACES // width) <= 1e-4), 1)

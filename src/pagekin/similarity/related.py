@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from pagekin.bags import (
     Origin,
     Strategy,
     StrategyError,
-    are_copies,
+    fold_copies,
     strategy_of_index,
 )
-from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, unknown_url_message
+from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, sites_of_urls, unknown_url_message
 from pagekin.similarity.answers import Answer, GroupedDocuments, Query, RelatedError, Result, UrlList
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.explain import Citation, Citations, SharedTerm, shared_terms
@@ -88,7 +89,7 @@ class RelatedIndex:
     # -- questions --------------------------------------------------------------------------------------------------
 
     def document(self, url: str) -> int:
-        """Return the document of a URL in any spelling; RelatedError if it cannot be asked about."""
+        """Return the document of a URL in any spelling; raise RelatedError if it cannot be asked about."""
         number = self.corpus.url_number(url)
         if number < 0:
             raise RelatedError(unknown_url_message(self.corpus, url))
@@ -127,16 +128,16 @@ class RelatedIndex:
         np.bitwise_or.at(origins, place, np.concatenate([self.bags.origins(document) for document in documents]))
         return terms, weights.astype(np.float32), origins
 
-    def query_of_html(self, html: bytes, name: str = "the page", url: str = "") -> Query:
+    def query_of_html(self, html: bytes | str, name: str = "the page", url: str = "") -> Query:
         """Make a query of a page outside the collection, by its own words and links.
 
-        Without the page's address `url` only links that name their target in full count.
+        The encoding of bytes is guessed. Without the page's address `url` only links that name their target in full count.
         """
         from pagekin.bags import page_bag, page_sketch
         from pagekin.hypertext import decode_page, read_strictly
         from pagekin.sources import Limits
 
-        page = read_strictly(decode_page(html, "")[0], Limits())
+        page = read_strictly(html if isinstance(html, str) else decode_page(html, "")[0], Limits())
         links = self._targets(page, url) if self.strategy.outlinks.scale else []
         hashes, weights, origins = page_bag(page.words, page.attributes, self.strategy, self.bags, links)
         if not len(hashes):
@@ -177,7 +178,7 @@ class RelatedIndex:
         fold: bool = True,
         captured_only: bool = False,
     ) -> list[Result]:
-        """Return the k pages most similar to a page (or to the mean of several), the best first. `answer` returns more facts."""
+        """Return the k pages most similar to a page (or to the mean of several), best first; `answer` tells more."""
         query = self.query_of([url] if isinstance(url, str) else list(url))
         return self.answer(
             query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, sites=sites,
@@ -196,14 +197,15 @@ class RelatedIndex:
         sites: str = "all",
         fold: bool = True,
         captured_only: bool = False,
+        keep: npt.NDArray[np.bool_] | None = None,
     ) -> Answer:
-        """The k documents most similar to a query.
+        """Return the k documents most similar to a query; with `keep`, of those whose captured page it marks.
 
         By default the documents that agree with it in most of its shortest lists are compared exactly; with `exact` all
         documents are; with `estimate` the answer is Figure 11's, by signatures alone.
         """
         alpha = self.strategy.signature.alpha if min_similarity is None else min_similarity
-        eligible = self._eligible(query, sites, captured_only)
+        eligible = self._eligible(query, sites, captured_only, keep)
         if estimate:
             grouped = self._rank_by_estimate(query, k, alpha, eligible, fold)
         elif exact:
@@ -211,7 +213,9 @@ class RelatedIndex:
             grouped = self._group(query, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
-            entries = LIST_ENTRIES if sites == "all" and not captured_only else _FILTERED * LIST_ENTRIES
+            entries = (
+                LIST_ENTRIES if sites == "all" and not captured_only and keep is None else _FILTERED * LIST_ENTRIES
+            )
             grouped = self.rerank_candidates(query, k, alpha, eligible, fold, entries)
         citations = self.citations(query) if explain else None
         results = [
@@ -222,7 +226,7 @@ class RelatedIndex:
         return Answer(results, copies, exact, estimate, alpha, grouped.below_threshold)
 
     def citations(self, query: Query) -> Citations:
-        """Return links that explain answers to a query: first those of pages that are similar to the query and to the answer."""
+        """Return links that explain answers to a query: first those of pages similar to both query and answer."""
 
         def closeness(urls: Array, answer: int) -> Array:
             places = np.minimum(np.searchsorted(self.bags.urls, urls), len(self.bags) - 1)
@@ -289,14 +293,25 @@ class RelatedIndex:
 
     # -- which documents may be answers ------------------------------------------------------------------------------
 
-    def _eligible(self, query: Query, sites: str, captured_only: bool) -> Eligible:
+    @cached_property
+    def _url_sites(self) -> tuple[Array, list[str]]:
+        """Return the site number of each URL, and the names of the sites: for bags from elsewhere."""
+        return sites_of_urls(self.corpus.urls)
+
+    def _eligible(
+        self, query: Query, sites: str, captured_only: bool, keep: npt.NDArray[np.bool_] | None = None
+    ) -> Eligible:
         if sites not in ("all", "other", "same"):
             raise RelatedError(f"sites is one of: all, other, same; not {sites!r}")
         out = np.array(sorted(query.documents), dtype=np.int64)
         kin = self.corpus.kin
         own_sites: Array = np.zeros(0, np.int64)
         site: Array = own_sites
-        if sites != "all":
+        if sites != "all" and query.sites:
+            names = self._url_sites[1]
+            site = self._url_sites[0][self.bags.urls]
+            own_sites = np.array([names.index(name) for name in query.sites if name in names], np.int64)
+        elif sites != "all":
             if self.facts["site_rule"] == "none":
                 raise RelatedError(
                     f"{kin.path} holds pages of one host only, so there are no other sites to ask for or to leave out."
@@ -314,12 +329,15 @@ class RelatedIndex:
                 may &= np.isin(site[documents], own_sites)
             if captured_only:
                 may &= self.captured(documents)
+            if keep is not None and len(keep):
+                pages = self.bags.pages(documents)
+                may &= (pages >= 0) & keep[pages]
             return np.asarray(may)
 
         return eligible
 
     def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
-        """Tell for each document whether its own page was read."""
+        """Return whether each document's own page was read."""
         return np.asarray(self.bags.pages(documents) >= 0)
 
     # -- near-duplicates ---------------------------------------------------------------------------------------------
@@ -329,21 +347,14 @@ class RelatedIndex:
         seen = first_depth(k)
         while True:
             some = documents[:seen]
-            sketches = self.bags.sketches(some)
-            taken = are_copies(sketches, query.sketch)
-            copies: list[int] = some[taken].tolist()
-            groups: list[list[int]] = []
-            for place in range(len(some)):
-                if len(groups) == k:
-                    break
-                if not taken[place]:
-                    alike = are_copies(sketches, sketches[place]) & ~taken
-                    alike[place] = False
-                    groups.append([int(some[place]), *some[alike].tolist()])
-                    taken |= alike
-                    taken[place] = True
+            heads = fold_copies(np.concatenate((query.sketch[None], self.bags.sketches(some))))
+            copies: list[int] = [document for document, head in zip(some.tolist(), heads[1:], strict=True) if not head]
+            groups: dict[int, list[int]] = {}
+            for place, head in enumerate(heads[1:], 1):
+                if head in groups or (head == place and len(groups) < k):
+                    groups.setdefault(head, []).append(int(some[place - 1]))
             if len(groups) == k or seen >= len(documents):
-                return groups, copies
+                return list(groups.values()), copies
             seen *= 4
 
     # -- results for people ------------------------------------------------------------------------------------------
@@ -411,6 +422,3 @@ def margin(estimate: float, m: int) -> float:
     """Return half the width of the 95 % (Wilson) interval of a similarity estimated from m positions."""
     spread = _Z * math.sqrt(estimate * (1 - estimate) / m + _Z * _Z / (4 * m * m))
     return spread / (1 + _Z * _Z / m)
-
-
-ENTRIES = LIST_ENTRIES  # old name

@@ -169,7 +169,7 @@ def _choose(document, lists, bounds, counts, touched, chosen):
 
 @kernel
 def _are_copies(copies, document, other):
-    """Whether two documents are near-duplicates: both are pages, and their sketches agree."""
+    """Return whether two documents are near-duplicates: both are pages, and their sketches agree."""
     if copies.threshold == 0 or copies.pages[document] < 0 or copies.pages[other] < 0:
         return False
     mine, others = copies.sketches[copies.pages[document]], copies.sketches[copies.pages[other]]
