@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.net import Guard, parse_allowed
-from pagekin.net.guard import NEVER, SPECIAL, WORDS
+from pagekin.net.guard import NAMED_RANGES, NEVER, SPECIAL
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2001:4860:4860::8888", "2606:2800:220:1::1", "64:ff9b::808:808",
           "::ffff:8.8.8.8", "2002:808:808::1"]  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_range_allows_itself_alone() -> None:
     "text", ["", "localhost", "0x7f.1", "2130706433", "127.1", "127.0.0.1 ", "1.2.3.4.5", "[::1]", "::1::"]
 )
 def test_what_is_no_plain_address_does_not_pass(text: str) -> None:
-    assert "no IP address" in EVERYTHING.check(text)
+    assert "not an IP address" in EVERYTHING.check(text)
 
 
 @pytest.mark.parametrize("host", [
@@ -101,7 +101,7 @@ def test_names_and_public_addresses_in_urls_pass(url: str) -> None:
 
 
 def edges(network: ipaddress.IPv4Network) -> list[ipaddress.IPv4Address]:
-    """The first and last address of a network and their neighbours outside."""
+    """Return the first and last address of a network and their neighbours outside."""
     first, last = int(network[0]), int(network[-1])
     return [ipaddress.IPv4Address(n) for n in (first - 1, first, last, last + 1) if 0 <= n < 2**32]
 
@@ -137,7 +137,7 @@ def test_numbers_as_hosts_are_judged_as_the_address_that_browsers_make_of_them(
 
 
 @pytest.mark.parametrize(("setting", "said"), [
-    ("10.0.0.1/8", "bits are set"), ("loop", "loopback, private"), ("", "no range"), ("10.0.0.0/33", "no range"),
+    ("10.0.0.1/8", "bits are set"), ("loop", "loopback, private"), ("", "not a range"), ("10.0.0.0/33", "not a range"),
     ("169.254.169.254", "never allowed"), ("169.254.0.0/16", "never allowed"), ("fe80::/64", "never allowed"),
     ("100.100.100.200/32", "never allowed"),
 ])  # fmt: skip
@@ -148,7 +148,7 @@ def test_a_wrong_allowance_says_what_to_write(setting: str, said: str) -> None:
 
 def test_allowances_are_words_in_any_case_addresses_and_ranges() -> None:
     assert parse_allowed(["LOOPBACK", "10.0.0.0/8", "[::1]"]) == (
-        *WORDS["loopback"], ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"),
+        *NAMED_RANGES["loopback"], ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"),
     )  # fmt: skip
 
 

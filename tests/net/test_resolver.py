@@ -1,4 +1,4 @@
-"""Connections under the guard: what was checked is what gets connected to, whatever names and redirects say."""
+"""Connections under the guard go to the address that was checked, whatever names and redirects say."""
 
 import asyncio
 import socket
@@ -18,28 +18,28 @@ from pagekin.net import (
     parse_names,
     refusal,
 )
-from tests.sources.robot_server import answer, moved, pages, serving
+from tests.sources.robot_server import answer, pages, redirect_to, serve_sites
 
 LOOPBACK = Guard(parse_allowed(["loopback"]))
 
 
 def lookup(monkeypatch: pytest.MonkeyPatch, answers: Callable[[str], list[str]]) -> list[str]:
-    """Let names mean what `answers` says; the names that were looked up."""
-    asked: list[str] = []
+    """Resolve names as `answers` says; return the list of names that are looked up."""
+    lookups: list[str] = []
 
     async def getaddrinfo(_loop: Any, host: str, port: int, **_options: Any) -> list[Any]:
-        asked.append(host)
+        lookups.append(host)
         found = answers(host)
         if not found:
             raise socket.gaierror(socket.EAI_NONAME, "no such name")
         return [(socket.AF_INET6 if ":" in a else socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in found]
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
-    return asked
+    return lookups
 
 
 def get(url: str, guard: Guard, names: dict[tuple[str, int], str] | None = None) -> bytes:
-    """The body at `url`, redirects followed."""
+    """Fetch `url`, following redirects, and return the body."""
 
     async def run() -> bytes:
         connector = guarded_connector(guard, names)
@@ -50,7 +50,7 @@ def get(url: str, guard: Guard, names: dict[tuple[str, int], str] | None = None)
 
 
 def refused(url: str, guard: Guard, names: dict[tuple[str, int], str] | None = None) -> str:
-    """Why a request is refused."""
+    """Return why a request is refused."""
     with pytest.raises(aiohttp.ClientError) as caught:
         get(url, guard, names)
     return refusal(caught.value)
@@ -73,7 +73,7 @@ def test_a_name_with_private_addresses_alone_is_refused_with_the_reason(monkeypa
     "host", ["localhost", "127.0.0.1", "0x7f.1", "2130706433", "127.0.0.1.", "[::ffff:127.0.0.1]", "[::1]"]
 )
 def test_no_spelling_of_the_loopback_is_connected_to(host: str) -> None:
-    with serving({}) as server:
+    with serve_sites({}) as server:
         reason = refused(f"http://{host}:{server.port}/", Guard())
         assert "loopback" in reason or host in ("2130706433", "127.0.0.1.")  # aiohttp itself takes these for no host
         assert server.log == []
@@ -81,20 +81,22 @@ def test_no_spelling_of_the_loopback_is_connected_to(host: str) -> None:
 
 def test_a_name_that_changes_its_meaning_gains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: the second lookup would give the loopback; there is one lookup per connection, and it is checked."""
-    with serving({"rebind.test": pages({"/": answer(b"secret")})}) as server:
+    with serve_sites({"rebind.test": pages({"/": answer(b"secret")})}) as server:
         turns = iter(["203.0.113.5", "127.0.0.1", "127.0.0.1"])
-        asked = lookup(monkeypatch, lambda _host: [next(turns)])
+        lookups = lookup(monkeypatch, lambda _host: [next(turns)])
         guard = Guard()
         for _ in range(3):
             assert refused(f"http://rebind.test:{server.port}/", guard)
-        assert len(asked) == 3
+        assert len(lookups) == 3
         assert server.log == []
 
 
 def test_every_hop_of_a_redirect_is_checked() -> None:
-    with serving({}) as server:
+    with serve_sites({}) as server:
         here = server.url("127.0.0.1", "/secret")
-        server.sites["open.test"] = pages({"/": moved(here), "/meta": moved("http://169.254.169.254/latest/")})
+        server.sites["open.test"] = pages(
+            {"/": redirect_to(here), "/meta": redirect_to("http://169.254.169.254/latest/")}
+        )
         only = Guard(parse_allowed(["127.0.0.2"]))
         names = {("open.test", server.port): "127.0.0.1"}
         assert "127.0.0.1 is a loopback" in refused(server.url("open.test"), only, names)
@@ -104,7 +106,7 @@ def test_every_hop_of_a_redirect_is_checked() -> None:
 
 
 def test_given_names_are_used_and_checked() -> None:
-    with serving({"a.test": pages({"/": answer(b"A")}), "b.test": pages({"/": answer(b"B")})}) as server:
+    with serve_sites({"a.test": pages({"/": answer(b"A")}), "b.test": pages({"/": answer(b"B")})}) as server:
         names = parse_names([f"a.test:{server.port}:127.0.0.1", f"*:{server.port}:127.0.0.1"])
         assert get(server.url("a.test"), LOOPBACK, names) == b"A"
         assert get(server.url("b.test"), LOOPBACK, names) == b"B"
@@ -132,7 +134,7 @@ def test_an_ordinary_error_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def listen(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
-    """A socket that listens."""
+    """Open a listening socket."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind((host, port))
@@ -141,7 +143,7 @@ def listen(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
 
 
 def peer_of(guard: Guard, host: str, port: int, names: dict[tuple[str, int], str] | None = None) -> tuple[str, int]:
-    """The address that a guarded socket is connected to."""
+    """Return the address that a guarded socket connects to."""
 
     async def run() -> tuple[str, int]:
         with await asyncio.wait_for(guarded_socket(guard, host, port, names), 10) as made:
@@ -196,10 +198,10 @@ def test_an_address_that_is_silent_does_not_hold_up_the_next(monkeypatch: pytest
 
 
 def test_sockets_take_given_names_and_know_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = lookup(monkeypatch, lambda _host: [])
+    lookups = lookup(monkeypatch, lambda _host: [])
     with listen() as server:
         port = server.getsockname()[1]
         assert peer_of(LOOPBACK, "A.test", port, {("a.test", port): "127.0.0.1"}) == ("127.0.0.1", port)
-        assert asked == []
+        assert lookups == []
         with pytest.raises(socket.gaierror):
             peer_of(LOOPBACK, "b.test", port)

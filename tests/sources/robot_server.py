@@ -1,4 +1,4 @@
-"""A web server on the loopback with virtual hosts, as hostile as a test wants it, that writes down what it was asked."""
+"""A local web server with virtual hosts, as hostile as a test wants it, that logs every request."""
 
 import contextlib
 import socket
@@ -14,14 +14,14 @@ from pagekin.net import Guard, parse_allowed
 from pagekin.sources import CrawlLimits, CrawlPlan
 
 Answer = bytes | Iterable[bytes]
-Site = Callable[["Asked"], Answer]
+Site = Callable[["ReceivedRequest"], Answer]
 QUICK = CrawlLimits(delay=0, backoff=0.05, page_seconds=5, pages=1_000)
 LOOPBACK = Guard(parse_allowed(["loopback"]))
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request that came."""
+class ReceivedRequest:
+    """A request that the server received."""
 
     time: float
     host: str
@@ -31,20 +31,20 @@ class Asked:
 
 
 def page(*links: str, head: str = "", body: str = "", headers: str = "", status: str = "200 OK") -> bytes:
-    """A page with links."""
+    """Return a page with links."""
     anchors = "".join(f'<p><a href="{link}">to {link}</a>' for link in links)
     html = f"<!doctype html><title>A page</title>{head}<body>{body}{anchors}".encode()
     return answer(html, f"Content-Type: text/html\n{headers}".strip(), status)
 
 
 def answer(body: bytes, headers: str = "Content-Type: text/html", status: str = "200 OK", length: int = -1) -> bytes:
-    """An HTTP answer; its Content-Length is wrong if `length` is given."""
+    """Return an HTTP response; its Content-Length is wrong if `length` is given."""
     lines = [f"HTTP/1.1 {status}", *headers.splitlines(), f"Content-Length: {len(body) if length < 0 else length}"]
     return "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + body
 
 
-def moved(target: str, status: str = "301 Moved Permanently") -> bytes:
-    """A redirect."""
+def redirect_to(target: str, status: str = "301 Moved Permanently") -> bytes:
+    """Return a redirect."""
     return answer(b"", f"Location: {target}", status)
 
 
@@ -52,40 +52,40 @@ MISSING = answer(b"<title>Not found</title>Not here", status="404 Not Found")
 
 
 def pages(table: dict[str, Answer]) -> Site:
-    """A site with a fixed answer for each path."""
-    return lambda asked: table.get(asked.path, MISSING)
+    """Return a site with a fixed response for each path."""
+    return lambda request: table.get(request.path, MISSING)
 
 
 @dataclass
 class Server:
-    """A running server: sites by host name, and what was asked."""
+    """A running server: sites by host name, and the log of requests."""
 
     sites: dict[str, Site] = field(default_factory=dict)
-    log: list[Asked] = field(default_factory=list)
+    log: list[ReceivedRequest] = field(default_factory=list)
     port: int = 0
 
     def url(self, host: str, path: str = "/") -> str:
-        """An address of a site."""
+        """Return an address of a site."""
         return f"http://{host}:{self.port}{path}"
 
     def plan(self, out: Path, host: str = "site.test", path: str = "/", **options: Any) -> CrawlPlan:
-        """A quick crawl of a site of this server."""
+        """Return the plan of a quick crawl of a site."""
         settings = {"guard": LOOPBACK, "limits": QUICK, "names": {("*", self.port): "127.0.0.1"}, **options}
         return CrawlPlan(self.url(host, path), out, **settings)
 
-    def asked(self, host: str = "site.test") -> list[str]:
-        """The paths that a site was asked for, in order, without robots.txt."""
+    def requested_paths(self, host: str = "site.test") -> list[str]:
+        """Return the paths that were requested from a site, in order, without robots.txt."""
         return [each.path for each in self.log if each.host == host and each.path != "/robots.txt"]
 
-    def answer_to(self, asked: Asked) -> Answer:
-        """What the site says."""
-        site = self.sites.get(asked.host)
-        return site(asked) if site else MISSING
+    def respond(self, request: ReceivedRequest) -> Answer:
+        """Return the site's response."""
+        site = self.sites.get(request.host)
+        return site(request) if site else MISSING
 
 
 class _Handler(socketserver.BaseRequestHandler):
     def handle(self) -> None:
-        server: Server = self.server.made  # type: ignore[attr-defined]  # set where the server is made
+        server: Server = self.server.sites  # type: ignore[attr-defined]  # set where the server is made
         data = b""
         while b"\r\n\r\n" not in data:
             piece = self.request.recv(65536)
@@ -94,11 +94,11 @@ class _Handler(socketserver.BaseRequestHandler):
             data += piece
         first, *lines = data.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines) if value}
-        asked = Asked(time.monotonic(), headers["host"].partition(":")[0], first.split(" ")[1], headers)
-        server.log.append(asked)
-        said = server.answer_to(asked)
+        request = ReceivedRequest(time.monotonic(), headers["host"].partition(":")[0], first.split(" ")[1], headers)
+        server.log.append(request)
+        response = server.respond(request)
         with contextlib.suppress(OSError):
-            for piece in [said] if isinstance(said, bytes) else said:
+            for piece in [response] if isinstance(response, bytes) else response:
                 self.request.sendall(piece)
             self.request.shutdown(socket.SHUT_WR)
 
@@ -110,15 +110,15 @@ class _Listener(socketserver.ThreadingTCPServer):
 
 
 @contextlib.contextmanager
-def serving(sites: dict[str, Site]) -> Iterator[Server]:
-    """A running server of these sites."""
+def serve_sites(sites: dict[str, Site]) -> Iterator[Server]:
+    """Run a server of these sites."""
     listener = _Listener(("127.0.0.1", 0), _Handler)
-    made = Server(sites, port=listener.server_address[1])
-    listener.made = made  # type: ignore[attr-defined]  # read by the handler
+    server = Server(sites, port=listener.server_address[1])
+    listener.sites = server  # type: ignore[attr-defined]  # read by the handler
     thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield made
+        yield server
     finally:
         listener.shutdown()
         listener.server_close()

@@ -19,11 +19,11 @@ from pagekin.sources import demo_directory, demo_pages
 from pagekin.sources.demo import DemoPage, FactError
 from pagekin.sources.demo.build import build_pages
 from pagekin.sources.demo.facts import load_facts
-from pagekin.sources.demo.links import sentences
+from pagekin.sources.demo.links import split_sentences
 
 
 class LinkFinder(HTMLParser):
-    """Collects the links, the title, the base and the words of a page."""
+    """A parser that collects the links, the title, the base and the words of a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -56,14 +56,14 @@ class LinkFinder(HTMLParser):
 
 
 def charset_of(html: bytes) -> str:
-    """The character set that the page declares."""
+    """Return the character set that the page declares."""
     found = re.search(rb"charset=\"?([\w-]+)", html)
     assert found
     return found[1].decode("ascii")
 
 
 def read(page: DemoPage) -> LinkFinder:
-    """A page, decoded as it asks to be, and parsed."""
+    """Decode a page by its own character set and parse it."""
     finder = LinkFinder()
     finder.feed(page.html.decode(charset_of(page.html)))
     finder.close()
@@ -71,7 +71,7 @@ def read(page: DemoPage) -> LinkFinder:
 
 
 def targets(page: DemoPage, finder: LinkFinder) -> list[str]:
-    """The absolute addresses that a page links to, without fragments and mail addresses."""
+    """Return the absolute addresses that a page links to, without fragments and mail addresses."""
     base = urljoin(page.url, finder.base or "")
     found = (urldefrag(urljoin(base, link)).url for link in finder.links)
     return [url for url in found if not url.startswith("mailto:")]
@@ -88,7 +88,7 @@ def parsed(pages: dict[str, DemoPage]) -> dict[str, LinkFinder]:
 
 
 def digest() -> str:
-    """One fingerprint of all addresses and bytes, in order."""
+    """Return one checksum of all addresses and bytes, in order."""
     total = hashlib.sha256()
     for page in demo_pages():
         total.update(page.url.encode() + b"\0" + page.html + b"\0")
@@ -225,7 +225,7 @@ def test_character_sets_matter(pages: dict[str, DemoPage]) -> None:
 
 
 def write_site(folder: Path, key: str, text: str) -> None:
-    """A fact file with two pages."""
+    """Write a fact file with two pages."""
     folder.joinpath(f"{key}.toml").write_text(
         f'[site]\nkey = "{key}"\nhost = "{key}.example"\ntitle = "The {key}"\nabout = "All about {key}."\n'
         f'style = "prose"\ndirectory = "Science/{key.title()}"\n\n'
@@ -265,7 +265,7 @@ def test_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
 
 
 def test_sentences_keep_short_forms_together() -> None:
-    assert sentences("Mount St. Helens blew up. Nobody slept.") == [
+    assert split_sentences("Mount St. Helens blew up. Nobody slept.") == [
         "Mount St. Helens blew up.",
         "Nobody slept.",
     ]

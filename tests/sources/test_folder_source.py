@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 from ada_url import URL
 
-from pagekin.sources import Item, Limits, Page, Redirect, Skipped, SourceError, parse_limits, plan_units
+from pagekin.sources import Item, Limits, Page, Redirect, Skip, SourceError, parse_limits, plan_units
 from pagekin.sources import plan as planning
 from pagekin.sources.folder import file_url, list_folder, read_folder
 from tests.sources.making import html_records, read_file, reasons
@@ -26,7 +26,7 @@ def page_urls(items: list[Item]) -> list[str]:
 
 
 def skips(items: list[Item]) -> dict[str, str]:
-    return {Path(item.where).name: item.reason for item in items if isinstance(item, Skipped)}
+    return {Path(item.where).name: item.reason for item in items if isinstance(item, Skip)}
 
 
 def write(root: Path, *names: str) -> None:
@@ -88,7 +88,7 @@ def test_names_that_are_not_utf8_get_addresses_and_printable_reports(tmp_path: P
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("x")
     items = read(tmp_path)
     assert page_urls(items) == [f"{BASE}caf%E9.html"]
-    assert [str(item).encode() for item in items if isinstance(item, Skipped)]
+    assert [str(item).encode() for item in items if isinstance(item, Skip)]
 
 
 def test_links_inside_the_folder_are_read_and_links_out_of_it_are_not(tmp_path: Path) -> None:

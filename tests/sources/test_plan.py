@@ -149,8 +149,8 @@ def test_what_is_no_wacz_is_refused(tmp_path: Path) -> None:
 def test_sources_that_cannot_be_read_are_refused_by_name(tmp_path: Path) -> None:
     for name, content, message in [
         ("empty.warc.gz", b"", r"empty\.warc\.gz is empty"),
-        ("notes.txt", b"hello", "of no kind that Pagekin reads"),
-        ("page.html", b"<p>", "of no kind that Pagekin reads"),
+        ("notes.txt", b"hello", "not something that Pagekin reads"),
+        ("page.html", b"<p>", "not something that Pagekin reads"),
     ]:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(SourceError, match=message):
@@ -181,7 +181,7 @@ def test_several_folders_need_an_address_each(tmp_path: Path) -> None:
 
 def test_an_address_for_no_folder_or_of_no_web_server_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(html(1))
-    with pytest.raises(SourceError, match="none of the folders to read"):
+    with pytest.raises(SourceError, match="not one of the folders to read"):
         plan_units([str(tmp_path)], {"elsewhere": "http://one.test/"})
     with pytest.raises(SourceError, match="takes an address such as"):
         plan_units([str(tmp_path)], {}, "www.example.org")

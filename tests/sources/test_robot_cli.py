@@ -1,4 +1,4 @@
-"""`pagekin crawl` as a user meets it."""
+"""`pagekin crawl` from the command line."""
 
 import datetime
 import json
@@ -22,13 +22,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from pagekin.sources import CrawlLimits, Page, crawl, parse_crawl_limits
 from pagekin.sources.robot import CRAWL_LIMITS
 from tests.sources.making import read_file
-from tests.sources.robot_server import Server, answer, moved, page, pages, serving
+from tests.sources.robot_server import Server, answer, page, pages, redirect_to, serve_sites
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "crawling.md"
 
 
 class Done(NamedTuple):
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -63,10 +63,10 @@ def local(server: Server) -> list[str]:
 def test_a_site_becomes_an_archive_and_then_a_collection(tmp_path: Path, pagekin: Command) -> None:
     table = {
         "/": page("/nile", "/old", "/gone", "/map.pdf", "http://far.example/"), "/nile": page("/", body="The Nile is a river."),
-        "/old": moved("/nile"), "/map.pdf": answer(b"%PDF", "Content-Type: application/pdf"),
+        "/old": redirect_to("/nile"), "/map.pdf": answer(b"%PDF", "Content-Type: application/pdf"),
     }  # fmt: skip
     out = tmp_path / "rivers.warc.gz"
-    with serving({"rivers.test": pages(table)}) as server:
+    with serve_sites({"rivers.test": pages(table)}) as server:
         done = pagekin(
             "crawl", server.url("rivers.test"), "--out", out, *local(server), "--contact", "https://me.example/"
         )
@@ -122,7 +122,7 @@ def test_wrong_usage_is_explained(
 
 
 def test_a_root_that_cannot_be_visited_is_explained_and_leaves_nothing(tmp_path: Path, pagekin: Command) -> None:
-    with serving({"site.test": pages({"/": page()})}) as server:
+    with serve_sites({"site.test": pages({"/": page()})}) as server:
         names = ["--resolve", f"*:{server.port}:127.0.0.1", "--limit", "retries=0"]
         refused = pagekin("crawl", server.url("site.test"), "--out", tmp_path / "a.warc.gz", *names)
         missing = pagekin("crawl", server.url("site.test", "/none"), "--out", tmp_path / "a.warc.gz", *local(server))
@@ -140,7 +140,7 @@ def test_a_root_that_cannot_be_visited_is_explained_and_leaves_nothing(tmp_path:
 
 
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A certificate for `name` that is its own authority, and its key."""
+    """Write a self-signed certificate for `name`, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
@@ -218,7 +218,7 @@ def test_every_limit_is_documented_with_its_default(name: str) -> None:
 
 
 def test_every_reason_is_documented() -> None:
-    """Each reason that the robot's code gives stands in the document, in code style."""
+    """Every reason in the robot's code is in the document, in code style."""
     folder = Path(crawl.__code__.co_filename).parent
     code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
     given = set(re.findall(r"_record\(entry, \"([a-z ]+)\"", code)) | set(

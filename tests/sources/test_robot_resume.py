@@ -1,4 +1,4 @@
-"""Crawls that are killed, stopped or damaged go on where they were."""
+"""Crawls that were killed, stopped or damaged resume where they were."""
 
 import gzip
 import os
@@ -21,24 +21,24 @@ from pagekin.sources import DAMAGE_REASONS, CrawlError, Page, crawl
 from pagekin.sources.robot.crawler import Crawler
 from pagekin.sources.robot.frontier import Discovery, Frontier
 from tests.sources.making import read_file, reasons
-from tests.sources.robot_server import QUICK, Asked, Server, Site, page, pages, serving
+from tests.sources.robot_server import QUICK, ReceivedRequest, Server, Site, page, pages, serve_sites
 
 
 def kept(path: Path) -> list[str]:
-    """The paths of all pages in an archive, in order."""
+    """Return the paths of all pages in an archive, in order."""
     items = read_file(path)
     assert not set(reasons(items)) & DAMAGE_REASONS
     return [re.sub(r"^http://[^/]+", "", item.url) for item in items if isinstance(item, Page)]
 
 
 def web(size: int, pause: float = 0.0) -> Site:
-    """A site of `size` pages that compress badly, each after a pause."""
+    """Return a site of `size` pages that compress badly; each response comes after a pause."""
 
-    def site(asked: Asked) -> bytes:
+    def site(request: ReceivedRequest) -> bytes:
         time.sleep(pause)
-        if asked.path != "/" and not asked.path[1:].isdecimal():
+        if request.path != "/" and not request.path[1:].isdecimal():
             return page(status="404 Not Found")
-        number = int(asked.path[1:] or 0)
+        number = int(request.path[1:] or 0)
         noise = random.Random(number).randbytes(4_000).hex()
         return page(*(f"/{n}" for n in range(3 * number + 1, min(3 * number + 4, size))), body=noise)
 
@@ -46,7 +46,7 @@ def web(size: int, pause: float = 0.0) -> Site:
 
 
 def start(server: Server, out: Path, *options: str) -> "subprocess.Popen[bytes]":
-    """`pagekin crawl` in a process of its own."""
+    """Start `pagekin crawl` in a process of its own."""
     command = [sys.executable, "-m", "pagekin", "crawl", server.url("site.test"), "--out", str(out), "--delay", "0"]
     command += ["--allow", "loopback", "--resolve", f"*:{server.port}:127.0.0.1", "--pages", "1000", *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -54,12 +54,12 @@ def start(server: Server, out: Path, *options: str) -> "subprocess.Popen[bytes]"
 
 def test_a_crawl_survives_being_killed_again_and_again(tmp_path: Path) -> None:
     size, kills = 100, 0
-    with serving({"site.test": web(size)}) as server:
+    with serve_sites({"site.test": web(size)}) as server:
         crawl(server.plan(tmp_path / "calm.warc.gz"))
         calm = kept(tmp_path / "calm.warc.gz")
         assert len(calm) == size
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(size, pause=0.004)}) as server:
+    with serve_sites({"site.test": web(size, pause=0.004)}) as server:
         for wanted in (1, 40, 80):
             process = start(server, out)
             while len(server.log) < wanted and process.poll() is None:
@@ -87,10 +87,10 @@ def stopped_after(server: Server, out: Path, pages: int) -> None:
 
 def test_a_higher_limit_goes_on_where_the_lower_one_ended(tmp_path: Path) -> None:
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(40)}) as server:
+    with serve_sites({"site.test": web(40)}) as server:
         for count in (1, 7, 20):
             stopped_after(server, out, count)
-            assert len(server.asked()) == count
+            assert len(server.requested_paths()) == count
         report = crawl(server.plan(out, limits=replace(QUICK, depth=2)))
         assert (report.not_asked, report.complete) == ({"too deep": 20}, True)
         report = crawl(server.plan(out))
@@ -105,7 +105,7 @@ def test_a_higher_limit_goes_on_where_the_lower_one_ended(tmp_path: Path) -> Non
 @pytest.mark.parametrize("damage", ["half a record", "garbage", "a whole record"])
 def test_what_a_kill_left_at_the_end_of_the_archive_is_cut_off(tmp_path: Path, damage: str) -> None:
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(20)}) as server:
+    with serve_sites({"site.test": web(20)}) as server:
         stopped_after(server, out, 8)
         whole = out.read_bytes()
         tail = {
@@ -115,7 +115,7 @@ def test_what_a_kill_left_at_the_end_of_the_archive_is_cut_off(tmp_path: Path, d
         }[damage]
         out.write_bytes(whole + tail)
         crawl(server.plan(out))
-        assert max(Counter(server.asked()).values()) == 1
+        assert max(Counter(server.requested_paths()).values()) == 1
     assert out.read_bytes().startswith(whole)
     assert len(kept(out)) == len(set(kept(out))) == 20
 
@@ -124,7 +124,7 @@ def test_what_a_kill_left_at_the_end_of_the_archive_is_cut_off(tmp_path: Path, d
 def test_an_archive_that_lost_its_end_is_completed(tmp_path: Path, share: float) -> None:
     """As after a power cut: the state was on the disk, the archive was not."""
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(20)}) as server:
+    with serve_sites({"site.test": web(20)}) as server:
         stopped_after(server, out, 12)
         whole = out.read_bytes()
         out.write_bytes(whole[: int(len(whole) * share)])
@@ -138,14 +138,14 @@ def test_a_stop_signal_ends_the_crawl_at_once_and_it_goes_on_later(tmp_path: Pat
     out = tmp_path / "site.warc.gz"
     hold = threading.Event()
 
-    def site(asked: Asked) -> bytes:
-        if len(server.asked()) == 10:
+    def site(request: ReceivedRequest) -> bytes:
+        if len(server.requested_paths()) == 10:
             hold.wait(20)
-        return web(30)(asked)  # type: ignore[return-value]
+        return web(30)(request)  # type: ignore[return-value]
 
-    with serving({"site.test": site}) as server:
+    with serve_sites({"site.test": site}) as server:
         process = start(server, out)
-        while len(server.asked()) < 10 and process.poll() is None:
+        while len(server.requested_paths()) < 10 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         said, errors = process.communicate(timeout=15)
@@ -157,12 +157,12 @@ def test_a_stop_signal_ends_the_crawl_at_once_and_it_goes_on_later(tmp_path: Pat
         process = start(server, out)
         process.communicate()
         assert process.returncode == 0
-        assert sum(Counter(server.asked()).values()) == 31  # the one that was held up was asked for again
+        assert sum(Counter(server.requested_paths()).values()) == 31  # the one that was held up was asked for again
     assert len(kept(out)) == 30
 
 
 def test_two_crawls_cannot_share_a_state(tmp_path: Path) -> None:
-    with serving({"site.test": web(5)}) as server:
+    with serve_sites({"site.test": web(5)}) as server:
         plan = server.plan(tmp_path / "site.warc.gz")
         first = Crawler(plan)
         with pytest.raises(CrawlError, match="in use"):
@@ -175,7 +175,7 @@ def test_two_crawls_cannot_share_a_state(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_another_crawl_does_not_go_on_with_this_one(tmp_path: Path, change: dict[str, Any]) -> None:
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(5)}) as server:
+    with serve_sites({"site.test": web(5)}) as server:
         stopped_after(server, out, 2)
         before = out.read_bytes()
         with pytest.raises(CrawlError, match="belongs to another crawl"):
@@ -186,7 +186,7 @@ def test_another_crawl_does_not_go_on_with_this_one(tmp_path: Path, change: dict
 def test_an_archive_of_others_is_never_touched(tmp_path: Path) -> None:
     out = tmp_path / "site.warc.gz"
     out.write_bytes(b"precious")
-    with serving({"site.test": web(5)}) as server:
+    with serve_sites({"site.test": web(5)}) as server:
         with pytest.raises(CrawlError, match="choose another name"):
             crawl(server.plan(out))
         assert server.log == []
@@ -197,7 +197,7 @@ def test_an_archive_of_others_is_never_touched(tmp_path: Path) -> None:
 def test_a_lost_archive_and_a_foreign_state_are_explained(tmp_path: Path) -> None:
     out = tmp_path / "site.warc.gz"
     state = tmp_path / "site.warc.gz.crawl"
-    with serving({"site.test": web(5)}) as server:
+    with serve_sites({"site.test": web(5)}) as server:
         stopped_after(server, out, 2)
         out.rename(tmp_path / "moved")
         with pytest.raises(CrawlError, match="put it back"):
@@ -212,7 +212,7 @@ def test_a_lost_archive_and_a_foreign_state_are_explained(tmp_path: Path) -> Non
 
 def test_a_kill_before_the_archive_exists_loses_nothing(tmp_path: Path) -> None:
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(5)}) as server:
+    with serve_sites({"site.test": web(5)}) as server:
         Frontier(tmp_path / "site.warc.gz.crawl").close()
         assert crawl(server.plan(out)).pages == 5
         (tmp_path / "two.warc.gz.crawl").touch()
@@ -221,7 +221,7 @@ def test_a_kill_before_the_archive_exists_loses_nothing(tmp_path: Path) -> None:
 
 def test_a_resumed_crawl_does_not_ask_for_robots_txt_again_until_it_is_old(tmp_path: Path) -> None:
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(6)}) as server:
+    with serve_sites({"site.test": web(6)}) as server:
         stopped_after(server, out, 2)
         stopped_after(server, out, 3)
         assert [each.path for each in server.log].count("/robots.txt") == 1
@@ -265,7 +265,7 @@ def test_an_error_of_ours_is_not_swallowed_and_loses_nothing(
         raise error
 
     out = tmp_path / "site.warc.gz"
-    with serving({"site.test": web(6)}) as server:
+    with serve_sites({"site.test": web(6)}) as server:
         stopped_after(server, out, 2)
         with monkeypatch.context() as patch:
             patch.setattr(f"pagekin.sources.robot.{what}", broken)
@@ -276,7 +276,7 @@ def test_an_error_of_ours_is_not_swallowed_and_loses_nothing(
 
 
 def test_pages_are_the_same_whatever_the_number_of_runs(tmp_path: Path) -> None:
-    with serving({"site.test": pages({"/": page("/a"), "/a": page()})}) as server:
+    with serve_sites({"site.test": pages({"/": page("/a"), "/a": page()})}) as server:
         stopped_after(server, tmp_path / "site.warc.gz", 1)
         crawl(server.plan(tmp_path / "site.warc.gz"))
         infos = gzip.decompress((tmp_path / "site.warc.gz").read_bytes()).count(b"WARC-Type: warcinfo")

@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 has it."""
+"""robots.txt files by the rules of RFC 9309."""
 
 import re
 
@@ -106,7 +106,7 @@ def test_crawl_delay(text: str, delay: float) -> None:
 
 
 def by_regex(rules: list[tuple[bool, str]], path: str) -> bool:
-    """The obvious way: every pattern as a regular expression, the longest match decides, at a tie for the robot."""
+    """Decide in the obvious way: every pattern is a regular expression; the longest match wins, at a tie the one that allows."""
     best = (0, True)
     for allow, pattern in rules:
         body = pattern.removesuffix("$")

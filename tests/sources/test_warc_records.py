@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pagekin.sources import Page, Redirect, Revisit, Skipped
+from pagekin.sources import Page, Redirect, Revisit, Skip
 from pagekin.sources.http import unix_time
 from tests.sources.making import html_records, http, one_page, read_bytes, reasons, urls, warc
 
@@ -25,7 +25,7 @@ def test_brackets_around_the_target_uri_are_dropped(written: str) -> None:
 def test_a_redirect_is_recorded_as_written_and_counted() -> None:
     for status in ("301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"):
         items = read_bytes(warc(URL, http(b"", "Location: ../else", status)))
-        assert [type(item) for item in items] == [Redirect, Skipped]
+        assert [type(item) for item in items] == [Redirect, Skip]
         assert isinstance(items[0], Redirect)
         assert (items[0].url, items[0].target) == (URL, "../else")
         assert reasons(items) == {"redirect": 1}

@@ -1,8 +1,8 @@
-"""The address guard: which addresses may be connected to.
+"""The address guard decides which addresses may be connected to.
 
-Public addresses may be connected to, others only where they are allowed by name, and some never: link-local addresses
-and those at which clouds hand out the credentials of their machines. An IPv6 address that carries an IPv4 address
-inside (mapped, 6to4, NAT64, ISATAP) is judged by that one too.
+Public addresses are allowed. Others must be allowed by the user, and some can never be: link-local addresses and the
+addresses at which clouds hand out the credentials of their machines. An IPv6 address that contains an IPv4 address
+(mapped, 6to4, NAT64, ISATAP) must pass for both.
 """
 
 from collections.abc import Iterable
@@ -23,14 +23,14 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
-def _table(text: str) -> tuple[tuple[Network, str], ...]:
-    """Networks and what they are, a line each."""
+def _parse_table(text: str) -> tuple[tuple[Network, str], ...]:
+    """Parse a table of networks and their kinds, one per line."""
     rows = (line.split(maxsplit=1) for line in text.strip().splitlines())
     return tuple((ip_network(network), kind) for network, kind in rows)
 
 
 # fmt: off
-NEVER = _table("""
+NEVER = _parse_table("""
     0.0.0.0/8           an unspecified address
     100.100.100.200/32  a cloud's metadata address
     168.63.129.16/32    a cloud's metadata address
@@ -45,10 +45,10 @@ NEVER = _table("""
     fec0::/10           a site-local address
     ff00::/8            a multicast address
 """)
-"""Addresses that nobody may allow."""
+"""Addresses that can never be allowed."""
 
-# IANA's registries of special-purpose addresses: those that are not globally reachable, or in part.
-SPECIAL = _table("""
+# From IANA's registries of special-purpose addresses: those that are not globally reachable, or only in part.
+SPECIAL = _parse_table("""
     10.0.0.0/8          a private address
     100.64.0.0/10       an address shared behind a provider
     127.0.0.0/8         a loopback address
@@ -69,10 +69,10 @@ SPECIAL = _table("""
     5f00::/16           a segment routing address
     fc00::/7            a private address
 """)
-"""Addresses that are not public, and may be allowed."""
+"""Addresses that are not public but can be allowed."""
 # fmt: on
 
-WORDS: dict[str, tuple[Network, ...]] = {
+NAMED_RANGES: dict[str, tuple[Network, ...]] = {
     "loopback": (ip_network("127.0.0.0/8"), ip_network("::1/128")),
     "private": tuple(ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")),
 }
@@ -87,31 +87,31 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Says which addresses may be connected to: public ones, and those in `allowed`."""
+    """A guard that allows connections to public addresses and to those in `allowed`."""
 
     allowed: tuple[Network, ...] = ()
 
     def check(self, address: str) -> str:
-        """Why nobody may connect to an IP address, or an empty string if that is fine."""
+        """Return why an IP address must not be connected to, or an empty string."""
         try:
-            found = ip_address(address.partition("%")[0])
+            parsed = ip_address(address.partition("%")[0])
         except ValueError:
-            return f"'{address}' is no IP address"
-        for each in (found, *embedded(found)):
-            if kind := self._fault(each, alone=each is found):
-                inside = "" if each is found else f", which stands for {each}"
+            return f"'{address}' is not an IP address"
+        for each in (parsed, *embedded_addresses(parsed)):
+            if kind := self._forbidden_kind(each, is_whole=each is parsed):
+                inside = "" if each is parsed else f", which stands for {each},"
                 return f"{address}{inside} is {kind}"
         return ""
 
     def check_url(self, url: str) -> str:
-        """Why nobody may ask for an http(s) URL, as far as its host tells, or an empty string.
+        """Return why an http(s) URL must not be fetched, as far as its host says, or an empty string.
 
-        Names are checked when they are resolved (`GuardedResolver`), because they may mean another address then.
+        Names are checked when they are resolved (`GuardedResolver`), because their address may have changed by then.
         """
         try:
             parsed = ada_url.URL(url)
         except ValueError:
-            return f"'{url}' is no address of the web"
+            return f"'{url}' is not a web address"
         if parsed.protocol not in ("http:", "https:"):
             return f"{url} is neither http nor https"
         host: str = parsed.hostname
@@ -122,22 +122,26 @@ class Guard:
             return self.check("127.0.0.1") and self.check("::1") and f"{host} is a loopback address"
         return ""
 
-    def _fault(self, address: Address, alone: bool) -> str:
-        """What an address is, if that forbids it."""
-        if kind := _kind(address, NEVER):
+    def _forbidden_kind(self, address: Address, is_whole: bool) -> str:
+        """Return the kind of an address if that kind is forbidden, or an empty string."""
+        if kind := _find_kind(address, NEVER):
             return f"{kind}, which is never allowed"
         if any(address.version == network.version and address in network for network in self.allowed):
             return ""
-        if kind := _kind(address, SPECIAL):
+        if kind := _find_kind(address, SPECIAL):
             return kind
-        # What carries an IPv4 address is judged by that alone.
-        if isinstance(address, IPv6Address) and address not in _GLOBAL and not (alone and embedded(address)):
+        # An address that contains an IPv4 address is judged by that one alone.
+        if (
+            isinstance(address, IPv6Address)
+            and address not in _GLOBAL
+            and not (is_whole and embedded_addresses(address))
+        ):
             return "a reserved address"
         return ""
 
 
-def embedded(address: Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses that an IPv6 address carries: none, or one."""
+def embedded_addresses(address: Address) -> tuple[IPv4Address, ...]:
+    """Return the IPv4 address inside an IPv6 address, or nothing."""
     if isinstance(address, IPv4Address):
         return ()
     number = int(address)
@@ -155,26 +159,26 @@ def embedded(address: Address) -> tuple[IPv4Address, ...]:
     return ()
 
 
-def _kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str:
+def _find_kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str:
     return next((kind for network, kind in table if address.version == network.version and address in network), "")
 
 
 def parse_allowed(settings: Iterable[str]) -> tuple[Network, ...]:
-    """Networks from `--allow` settings: `loopback`, `private`, an address or a range; ValueError with what is wrong."""
-    found: list[Network] = []
+    """Parse `--allow` settings: `loopback`, `private`, an address or a range; ValueError says what is wrong."""
+    networks: list[Network] = []
     for setting in settings:
-        if setting.lower() in WORDS:
-            found += WORDS[setting.lower()]
+        if setting.lower() in NAMED_RANGES:
+            networks += NAMED_RANGES[setting.lower()]
             continue
         try:
             network = ip_network(setting.strip("[]"))
         except (AddressValueError, ValueError) as error:
-            hint = "a range such as 192.168.1.0/24, an address, or one of " + ", ".join(WORDS)
+            hint = "a range such as 192.168.1.0/24, an address, or one of " + ", ".join(NAMED_RANGES)
             detail = " (bits are set beyond its prefix)" if "host bits" in str(error) else ""
-            raise ValueError(f"'{setting}' is no range of addresses{detail}: write {hint}") from None
+            raise ValueError(f"'{setting}' is not a range of addresses{detail}: write {hint}") from None
         for never, kind in NEVER:
-            # A range that is larger than a forbidden one may be allowed: the forbidden part of it stays forbidden.
+            # A range larger than a forbidden one can be allowed; its forbidden part stays forbidden.
             if network.version == never.version and network[0] in never and network[-1] in never:
                 raise ValueError(f"{setting} is {kind}, which is never allowed")
-        found.append(network)
-    return tuple(found)
+        networks.append(network)
+    return tuple(networks)

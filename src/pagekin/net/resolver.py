@@ -1,8 +1,8 @@
-"""Names to addresses under the guard, for aiohttp and for sockets: what was checked is what gets connected to.
+"""Resolve names under the guard, for aiohttp and for sockets: a connection goes to the address that was checked.
 
-A name is resolved once for a connection, every answer is checked, and the connection goes to a checked address, so a
-name that means another address a moment later (DNS rebinding) gains nothing. Addresses that are written as such
-never see a resolver: the connector checks them again where the socket is made.
+A name is resolved once for each connection, every address is checked, and the connection goes to one that passed. So
+DNS rebinding, where a name changes its address after the check, has no effect. A host that is written as an address is
+not resolved; the connector checks it where the socket is made.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Names = Mapping[tuple[str, int], str]
 """Addresses by (host, port), as `parse_names` reads them; the host `*` stands for all."""
 
 _NEXT_ADDRESS = 0.25
-"""Seconds after which the next address of a name is tried, as browsers do (RFC 8305)."""
+"""Seconds after which the next address of a name is tried too, as in browsers (RFC 8305)."""
 
 
 class AddressRefusedError(OSError):
@@ -33,7 +33,7 @@ class AddressRefusedError(OSError):
 
 
 class GuardedResolver(AbstractResolver):
-    """Resolves names to those of their addresses that the guard lets through."""
+    """A resolver that returns only addresses that the guard allows."""
 
     def __init__(self, guard: Guard, names: Names | None = None) -> None:
         self._guard = guard
@@ -42,10 +42,10 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """The addresses of `host` that may be connected to; AddressRefusedError if there are others only."""
+        """Return the addresses of `host` that the guard allows; AddressRefusedError if it allows none."""
         results: list[ResolveResult] = []
         reason = ""
-        for kind, address in await self._addresses(host, port, family):
+        for kind, address in await self._look_up(host, port, family):
             refused = self._guard.check(address)
             if refused:
                 reason = reason or refused
@@ -58,10 +58,10 @@ class GuardedResolver(AbstractResolver):
             raise AddressRefusedError(f"{host}: {reason}" if reason else f"{host} has no address")
         return results
 
-    async def _addresses(
+    async def _look_up(
         self, host: str, port: int, family: socket.AddressFamily
     ) -> list[tuple[socket.AddressFamily, str]]:
-        """(family, address) pairs, from the given names or from the system."""
+        """Return (family, address) pairs from the given names or from the system."""
         name = host.rstrip(".").lower()
         given = self._names.get((name, port)) or self._names.get(("*", port))
         if given:
@@ -70,47 +70,47 @@ class GuardedResolver(AbstractResolver):
         try:
             infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
         except UnicodeError as error:  # a label that is empty or too long
-            raise socket.gaierror(socket.EAI_NONAME, f"{host} is no name of a host") from error
+            raise socket.gaierror(socket.EAI_NONAME, f"{host} is not a valid host name") from error
         pairs = [(kind, str(address[0])) for kind, _type, _proto, _name, address in infos]
         return list(dict.fromkeys(pairs))
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is open."""
 
 
 def guarded_connector(guard: Guard, names: Names | None = None, **options: Any) -> TCPConnector:
-    """An aiohttp connector that connects only where `guard` lets it; `options` are TCPConnector's own."""
+    """Return an aiohttp connector that connects only where `guard` allows; `options` go to TCPConnector."""
 
-    def checked_socket(address: tuple[Any, ...]) -> socket.socket:
+    def open_socket(address: tuple[Any, ...]) -> socket.socket:
         family, kind, protocol, _name, where = address
         if refused := guard.check(where[0]):
             raise AddressRefusedError(refused)
         return socket.socket(family, kind, protocol)
 
-    # Without a cache every connection is checked anew, and a name may move.
+    # Without a cache every connection is checked again, and a name may get another address.
     return TCPConnector(
-        resolver=GuardedResolver(guard, names), use_dns_cache=False, socket_factory=checked_socket, **options
+        resolver=GuardedResolver(guard, names), use_dns_cache=False, socket_factory=open_socket, **options
     )
 
 
 async def guarded_socket(guard: Guard, host: str, port: int, names: Names | None = None) -> socket.socket:
-    """A socket that is connected to an address of `host`, the first that takes it of those that `guard` lets through.
+    """Connect a socket to the first address of `host` that accepts, among those that `guard` allows.
 
-    OSError if there is none. Addresses are tried one after another, the next when the last has not answered for a while.
+    OSError if none does. The next address is tried when the one before has not answered for a while.
     """
     if _is_address(host):
         if refused := guard.check(host):
             raise AddressRefusedError(refused)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return await _connected(family, host, port)
-    found = await GuardedResolver(guard, names).resolve(host, port)
+        return await _connect(family, host, port)
+    addresses = await GuardedResolver(guard, names).resolve(host, port)
     tries: set[asyncio.Task[socket.socket]] = set()
     error: OSError = AddressRefusedError(f"{host} has no address")
     try:
-        for place, one in enumerate(found, 1):
-            tries.add(asyncio.create_task(_connected(one["family"], one["host"], port)))
+        for place, one in enumerate(addresses, 1):
+            tries.add(asyncio.create_task(_connect(one["family"], one["host"], port)))
             while tries:
-                patience = _NEXT_ADDRESS if place < len(found) else None
+                patience = _NEXT_ADDRESS if place < len(addresses) else None
                 done, tries = await asyncio.wait(tries, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     if (failed := each.exception()) is None:
@@ -118,7 +118,7 @@ async def guarded_socket(guard: Guard, host: str, port: int, names: Names | None
                             _close(other)
                         return each.result()
                     error = failed if isinstance(failed, OSError) else OSError(str(failed))
-                if place < len(found):
+                if place < len(addresses):
                     break
         raise error
     finally:
@@ -127,21 +127,21 @@ async def guarded_socket(guard: Guard, host: str, port: int, names: Names | None
             each.cancel()
 
 
-async def _connected(family: int, address: str, port: int) -> socket.socket:
-    """A socket that is connected to an address."""
-    made = socket.socket(family, socket.SOCK_STREAM)
+async def _connect(family: int, address: str, port: int) -> socket.socket:
+    """Connect a socket to an address."""
+    connection = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setblocking(False)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.get_running_loop().sock_connect(made, (address, port))
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await asyncio.get_running_loop().sock_connect(connection, (address, port))
     except BaseException:
-        made.close()
+        connection.close()
         raise
-    return made
+    return connection
 
 
 def _close(late: "asyncio.Task[socket.socket]") -> None:
-    """Close a connection that nobody waits for any more."""
+    """Close a connection that came too late."""
     if not late.cancelled() and late.exception() is None:
         late.result().close()
 
@@ -155,7 +155,7 @@ def _is_address(host: str) -> bool:
 
 
 def refusal(error: BaseException | None) -> str:
-    """Why the guard refused, if an error of aiohttp says that it did; else an empty string."""
+    """Return why the guard refused a connection, if that caused an error of aiohttp; else an empty string."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -166,7 +166,7 @@ def refusal(error: BaseException | None) -> str:
 
 
 def parse_names(settings: Iterable[str]) -> dict[tuple[str, int], str]:
-    """Addresses by (host, port) from `host:port:address` settings, as curl's --resolve has them."""
+    """Parse `host:port:address` settings, as curl's --resolve takes them, into addresses by (host, port)."""
     names: dict[tuple[str, int], str] = {}
     for setting in settings:
         host, _, rest = setting.partition(":")

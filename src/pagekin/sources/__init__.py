@@ -1,8 +1,8 @@
-"""Where pages come from: WARC, ARC and WACZ files, folders of HTML, the built-in demo web, live sites.
+"""Sources of pages: WARC, ARC and WACZ files, folders of HTML, the built-in demo web, live sites.
 
-`plan_units` splits sources into units of work that do not depend on the number of workers; `read_unit` streams one unit as
-`Page`, `Redirect`, `Revisit` and `Skipped` items. Nothing is dropped without a `Skipped` that says why. `crawl` visits a site and
-writes a WARC file.
+`plan_units` splits sources into units of work that do not depend on the number of workers. `read_unit` streams one unit
+as `Page`, `Redirect`, `Revisit` and `Skip` items; a `Skip` says why a record did not become a page. `crawl` visits a site
+and writes a WARC file.
 """
 
 import lazy_loader

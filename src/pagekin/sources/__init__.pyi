@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .demo import demo_directory, demo_pages
-from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skipped, SourceError
+from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import LIMIT_MEANINGS, Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
 from .robot import (
@@ -29,7 +29,7 @@ __all__ = [
     "Page",
     "Redirect",
     "Revisit",
-    "Skipped",
+    "Skip",
     "SourceError",
     "Unit",
     "clean_url",

@@ -1,4 +1,4 @@
-"""ARC files, the format before WARC: records cut out here, their HTTP headers read by warcio."""
+"""Read ARC files, the format before WARC: we find the records, warcio parses their HTTP headers."""
 
 import io
 import re
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, BinaryIO, cast
 
-from pagekin.sources.captures import Capture, capture_items, is_http_url
+from pagekin.sources.captures import Capture, is_http_url, read_capture
 from pagekin.sources.http import unix_time
-from pagekin.sources.items import Item, Page, Skipped
+from pagekin.sources.items import Item, Page, Skip
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import GZIP_MAGIC, MAX_HEADER, Opening, next_record
-from pagekin.sources.warc import READ_ERRORS, damaged
+from pagekin.sources.warc import READ_ERRORS, damage_skip
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
 _FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
@@ -23,7 +23,7 @@ _MAX_LINE = 1 << 16
 
 @cache
 def _http_parser() -> Any:
-    # Only for those who read ARC files: what it loads takes a tenth of a second.
+    # Imported only for ARC files: it takes a tenth of a second.
     from warcio.statusandheaders import StatusAndHeadersParser
 
     return StatusAndHeadersParser(["HTTP/1.0", "HTTP/1.1"], verify=False)
@@ -41,7 +41,7 @@ class _Member(io.RawIOBase):
 
     @property
     def end(self) -> int:
-        """Where the member ends in the file, or -1 while that is unknown."""
+        """The member's end in the file, or -1 while that is unknown."""
         return self._fed if self._member.eof else -1
 
     def readable(self) -> bool:
@@ -63,7 +63,7 @@ class _Member(io.RawIOBase):
 
 
 class _DamageError(Exception):
-    """A place where no record can be read on, after the record whose items are `held`."""
+    """Nothing can be read at `at`; `held` are the items of the record before it."""
 
     def __init__(self, what: str, at: int, held: list[Item], inside: range, cut: bool = False) -> None:
         super().__init__(what)
@@ -71,7 +71,7 @@ class _DamageError(Exception):
 
 
 def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
-    """The items of an ARC file."""
+    """Yield the items of an ARC file."""
     size = stream.seek(0, 2)
     position = 0
     while 0 <= position < size:
@@ -80,7 +80,7 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
         stream.seek(position)
         file = cast(BinaryIO, io.BufferedReader(member, 1 << 16)) if member else stream
         try:
-            yield from _records(file, where, position, member is not None, limits)
+            yield from _read_records(file, where, position, member is not None, limits)
             if member and member.end < 0:
                 raise _DamageError("the file ends inside this record", position, [], range(0), cut=True)
             position = member.end if member else size
@@ -89,23 +89,23 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
             damage = error
         except READ_ERRORS as error:
             damage = _DamageError(str(error), position, [], range(0))
-        search = _after_member(member, position) if member else damage.inside.start or damage.at + 1
+        search = _end_of_member(member, position) if member else damage.inside.start or damage.at + 1
         resume = next_record(stream, search, ARC)
         held = damage.held
-        # In an uncompressed file a length that is too large swallows the records after it.
+        # In an uncompressed file, a length that is too large includes the records after it.
         polluted = resume in damage.inside and any(isinstance(item, Page) for item in held)
         if not polluted:
             yield from held
         if damage.cut and (member or resume < 0):
-            if not any(isinstance(item, Skipped) and item.reason == "truncated record" for item in held):
-                yield Skipped("truncated record", where, damage.at, detail=str(damage))
+            if not any(isinstance(item, Skip) and item.reason == "truncated record" for item in held):
+                yield Skip("truncated record", where, damage.at, detail=str(damage))
         else:
-            yield damaged(where, damage.at, str(damage), resume, polluted)
+            yield damage_skip(where, damage.at, str(damage), resume, polluted)
         position = resume
 
 
-def _after_member(member: _Member, start: int) -> int:
-    """Where to look for the next record: after a member that ends, else anywhere after its start."""
+def _end_of_member(member: _Member, start: int) -> int:
+    """Return where to look for the next record: after a member that ends, or else right after its start."""
     try:
         while member.read(1 << 16):
             pass
@@ -114,8 +114,8 @@ def _after_member(member: _Member, start: int) -> int:
     return max(member.end, start + 1)
 
 
-def _records(file: BinaryIO, where: str, start: int, in_member: bool, limits: Limits) -> Iterator[Item]:
-    """The items of the records in `file`; each record's are held until the next one's line is seen."""
+def _read_records(file: BinaryIO, where: str, start: int, in_member: bool, limits: Limits) -> Iterator[Item]:
+    """Yield the items of the records in `file`; each record's are held back until the next record's line is read."""
     position, last, inside = start, start, range(0)
     held: list[Item] = []
     while line := file.readline(_MAX_LINE):
@@ -131,43 +131,43 @@ def _records(file: BinaryIO, where: str, start: int, in_member: bool, limits: Li
         length = int(match[5])
         last, inside = at, range(0) if in_member else range(position, position + length)
         position += length
-        rest = _Rest(file, length)
-        held = list(_record_items(match, rest, where, at, limits))
+        rest = _RecordRest(file, length)
+        held = list(_read_record(match, rest, where, at, limits))
         if not rest.skip():
             raise _DamageError("the file ends inside this record", at, held, inside, cut=True)
     yield from held
 
 
-class _Rest:
-    """What is left of one record."""
+class _RecordRest:
+    """The unread rest of one record."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
         self._file = file
         self.left = length
 
     def read(self, size: int) -> bytes:
-        """The next `size` bytes, fewer only where the record or the file ends."""
+        """Return the next `size` bytes, or fewer at the end of the record or the file."""
         data = self._file.read(min(size, self.left))
         self.left -= len(data)
         return data
 
     def skip(self) -> bool:
-        """Pass over the rest; whether all of it was there."""
+        """Skip the rest; return whether the file holds all of it."""
         while self.left and self.read(1 << 20):
             pass
         return self.left == 0
 
 
-def _record_items(match: re.Match[bytes], rest: _Rest, where: str, offset: int, limits: Limits) -> Iterator[Item]:
+def _read_record(match: re.Match[bytes], rest: _RecordRest, where: str, offset: int, limits: Limits) -> Iterator[Item]:
     url = match[1].decode("utf-8", "replace")
     if url.lower().startswith("filedesc:"):
-        yield Skipped("record type warcinfo", where, offset, url)
+        yield Skip("record type warcinfo", where, offset, url)
         return
     head = rest.read(MAX_HEADER)
     block = io.BytesIO(head)
     http = _http_parser().parse(block) if head[:5] == b"HTTP/" else None
     if http is None and not is_http_url(url):
-        yield Skipped("not http", where, offset, url)
+        yield Skip("not http", where, offset, url)
         return
     body = head[block.tell() :] if http is not None else head
     status = str(http.get_statuscode() or "") if http is not None else ""
@@ -175,7 +175,7 @@ def _record_items(match: re.Match[bytes], rest: _Rest, where: str, offset: int, 
     def read(size: int) -> bytes:
         return body[:size] + (rest.read(size - len(body)) if size > len(body) else b"")
 
-    yield from capture_items(
+    yield from read_capture(
         Capture(
             url, where, offset, unix_time(match[3].decode()),
             int(status) if status.isdecimal() else None,

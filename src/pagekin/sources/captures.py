@@ -1,10 +1,10 @@
-"""What one capture becomes, whatever format it was kept in."""
+"""Turn a capture into items, whatever its archive format."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pagekin.sources.http import HTML_TYPES, BodyError, decode_body, looks_like_html, media_type
-from pagekin.sources.items import Item, Page, Redirect, Skipped
+from pagekin.sources.items import Item, Page, Redirect, Skip
 from pagekin.sources.limits import Limits
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -13,70 +13,70 @@ _SCHEMES = ("http://", "https://")
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A response as an archive keeps it: its headers, and a way to read its body."""
+    """A response in an archive: its headers, and a function that reads its body."""
 
     url: str
     where: str
     offset: int
     date: int
     status: int | None
-    """None if the record holds no readable status line."""
+    """None if the record has no readable status line."""
     header: Callable[[str], str]
-    """The value of an HTTP header, or an empty string."""
+    """Returns the value of an HTTP header, or an empty string."""
     length: int
-    """Bytes of the body as the record's header promises them."""
+    """Bytes of the body, as the record's header says."""
     read: Callable[[int], bytes]
 
-    def skipped(self, reason: str, detail: str = "", html: bool = False) -> Skipped:
-        """The skip of this capture for `reason`."""
-        return Skipped(reason, self.where, self.offset, self.url, detail, html)
+    def skip(self, reason: str, detail: str = "", html: bool = False) -> Skip:
+        """Return a skip of this capture."""
+        return Skip(reason, self.where, self.offset, self.url, detail, html)
 
 
 def plain_url(value: str) -> str:
-    """A target URI without the `<...>` that some crawlers wrote around it."""
+    """Remove the `<...>` that some crawlers wrote around a target URI."""
     return value.strip().removeprefix("<").removesuffix(">")
 
 
 def is_http_url(url: str) -> bool:
-    """Whether `url` is an address of the web."""
+    """Return whether `url` is an http(s) address."""
     return url.lower().startswith(_SCHEMES)
 
 
-def capture_items(capture: Capture, limits: Limits) -> Iterator[Item]:
-    """A page, a redirect, or the reason why there is neither."""
+def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
+    """Yield a page, a redirect, or the reason why there is neither."""
     content_type = capture.header("Content-Type")
     html = capture.status == 200 and media_type(content_type) in HTML_TYPES
     if not is_http_url(capture.url):
-        yield capture.skipped("not http", html=html)
+        yield capture.skip("not http", html=html)
     elif capture.status is None:
-        yield capture.skipped("no http status")
+        yield capture.skip("no http status")
     elif capture.status in _REDIRECTS and (target := capture.header("Location")):
         yield Redirect(capture.url, target, capture.date)
-        yield capture.skipped("redirect")
+        yield capture.skip("redirect")
     elif capture.status != 200:
-        yield capture.skipped(f"status {capture.status}")
+        yield capture.skip(f"status {capture.status}")
     elif content_type and not html:
-        yield capture.skipped("not html", media_type(content_type))
+        yield capture.skip("not html", media_type(content_type))
     else:
-        yield from _page_items(capture, content_type, limits)
+        yield from _read_page(capture, content_type, limits)
 
 
-def _page_items(capture: Capture, content_type: str, limits: Limits) -> Iterator[Item]:
-    """The page of a capture whose headers promise HTML or do not tell."""
+def _read_page(capture: Capture, content_type: str, limits: Limits) -> Iterator[Item]:
+    """Yield the page of a capture whose headers say HTML or nothing."""
     html = bool(content_type)
     # One byte more than the limit tells a cut page from one that just fits.
     most = limits.page_bytes + 1
     raw = capture.read(most) if capture.length else b""
     if len(raw) < min(capture.length, most):
-        yield capture.skipped("truncated record", f"{len(raw):,} of {capture.length:,} bytes; what came is kept")
+        yield capture.skip("truncated record", f"{len(raw):,} of {capture.length:,} bytes; these are kept")
     try:
         body, cut = decode_body(raw, capture.header("Transfer-Encoding"), capture.header("Content-Encoding"), limits)
     except BodyError as error:
-        yield capture.skipped(error.reason, str(error), html)
+        yield capture.skip(error.reason, str(error), html)
         return
     if not body or body.isspace():
-        yield capture.skipped("empty page", html=html)
+        yield capture.skip("empty page", html=html)
     elif not content_type and not looks_like_html(body):
-        yield capture.skipped("not html", "no content type")
+        yield capture.skip("not html", "no content type")
     else:
         yield Page(capture.url, body, content_type, capture.date, cut or len(raw) < capture.length)

@@ -1,4 +1,4 @@
-"""A folder of HTML files as the document root of a site."""
+"""Read a folder of HTML files as the document root of a site."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from pagekin.sources.items import Item, Page, Redirect, Skipped
+from pagekin.sources.items import Item, Page, Redirect, Skip
 from pagekin.sources.limits import Limits
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml", ".shtml", ".xht")
@@ -14,45 +14,44 @@ _INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 
 def list_folder(root: Path) -> list[str]:
-    """What lies below `root`, as sorted paths relative to it: files, and folders that are not entered."""
-    found: list[str] = []
+    """List what lies below `root` as sorted relative paths: files, and folders that are not entered."""
+    paths: list[str] = []
 
-    def unreadable(error: OSError) -> None:
-        found.append(Path(error.filename).relative_to(root).as_posix())
+    def add_unreadable(error: OSError) -> None:
+        paths.append(Path(error.filename).relative_to(root).as_posix())
 
-    for folder, names, files in os.walk(root, onerror=unreadable):
-        found += (Path(folder, name).relative_to(root).as_posix() for name in files)
-        found += (Path(folder, n).relative_to(root).as_posix() for n in names if Path(folder, n).is_symlink())
-    if found == ["."]:
+    for folder, names, files in os.walk(root, onerror=add_unreadable):
+        paths += (Path(folder, name).relative_to(root).as_posix() for name in files)
+        paths += (Path(folder, n).relative_to(root).as_posix() for n in names if Path(folder, n).is_symlink())
+    if paths == ["."]:
         raise PermissionError(13, "Permission denied", str(root))
-    return sorted(found)
+    return sorted(paths)
 
 
 def file_url(base_url: str, relative: str) -> str:
-    """The URL of a file below the document root."""
-    # Only what would change the address's meaning is escaped; the URL parser escapes the rest by its own
-    # rules.
+    """Return the URL of a file below the document root."""
+    # Escape only what would change the meaning of the address; the URL parser escapes the rest by its own rules.
     return base_url + quote(os.fsencode(relative), safe="/!$&'()*+,;=:@~-._[]|^ \"<>`{}")
 
 
 def read_folder(root: Path, files: list[str], base_url: str, limits: Limits) -> Iterator[Item]:
-    """The items of `files`, relative to `root`, whose root has the address `base_url` (ending in a slash)."""
+    """Yield the items of `files`, relative to `root`, whose address is `base_url` (ending in a slash)."""
     real_root = root.resolve()
     for relative in files:
         path = root / relative
         url = file_url(base_url, relative)
         try:
-            if reason := _why_not(path, real_root):
-                yield Skipped(reason, str(path), url=url, detail=path.suffix if reason == "not html" else "")
+            if reason := _skip_reason(path, real_root):
+                yield Skip(reason, str(path), url=url, detail=path.suffix if reason == "not html" else "")
                 continue
             with path.open("rb") as file:
                 html = file.read(limits.page_bytes + 1)
         except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError
             detail = error.strerror if isinstance(error, OSError) else None
-            yield Skipped("unreadable file", str(path), url=url, detail=detail or "a loop of links")
+            yield Skip("unreadable file", str(path), url=url, detail=detail or "a loop of links")
             continue
         if not html.strip():
-            yield Skipped("empty page", str(path), url=url, html=True)
+            yield Skip("empty page", str(path), url=url, html=True)
             continue
         yield Page(url, html[: limits.page_bytes], "", 0, len(html) > limits.page_bytes)
         if _is_index(path):
@@ -61,21 +60,21 @@ def read_folder(root: Path, files: list[str], base_url: str, limits: Limits) -> 
             yield Redirect(file_url(base_url, f"{folder}/" if folder else ""), url)
 
 
-def _why_not(path: Path, real_root: Path) -> str:
-    """Why the file at `path` is not read, or an empty string."""
+def _skip_reason(path: Path, real_root: Path) -> str:
+    """Return why the file at `path` is not read, or an empty string."""
     if path.is_symlink() and not path.resolve().is_relative_to(real_root):
         return "link out of the folder"
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        # Followed, a link would give each page a second address; any other folder here could not be opened.
+        # A link that is followed would give each page a second address; other folders here could not be opened.
         return "link to a folder" if path.is_symlink() else "unreadable folder"
     if not path.name.lower().endswith(HTML_ENDINGS):
         return "not html"
-    return "" if stat.S_ISREG(mode) else "not a file"  # opening a pipe would wait for ever
+    return "" if stat.S_ISREG(mode) else "not a file"  # opening a pipe would block
 
 
 def _is_index(path: Path) -> bool:
-    """Whether `path` is the page that a server would show for its folder."""
+    """Return whether `path` is the page that a server would show for its folder."""
     name = path.name.lower()
     if name not in _INDEX_NAMES:
         return False

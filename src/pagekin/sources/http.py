@@ -1,4 +1,4 @@
-"""HTTP bodies as archives hold them: transfer and content encodings undone, within limits."""
+"""Decode HTTP bodies as archives hold them: transfer and content encodings, within limits."""
 
 import re
 import zlib
@@ -23,7 +23,7 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.w
 
 
 class BodyError(Exception):
-    """A body that cannot be decoded; `reason` is the reason of skipping."""
+    """A body cannot be decoded; `reason` is the reason of the skip."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -32,19 +32,19 @@ class BodyError(Exception):
 
 @lru_cache(maxsize=1 << 8)
 def media_type(content_type: str) -> str:
-    """The type of a Content-Type header without its parameters, in lower case."""
+    """Return the type of a Content-Type header without its parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def looks_like_html(body: bytes) -> bool:
-    """Whether a body without a Content-Type is HTML: a small subset of the WHATWG sniffing rules."""
+    """Return whether a body without a Content-Type is HTML, by a small subset of the WHATWG sniffing rules."""
     head = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n\f").lower()
     return head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<!--"))
 
 
 @lru_cache(maxsize=1 << 10)
 def unix_time(stamp: str) -> int:
-    """Seconds since 1970 of a WARC date (ISO 8601, also a year alone) or an ARC date (digits), else 0."""
+    """Parse a WARC date (ISO 8601, also a year alone) or an ARC date (digits); return seconds since 1970, or 0."""
     stamp = stamp.strip()
     if _DIGITS.fullmatch(stamp):
         digits = stamp[:14] + "00000101000000"[len(stamp) :]
@@ -61,10 +61,10 @@ def unix_time(stamp: str) -> int:
 
 
 def decode_body(raw: bytes, transfer: str, content: str, limits: Limits) -> tuple[bytes, bool]:
-    """(body, cut) of a raw payload, given its Transfer-Encoding and Content-Encoding headers.
+    """Decode a payload by its Transfer-Encoding and Content-Encoding headers; return (body, whether it was cut).
 
-    Archives often keep these headers over bodies that were decoded already, or drop them over bodies that
-    were not; a body that is not encoded as its header claims is taken for what it looks like.
+    Archives often keep these headers for bodies that are decoded already, or drop them for bodies that are not. A body
+    that is not encoded as its header says is therefore taken for what it looks like.
     """
     body, cut = raw, False
     if "chunked" in transfer.lower():
@@ -95,13 +95,13 @@ def decode_body(raw: bytes, transfer: str, content: str, limits: Limits) -> tupl
 
 
 def _looks_decoded(body: bytes) -> bool:
-    """Whether a body is text with a tag in it rather than compressed bytes."""
+    """Return whether a body is text with a tag rather than compressed bytes."""
     head = body[:1024]
     return b"<" in head and not _CONTROL.search(head)
 
 
 def _dechunk(body: bytes) -> bytes:
-    """`body` without chunk headers, or `body` itself if it has none."""
+    """Remove chunk headers; a body without them is returned as it is."""
     parts: list[bytes] = []
     position = 0
     while match := _CHUNK_SIZE.match(body, position):
@@ -121,18 +121,18 @@ def _dechunk(body: bytes) -> bytes:
     return b"".join(parts) + body[position:] if len(parts) > 1 else body
 
 
-def _allowed(size: int, limits: Limits) -> int:
-    """Bytes a body of `size` compressed bytes may become before it is refused as a bomb."""
+def _growth_limit(size: int, limits: Limits) -> int:
+    """Return how many bytes a body of `size` compressed bytes may become before it counts as a bomb."""
     return max(_FREE_GROWTH, size * limits.ratio)
 
 
-def _bomb(size: int, limits: Limits) -> BodyError:
+def _bomb_error(size: int, limits: Limits) -> BodyError:
     return BodyError("decompression bomb", f"{size:,} bytes grow more than {limits.ratio} times")
 
 
 def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
-    """Gzip (several members too), zlib or raw deflate, up to the limits."""
-    most = min(limits.page_bytes, _allowed(len(body), limits))
+    """Decompress gzip (also several members), zlib or raw deflate, up to the limits."""
+    most = min(limits.page_bytes, _growth_limit(len(body), limits))
     out: list[bytes] = []
     size, rest = 0, body
     while rest:
@@ -141,7 +141,7 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
             try:
                 piece = stream.decompress(rest, most - size + 1)
             except zlib.error as error:
-                out.append(_before_damage(rest, wbits, most - size))
+                out.append(_inflate_before_damage(rest, wbits, most - size))
                 if any(out):
                     return b"".join(out), True
                 raise BodyError("undecodable body", f"compressed body: {error}") from None
@@ -149,7 +149,7 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
             size += len(piece)
             if size > most:
                 if most < limits.page_bytes:
-                    raise _bomb(len(body), limits)
+                    raise _bomb_error(len(body), limits)
                 return b"".join(out)[:most], True
             rest = stream.unconsumed_tail
             if not rest and not stream.eof:
@@ -160,8 +160,8 @@ def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
     return b"".join(out), False
 
 
-def _before_damage(body: bytes, wbits: int, most: int) -> bytes:
-    """What a damaged stream gives before its damage: a failing zlib call gives nothing, so they are small."""
+def _inflate_before_damage(body: bytes, wbits: int, most: int) -> bytes:
+    """Decompress a damaged stream up to its damage, in small steps because a failing zlib call returns nothing."""
     stream = zlib.decompressobj(wbits)
     out = bytearray()
     for start in range(0, len(body), 256):
@@ -181,21 +181,21 @@ def _before_damage(body: bytes, wbits: int, most: int) -> bytes:
 
 
 def _undeflate(body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    """RFC 9110 means zlib by `deflate`; many servers sent raw deflate."""
+    """Decompress `deflate`: RFC 9110 means zlib by it, but many servers sent raw deflate."""
     zlib_header = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
     return _inflate(body, 15 if zlib_header else -15, limits)
 
 
-def _bounded(pieces: Iterator[bytes], packed: int, limits: Limits) -> tuple[bytes, bool]:
-    """(body, cut) of decompressed pieces; a bomb is refused before it fills the memory, damage cuts."""
-    most = min(limits.page_bytes, _allowed(packed, limits))
+def _join_pieces(pieces: Iterator[bytes], packed: int, limits: Limits) -> tuple[bytes, bool]:
+    """Join decompressed pieces; return (body, whether it was cut). A bomb is refused before it fills the memory."""
+    most = min(limits.page_bytes, _growth_limit(packed, limits))
     out = bytearray()
     try:
         for piece in pieces:
             out += piece
             if len(out) > most:
                 if most < limits.page_bytes:
-                    raise _bomb(packed, limits)
+                    raise _bomb_error(packed, limits)
                 return bytes(out[:most]), True
     except (brotli.error, zstandard.ZstdError, EOFError) as error:
         if out:
@@ -208,7 +208,7 @@ def _unbrotli(body: bytes, limits: Limits) -> tuple[bytes, bool]:
     def pieces() -> Iterator[bytes]:
         stream = brotli.Decompressor()
         for start in range(0, len(body), _STEP):
-            # output_buffer_limit bounds one call's output; the rest stays inside and is asked for again.
+            # output_buffer_limit bounds the output of one call; further calls return the rest.
             yield stream.process(body[start : start + _STEP], output_buffer_limit=_FREE_GROWTH)
             while not stream.is_finished() and not stream.can_accept_more_data():
                 yield stream.process(b"", output_buffer_limit=_FREE_GROWTH)
@@ -216,7 +216,7 @@ def _unbrotli(body: bytes, limits: Limits) -> tuple[bytes, bool]:
                 return
         raise EOFError("it ends early")
 
-    return _bounded(pieces(), len(body), limits)
+    return _join_pieces(pieces(), len(body), limits)
 
 
 def _unzstd(body: bytes, limits: Limits) -> tuple[bytes, bool]:
@@ -227,4 +227,4 @@ def _unzstd(body: bytes, limits: Limits) -> tuple[bytes, bool]:
             while piece := stream.read(_FREE_GROWTH):
                 yield piece
 
-    return _bounded(pieces(), len(body), limits)
+    return _join_pieces(pieces(), len(body), limits)

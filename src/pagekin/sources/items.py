@@ -1,26 +1,26 @@
-"""What a source yields."""
+"""The items that a source yields."""
 
 from dataclasses import dataclass
 
 DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body"})
-"""Reasons of skipping that mean the input is broken: `--strict` refuses them."""
+"""Reasons for a skip that mean the input is broken: `--strict` refuses them."""
 
 
 class SourceError(Exception):
-    """A source that cannot be read at all; the message says what to do."""
+    """A source cannot be read at all; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One captured HTML page with status 200, its body free of transfer and content encodings."""
+    """A captured HTML page with status 200; its body is decompressed."""
 
     url: str
     html: bytes
     content_type: str = ""
     date: int = 0
-    """Seconds since 1970 of the capture; 0 where the source does not tell."""
+    """The time of the capture in seconds since 1970; 0 if unknown."""
     cut: bool = False
-    """The body's end is missing: it was over the limit, or its record or compression ends early."""
+    """The end of the body is missing: it was over the limit, or its record or compression ends early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Revisit:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A record that did not become a page, and why."""
+class Skip:
+    """A record that did not become a page, and the reason."""
 
     reason: str
     where: str = ""
@@ -51,12 +51,14 @@ class Skipped:
     url: str = ""
     detail: str = ""
     html: bool = False
-    """It was an HTML record with status 200: pages and these together are the source's HTML records."""
+    """The record was HTML with status 200. These and the pages are all HTML records of the source."""
 
     def __str__(self) -> str:
         place = f"{self.where} at byte {self.offset:,}" if self.offset >= 0 else self.where
         text = ": ".join(part for part in (place, self.url, self.reason, self.detail) if part)
-        return text.encode("utf-8", "backslashreplace").decode()  # file names may hold bytes that no terminal takes
+        return text.encode(
+            "utf-8", "backslashreplace"
+        ).decode()  # file names may hold bytes that a terminal cannot print
 
 
-Item = Page | Redirect | Revisit | Skipped
+Item = Page | Redirect | Revisit | Skip

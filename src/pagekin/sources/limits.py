@@ -1,4 +1,4 @@
-"""How much of one page Pagekin is willing to read: all limits and their defaults in one table."""
+"""The limits for reading one page, and their defaults."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits per page. A page over one is cut there (or skipped, for `ratio`), and counted."""
+    """Limits for one page. A page over a limit is cut there (or skipped, for `ratio`) and counted."""
 
     page_bytes: int = 16 << 20
     ratio: int = 200
@@ -26,7 +26,7 @@ LIMIT_MEANINGS: dict[str, str] = {
     "url_bytes": "bytes of a link's address; a longer one is dropped",
     "word_bytes": "bytes of a word in UTF-8; a longer one is cut",
 }
-"""Every limit's meaning, for `--help`, the documentation and error messages."""
+"""The meaning of each limit, for `--help`, the documentation and error messages."""
 
 _LEAST = {
     "page_bytes": 1_000,
@@ -47,7 +47,7 @@ _MOST = {
 
 
 def parse_limits(settings: Iterable[str]) -> Limits:
-    """Limits from `name=number` settings; ValueError with what is allowed."""
+    """Parse `name=number` settings; ValueError says what is allowed."""
     changed: dict[str, int] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

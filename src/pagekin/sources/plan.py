@@ -1,7 +1,6 @@
-"""Sources split into units of work.
+"""Split sources into units of work.
 
-Units depend on the input alone, never on the number of workers, so that any number of them gives the same
-result.
+Units depend only on the input, not on the number of workers, so that any number of workers gives the same result.
 """
 
 import re
@@ -19,7 +18,7 @@ from pagekin.sources.wacz import list_wacz, read_wacz
 from pagekin.sources.warc import read_warc
 
 UNIT_BYTES = 6 << 20
-"""Bytes of an archive file per unit: small enough to keep workers evenly busy and their memory low."""
+"""Bytes of an archive file per unit: few enough to keep all workers busy and their memory low."""
 UNIT_FILES = 1_000
 DEMO = "demo"
 
@@ -29,7 +28,7 @@ _ARC_NAME = re.compile(r"\.arc(\.gz)?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of one source."""
+    """A part of one source."""
 
     kind: str
     path: str
@@ -41,7 +40,7 @@ class Unit:
 
     @property
     def weight(self) -> int:
-        """About how much work it is, for the progress bar: bytes of the source."""
+        """The approximate amount of work in bytes of the source, for the progress bar."""
         return max(1, self.end - self.start)
 
     @property
@@ -52,7 +51,7 @@ class Unit:
 
 
 def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: str = "") -> list[Unit]:
-    """The units of all `sources`; SourceError for one that is missing or of an unknown kind."""
+    """Split all `sources` into units; SourceError for a source that is missing or of an unknown kind."""
     sources = list(sources)
     bases = {Path(name): base for name, base in base_urls.items()}
     units: list[Unit] = []
@@ -64,9 +63,9 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
             if source == DEMO and not path.exists():
                 units.append(Unit("demo", DEMO))
             elif path.is_dir():
-                units += _folder_units(path, bases.get(path) or default_base or "http://localhost/")
+                units += _plan_folder(path, bases.get(path) or default_base or "http://localhost/")
             elif path.is_file():
-                units += _file_units(path)
+                units += _plan_file(path)
             elif path.exists():
                 raise SourceError(f"{source} is neither a file nor a folder.")
             else:
@@ -77,11 +76,11 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
 
 
 def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str) -> None:
-    """Every folder must get an address of its own, and every address must belong to a folder."""
+    """Check that every folder has an address of its own and every address belongs to a folder."""
     names = ", ".join(map(str, folders)) or "there is none"
     for path in bases:
         if path not in folders:
-            raise SourceError(f"--base-url names '{path}', which is none of the folders to read: {names}.")
+            raise SourceError(f"--base-url names '{path}', which is not one of the folders to read: {names}.")
     for base in filter(None, [default_base, *bases.values()]):
         if not base.lower().startswith(("http://", "https://")):
             raise SourceError(f"--base-url takes an address such as https://www.example.org/, not '{base}'.")
@@ -91,12 +90,12 @@ def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str)
         for folder in folders:
             if folder not in bases:
                 raise SourceError(
-                    "Several folders need an address each, so that their pages do not get mixed up: "
+                    "With several folders, each needs an address of its own: "
                     f"--base-url {folder}=https://www.example.org/ (once per folder)"
                 )
 
 
-def _folder_units(path: Path, base_url: str) -> list[Unit]:
+def _plan_folder(path: Path, base_url: str) -> list[Unit]:
     files = list_folder(path)
     if not files:
         raise SourceError(f"{path} holds no files.")
@@ -108,7 +107,7 @@ def _folder_units(path: Path, base_url: str) -> list[Unit]:
     return units
 
 
-def _file_units(path: Path) -> list[Unit]:
+def _plan_file(path: Path) -> list[Unit]:
     size = path.stat().st_size
     name = path.name
     if size == 0:
@@ -116,38 +115,41 @@ def _file_units(path: Path) -> list[Unit]:
     if _ARC_NAME.search(name):
         return [Unit("arc", str(path), 0, size)]
     if _WARC_NAME.search(name):
-        return _warc_units(path, size)
+        return _plan_warc(path, size)
     if name.lower().endswith((".wacz", ".zip")):
-        return _wacz_units(path)
+        return _plan_wacz(path)
     raise SourceError(
-        f"{path} is of no kind that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
+        f"{path} is not something that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
     )
 
 
-def _warc_units(path: Path, size: int) -> list[Unit]:
-    """Pieces of about UNIT_BYTES that begin where a record seems to; read_unit's stop tells if none does."""
+def _plan_warc(path: Path, size: int) -> list[Unit]:
+    """Cut a WARC file into units of about UNIT_BYTES that start at records.
+
+    A start is a guess from a few bytes; the offset where `read_unit` stops shows whether it was right.
+    """
     starts = [0]
     if not path.name.lower().endswith((".zst", ".lz4")):
         with path.open("rb") as stream:
             while (nominal := starts[-1] + UNIT_BYTES) < size:
-                found = next_record(stream, nominal)
-                if found < 0:
+                start = next_record(stream, nominal)
+                if start < 0:
                     break
-                starts.append(found)
-            # Records that share a gzip member have no offsets of their own: such a file cannot be divided.
+                starts.append(start)
+            # Records that share a gzip member have no offsets of their own: such a file is one unit.
             if not all(stands_alone(stream, start, size) for start in starts):
                 starts = [0]
     ends = [*starts[1:], size]
     return [Unit("warc", str(path), start, end) for start, end in zip(starts, ends, strict=True)]
 
 
-def _wacz_units(path: Path) -> list[Unit]:
+def _plan_wacz(path: Path) -> list[Unit]:
     members = list_wacz(path, _WARC_NAME)
     return [Unit("wacz", str(path), 0, member.file_size, member.filename) for member in members]
 
 
 def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
-    """The items of one unit; of a WARC file's, the last is an int: the offset where reading stopped."""
+    """Yield the items of a unit; for a WARC file, the last item is the offset where reading stopped."""
     path = Path(unit.path)
     match unit.kind:
         case "demo":

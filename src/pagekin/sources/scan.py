@@ -1,4 +1,4 @@
-"""Where records begin and end inside an archive file, however damaged it is around them."""
+"""Find where records begin and end in an archive file, even between damaged parts."""
 
 import re
 import zlib
@@ -19,7 +19,7 @@ _NEXT_WARC = re.compile(rb"\s*WARC/")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a format's records begin: in a gzip member's first bytes, and on a line of an uncompressed file."""
+    """Patterns for the start of a record: the first bytes of a gzip member, and a line of an uncompressed file."""
 
     member: re.Pattern[bytes]
     line: re.Pattern[bytes]
@@ -32,9 +32,10 @@ WARC = Opening(
 
 
 def next_record(stream: BinaryIO, start: int, opening: Opening = WARC) -> int:
-    """Offset of the first record at or after `start`, or -1: a gzip member that opens one, or its first line.
+    """Return the offset of the first record at or after `start`, or -1.
 
-    A file that begins as neither (its first bytes are damaged) is searched for both.
+    A record starts with a gzip member or, in an uncompressed file, with its first line. A file whose first bytes are
+    damaged is searched for both.
     """
     stream.seek(0)
     head = stream.read(4096)
@@ -45,33 +46,33 @@ def next_record(stream: BinaryIO, start: int, opening: Opening = WARC) -> int:
     while block := stream.read(_BLOCK):
         data = overlap + block
         base = position - len(overlap)
-        found = [
-            -1 if plain else _member_start(stream, data, base, opening),
-            -1 if gzipped else _line_start(data, base, start, opening),
+        offsets = [
+            -1 if plain else _find_member(stream, data, base, opening),
+            -1 if gzipped else _find_line(data, base, start, opening),
         ]
-        if any(at >= 0 for at in found):
-            return min(at for at in found if at >= 0)
+        if any(at >= 0 for at in offsets):
+            return min(at for at in offsets if at >= 0)
         position += len(block)
         overlap = data[-2:] if gzipped else data[-_LINE_OVERLAP:]
         stream.seek(position)
     return -1
 
 
-def _member_start(stream: BinaryIO, data: bytes, base: int, opening: Opening) -> int:
-    found = data.find(GZIP_MAGIC)
-    while found >= 0:
-        stream.seek(base + found)
+def _find_member(stream: BinaryIO, data: bytes, base: int, opening: Opening) -> int:
+    at = data.find(GZIP_MAGIC)
+    while at >= 0:
+        stream.seek(base + at)
         try:
             head = zlib.decompressobj(31).decompress(stream.read(4096), 512)
         except zlib.error:
             head = b""
         if opening.member.match(head):
-            return base + found
-        found = data.find(GZIP_MAGIC, found + 1)
+            return base + at
+        at = data.find(GZIP_MAGIC, at + 1)
     return -1
 
 
-def _line_start(data: bytes, base: int, start: int, opening: Opening) -> int:
+def _find_line(data: bytes, base: int, start: int, opening: Opening) -> int:
     for match in opening.line.finditer(data):
         at = match.start()
         if base + at == start or data[at - 1 : at] == b"\n":
@@ -81,11 +82,11 @@ def _line_start(data: bytes, base: int, start: int, opening: Opening) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where a WARC record ends, and what is wrong with it: a fault, or nothing.
+    """The end of a WARC record, and its fault if it has one.
 
-    "cut": the file ends inside it. "length": its Content-Length is wrong; "long": that reaches beyond its
-    gzip member. "shared": its gzip member holds other records too, which have no offsets. "unknown": no
-    record can be read there.
+    "cut": the file ends inside the record. "length": its Content-Length is wrong. "long": its Content-Length reaches
+    beyond its gzip member. "shared": its gzip member holds other records too, which have no offsets. "unknown": there is
+    no readable record.
     """
 
     end: int
@@ -93,7 +94,7 @@ class Extent:
 
 
 def record_extent(stream: BinaryIO, start: int, size: int) -> Extent:
-    """The extent of the WARC record at `start` of a file of `size` bytes."""
+    """Return the extent of the WARC record at `start` in a file of `size` bytes."""
     stream.seek(start)
     magic = stream.read(3)
     stream.seek(start)
@@ -102,7 +103,7 @@ def record_extent(stream: BinaryIO, start: int, size: int) -> Extent:
     head = stream.read(MAX_HEADER)
     if not _NEXT_WARC.match(head):
         return Extent(start, "unknown")
-    needed = _needed(head)
+    needed = _record_length(head)
     if needed < 0 or start + needed > size:
         return Extent(size, "cut")
     stream.seek(start + needed)
@@ -112,8 +113,8 @@ def record_extent(stream: BinaryIO, start: int, size: int) -> Extent:
     return Extent(start + needed + blank, "" if whole else "length")
 
 
-def _needed(head: bytes) -> int:
-    """Bytes of the record that opens `head`, header included, or -1 if its header does not tell."""
+def _record_length(head: bytes) -> int:
+    """Return the length of the record at the start of `head`, header included, or -1 if its header does not say."""
     end = _HEADER_END.search(head)
     length = _CONTENT_LENGTH.search(head, 0, end.end()) if end else None
     return end.end() + int(length[1]) if end and length else -1
@@ -125,7 +126,7 @@ def _member_extent(stream: BinaryIO, start: int) -> Extent:
     for piece, compressed in member_pieces(stream):
         if needed < 0 and len(head) < MAX_HEADER:
             head += piece
-            needed = _needed(head)
+            needed = _record_length(head)
             after = head[needed:][:64] if needed >= 0 else b""
         elif len(after) < 64:
             after += piece[max(0, needed - total) :][:64]
@@ -148,10 +149,10 @@ DAMAGED = -2
 
 
 def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """(bytes, end) of the gzip member at the stream's position.
+    """Decompress the gzip member at the stream's position; yield (bytes, end) pairs.
 
-    `end` is the member's compressed length with the last piece, -1 before it and where the file ends inside
-    the member, and DAMAGED where it cannot be decompressed.
+    `end` is the member's compressed length with the last piece and -1 with earlier ones. If the file ends inside the
+    member it stays -1; if the member cannot be decompressed it is DAMAGED.
     """
     member = zlib.decompressobj(31)
     fed = 0
@@ -171,12 +172,12 @@ def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
 
 
 def stands_alone(stream: BinaryIO, start: int, size: int) -> bool:
-    """Whether the record at `start` shares its gzip member with no other."""
+    """Return whether the record at `start` has a gzip member of its own, or none."""
     return record_extent(stream, start, size).fault != "shared"
 
 
 def has_bare_newlines(stream: BinaryIO, start: int) -> bool:
-    """Whether the WARC record at `start` ends its header lines with a newline alone, against the standard."""
+    """Return whether the WARC record at `start` ends its header lines with a bare newline, against the standard."""
     stream.seek(start)
     head = stream.read(4096)
     if head[:3] == GZIP_MAGIC:

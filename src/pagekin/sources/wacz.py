@@ -1,4 +1,4 @@
-"""WACZ files: a zip file with WARC files in it, each to be read like a file of its own."""
+"""Read WACZ files: zip files that hold WARC files."""
 
 import io
 import re
@@ -12,13 +12,13 @@ from typing import BinaryIO, cast
 
 from pagekin.sources.items import Item, SourceError
 from pagekin.sources.limits import Limits
-from pagekin.sources.warc import READ_ERRORS, damaged, read_warc
+from pagekin.sources.warc import READ_ERRORS, damage_skip, read_warc
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # its last fields: the lengths of the name and of the extra field
 
 
 class _Window(io.RawIOBase):
-    """A range of a file as a file."""
+    """A range of a file, readable like a file."""
 
     def __init__(self, file: BinaryIO, start: int, size: int) -> None:
         self._file, self._start, self._size = file, start, size
@@ -45,7 +45,7 @@ class _Window(io.RawIOBase):
 
 
 def list_wacz(path: Path, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
-    """The WARC files in the zip file at `path`, sorted by name."""
+    """List the WARC files in the zip file at `path`, sorted by name."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [m for m in archive.infolist() if is_warc.search(m.filename) and not m.is_dir()]
@@ -59,16 +59,16 @@ def list_wacz(path: Path, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
 
 
 def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Item]:
-    """The items of the WARC file `name` in the zip file at `path`."""
+    """Yield the items of the WARC file `name` in the zip file at `path`."""
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         info = archive.getinfo(name)
         if info.compress_type == zipfile.ZIP_STORED:
-            # As the format asks for. Read in place: no checksum of the whole stands before the records.
+            # As the format requires. Reading in place needs no check of the whole file first.
             file.seek(info.header_offset)
             extra = sum(_LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size)))
             start = info.header_offset + _LOCAL_HEADER.size + extra
             window = io.BufferedReader(_Window(file, start, info.file_size), 1 << 16)
-            yield from _items(cast(BinaryIO, window), where, info.file_size, limits)
+            yield from _read_items(cast(BinaryIO, window), where, info.file_size, limits)
             return
         with tempfile.TemporaryFile() as copy:
             failure = ""
@@ -78,12 +78,12 @@ def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Ite
             except (*READ_ERRORS, NotImplementedError) as error:
                 failure = f"the zip file is damaged: {error}"
             size = copy.tell()
-            yield from _items(copy, where, size, limits)
+            yield from _read_items(copy, where, size, limits)
             if failure:
-                yield damaged(where, size, failure, -1)
+                yield damage_skip(where, size, failure, -1)
 
 
-def _items(stream: BinaryIO, where: str, size: int, limits: Limits) -> Iterator[Item]:
+def _read_items(stream: BinaryIO, where: str, size: int, limits: Limits) -> Iterator[Item]:
     for item in read_warc(stream, where, 0, size, limits):
         if not isinstance(item, int):
             yield item

@@ -1,9 +1,8 @@
-"""WARC files: records to items, damage found and stepped over.
+"""Read WARC files, and step over damaged records.
 
-fastwarc does the reading. Three things it leaves to us: a file that ends inside a record ends quietly; a
-damaged record ends the iteration, so reading resumes at the next record that can be found; and a
-Content-Length that is too large swallows the records after it. So a record's items are held back until the
-next record has followed it.
+fastwarc does the reading. It leaves three things to us. A file that ends inside a record ends without an error. A
+damaged record ends the iteration, so we resume at the next record that can be found. A Content-Length that is too large
+includes the records after it, so a record's items are held back until the next record has been read.
 """
 
 import zipfile
@@ -13,9 +12,9 @@ from typing import BinaryIO
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from pagekin.sources.captures import Capture, capture_items, is_http_url, plain_url
+from pagekin.sources.captures import Capture, is_http_url, plain_url, read_capture
 from pagekin.sources.http import unix_time
-from pagekin.sources.items import Item, Page, Revisit, Skipped
+from pagekin.sources.items import Item, Page, Revisit, Skip
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import (
     GZIP_MAGIC,
@@ -31,16 +30,16 @@ READ_ERRORS = (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile)
 
 
 def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits) -> Iterator[Item | int]:
-    """The items of the records that begin in [start, end) of a WARC file, then where reading stopped.
+    """Yield the items of the records that begin in [start, end) of a WARC file, then the offset where reading stopped.
 
-    That offset (an int) is the first record's at or after `end`, or the file's size: the caller compares it
-    with where the next unit began.
+    That offset (an int) belongs to the first record at or after `end`, or is the file's size. The caller compares it with
+    the start of the next unit.
     """
     size = stream.seek(0, 2)
     last_unit = end >= size
     position = start
     while position < end:
-        # Only where it is needed: quirks mode steps over garbage without a word.
+        # Only where it is needed: quirks mode skips garbage without an error.
         bare_newlines = has_bare_newlines(stream, position)
         stream.seek(position)
         last, held, failure, reading = -1, list[Item](), "", False
@@ -50,25 +49,24 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
             ):
                 yield from held
                 held = []
-                # Offsets inside a gzip member of several records are not to be trusted, but such a file is
-                # one unit.
+                # Offsets inside a gzip member of several records are unreliable, but such a file is one unit.
                 if record.stream_pos >= end and not last_unit:
                     yield record.stream_pos
                     return
                 last, reading = record.stream_pos, True
-                held = list(record_items(record, where, limits))
+                held = list(read_record(record, where, limits))
                 reading = False
         except READ_ERRORS as error:
             failure = str(error)
         extent = record_extent(stream, last, size) if 0 <= last < size else Extent(size, "unknown")
         if failure:
-            at, resume = _after_failure(stream, position, last, extent, reading)
+            at, resume = _locate_failure(stream, position, last, extent, reading)
             if at >= end and not last_unit:  # the next unit begins with the damage and reports it
                 yield from held
                 yield at
                 return
         else:
-            at, resume = _after_end(stream, position, last, extent, size)
+            at, resume = _locate_cut(stream, position, last, extent, size)
         polluted = _is_polluted(held, extent, resume)
         if not polluted:
             yield from held
@@ -76,9 +74,9 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
             detail = failure or "its length is wrong"
             if last < 0 and position == 0 and resume < 0:
                 detail = "not a WARC file: no record could be read"
-            yield damaged(where, at, detail, resume, polluted)
-        elif at >= 0 and not any(isinstance(i, Skipped) and i.reason == "truncated record" for i in held):
-            yield Skipped("truncated record", where, at, detail="the file ends inside this record")
+            yield damage_skip(where, at, detail, resume, polluted)
+        elif at >= 0 and not any(isinstance(i, Skip) and i.reason == "truncated record" for i in held):
+            yield Skip("truncated record", where, at, detail="the file ends inside this record")
         if resume < 0:
             yield size
             return
@@ -86,14 +84,14 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
     yield position
 
 
-def damaged(where: str, at: int, what: str, resume: int, html: bool = False) -> Skipped:
-    """The report of damage at byte `at`, after which reading resumes at byte `resume` (or not: -1)."""
-    after = f"resumed at byte {resume:,}" if resume >= 0 else "nothing readable after it"
-    return Skipped("damaged record", where, at, detail=f"{what}; {after}", html=html)
+def damage_skip(where: str, at: int, what: str, resume: int, html: bool = False) -> Skip:
+    """Return a skip for damage at byte `at`; reading resumes at byte `resume`, or not at all if that is -1."""
+    after = f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
+    return Skip("damaged record", where, at, detail=f"{what}; {after}", html=html)
 
 
-def _after_failure(stream: BinaryIO, position: int, last: int, extent: Extent, reading: bool) -> tuple[int, int]:
-    """(where the damage is, where to resume or -1) after fastwarc gave up."""
+def _locate_failure(stream: BinaryIO, position: int, last: int, extent: Extent, reading: bool) -> tuple[int, int]:
+    """Return (offset of the damage, offset to resume at or -1) after an error of fastwarc."""
     if last < 0:
         return position, next_record(stream, position + 1)
     if reading or extent.fault in ("unknown", "shared", "cut"):
@@ -105,8 +103,8 @@ def _after_failure(stream: BinaryIO, position: int, last: int, extent: Extent, r
     return extent.end, next_record(stream, extent.end + 1)
 
 
-def _after_end(stream: BinaryIO, position: int, last: int, extent: Extent, size: int) -> tuple[int, int]:
-    """(where a cut record begins or -1, where to resume or -1) after a quiet end."""
+def _locate_cut(stream: BinaryIO, position: int, last: int, extent: Extent, size: int) -> tuple[int, int]:
+    """Return (offset of a cut record or -1, offset to resume at or -1) after an end without an error."""
     if last < 0:
         return (position if _has_content(stream, position) else -1), -1
     stream.seek(last if last < size else position)
@@ -123,9 +121,9 @@ def _after_end(stream: BinaryIO, position: int, last: int, extent: Extent, size:
 
 
 def _is_polluted(held: list[Item], extent: Extent, resume: int) -> bool:
-    """Whether the held page swallowed the records after it, because its Content-Length is too large."""
-    swallowed = extent.fault == "long" or (extent.fault in ("length", "cut") and resume < extent.end)
-    return resume >= 0 and swallowed and any(isinstance(item, Page) for item in held)
+    """Return whether the held page includes the records after it, because its Content-Length is too large."""
+    too_long = extent.fault == "long" or (extent.fault in ("length", "cut") and resume < extent.end)
+    return resume >= 0 and too_long and any(isinstance(item, Page) for item in held)
 
 
 def _has_content(stream: BinaryIO, start: int) -> bool:
@@ -134,7 +132,7 @@ def _has_content(stream: BinaryIO, start: int) -> bool:
 
 
 def _ends_whole(stream: BinaryIO, start: int) -> bool:
-    """Whether the gzip members from `start` on end before the file does; True for other compressions."""
+    """Return whether the last gzip member from `start` on is whole; True for other compressions."""
     while True:
         stream.seek(start)
         if stream.read(3) != GZIP_MAGIC:
@@ -146,21 +144,21 @@ def _ends_whole(stream: BinaryIO, start: int) -> bool:
         start += end
 
 
-def record_items(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item]:
-    """What one record becomes: a page, a redirect, a revisit, or a skip with its reason."""
+def read_record(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item]:
+    """Yield the items of one record: a page, a redirect, a revisit, or a skip with its reason."""
     kind = record.record_type
     headers = record.headers
     if not (headers.get("Content-Length") or "").strip().isdecimal():
-        # Every record has one. fastwarc takes it for 0, and a damaged header for the end of the record.
+        # Every record has one. fastwarc reads a missing one as 0, and a damaged header as the end of the record.
         raise ValueError("a header without a Content-Length")
     url = plain_url(headers.get("WARC-Target-URI") or "")
     offset = record.stream_pos
     date = unix_time(headers.get("WARC-Date") or "")
     if kind == WarcRecordType.revisit and is_http_url(url):
         yield Revisit(url, plain_url(headers.get("WARC-Refers-To-Target-URI") or "") or url, date)
-        yield Skipped("revisit", where, offset, url)
+        yield Skip("revisit", where, offset, url)
     elif kind == WarcRecordType.resource:
-        yield from capture_items(
+        yield from read_capture(
             Capture(
                 url, where, offset, date, 200,
                 lambda name: (headers.get(name) or "") if name == "Content-Type" else "",
@@ -171,12 +169,12 @@ def record_items(record: WarcRecord, where: str, limits: Limits) -> Iterator[Ite
     elif kind == WarcRecordType.response:
         if not record.is_http:
             reason = "no http response" if is_http_url(url) else "not http"
-            yield Skipped(reason, where, offset, url)
+            yield Skip(reason, where, offset, url)
             return
-        # Old servers ended header lines with a bare newline: quirks mode reads those too.
+        # Old servers ended header lines with a bare newline; quirks mode reads those too.
         record.parse_http(quirks_mode=True, max_header_len=MAX_HEADER)
         http = record.http_headers
-        yield from capture_items(
+        yield from read_capture(
             Capture(
                 url, where, offset, date, http.status_code if http is not None else None,
                 lambda name: (http.get(name) or "") if http is not None else "",
@@ -185,6 +183,6 @@ def record_items(record: WarcRecord, where: str, limits: Limits) -> Iterator[Ite
             limits,
         )  # fmt: skip
     elif kind == WarcRecordType.revisit:
-        yield Skipped("not http", where, offset, url)
+        yield Skip("not http", where, offset, url)
     else:
-        yield Skipped(f"record type {kind}", where, offset, url)
+        yield Skip(f"record type {kind}", where, offset, url)

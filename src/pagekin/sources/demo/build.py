@@ -1,17 +1,17 @@
-"""All pages of the demo web in order."""
+"""Generate all pages of the demo web."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagekin.sources.demo.extras import MIRRORED, attic_pages, links_pages, mirror_pages, people_pages
+from pagekin.sources.demo.extras import MIRRORED_SITE, attic_pages, links_pages, mirror_pages, people_pages
 from pagekin.sources.demo.facts import FactError, Facts
 from pagekin.sources.demo.links import LinkMap
-from pagekin.sources.demo.sites import Made, site_pages
+from pagekin.sources.demo.sites import DemoPage, site_pages
 
 
-def build_pages(facts: Facts) -> Iterator[Made]:
-    """Every page once: the sites in order of their keys, then the smaller corners."""
+def build_pages(facts: Facts) -> Iterator[DemoPage]:
+    """Generate every page once: the sites in order of their keys, then the smaller parts."""
     links = LinkMap(facts)
     seen: set[str] = set()
     for page in _all_pages(facts, links):
@@ -21,13 +21,13 @@ def build_pages(facts: Facts) -> Iterator[Made]:
         yield page
 
 
-def _all_pages(facts: Facts, links: LinkMap) -> Iterator[Made]:
-    """The pages of all parts of the web."""
+def _all_pages(facts: Facts, links: LinkMap) -> Iterator[DemoPage]:
+    """Generate the pages of all parts of the web."""
     for site in facts.sites:
         prints = [item for item in facts.prints if item.page.startswith(f"{site.key}:")]
         pages = list(site_pages(site, links, prints))
         yield from pages
-        if site.key == MIRRORED:
+        if site.key == MIRRORED_SITE:
             yield from mirror_pages(pages, site.host)
     yield from people_pages(facts, links)
     yield from attic_pages(facts, links)

@@ -19,7 +19,7 @@ class FactError(ValueError):
 
 @dataclass(frozen=True)
 class FactPage:
-    """One real thing: its facts, and a short text with [[links]] in it."""
+    """A page about one real thing: facts, and a short text with [[links]]."""
 
     slug: str
     name: str
@@ -30,7 +30,7 @@ class FactPage:
 
 @dataclass(frozen=True)
 class Site:
-    """One site of the demo web, as its fact file describes it."""
+    """A site of the demo web, as its fact file describes it."""
 
     key: str
     host: str
@@ -41,11 +41,11 @@ class Site:
     pages: tuple[FactPage, ...]
 
     def topics(self) -> dict[str, list[FactPage]]:
-        """The site's pages by topic, topics in the order in which the file first names them."""
-        found: dict[str, list[FactPage]] = {}
+        """Group the site's pages by topic; topics come in the order of the file."""
+        groups: dict[str, list[FactPage]] = {}
         for page in self.pages:
-            found.setdefault(page.topic, []).append(page)
-        return found
+            groups.setdefault(page.topic, []).append(page)
+        return groups
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Person:
 
 @dataclass(frozen=True)
 class AtticPage:
-    """An old page that hardly anybody links to; `like` is the page whose directory path it shares."""
+    """An old page that hardly any page links to; `like` is the page whose directory path it shares."""
 
     slug: str
     title: str
@@ -82,7 +82,7 @@ class Print:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything the fact files say."""
+    """The contents of all fact files."""
 
     sites: tuple[Site, ...]
     people: tuple[Person, ...]
@@ -91,110 +91,112 @@ class Facts:
 
 
 def load_facts(folder: Traversable | None = None) -> Facts:
-    """Read all fact files of a folder (the package's own `facts` unless told), in order of file name."""
+    """Read all fact files of a folder (by default the package's own `facts`), in order of file name."""
     if folder is None:
         folder = resources.files(__package__).joinpath("facts")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
-    data = {name.removesuffix(".toml"): _parse(folder.joinpath(name)) for name in names}
+    data = {name.removesuffix(".toml"): _parse_file(folder.joinpath(name)) for name in names}
     return Facts(
-        sites=tuple(_site(key, table) for key, table in data.items() if key not in SPECIAL_FILES),
-        people=tuple(_person(item) for item in data.get("people", {}).get("person", [])),
-        attic=tuple(_attic_page(item) for item in data.get("attic", {}).get("page", [])),
-        prints=tuple(_print(item) for item in data.get("prints", {}).get("print", [])),
+        sites=tuple(_parse_site(key, table) for key, table in data.items() if key not in SPECIAL_FILES),
+        people=tuple(_parse_person(item) for item in data.get("people", {}).get("person", [])),
+        attic=tuple(_parse_attic_page(item) for item in data.get("attic", {}).get("page", [])),
+        prints=tuple(_parse_print(item) for item in data.get("prints", {}).get("print", [])),
     )
 
 
-def _parse(file: Traversable) -> dict[str, Any]:
-    """One TOML file, its name in the error if it does not parse."""
+def _parse_file(file: Traversable) -> dict[str, Any]:
+    """Parse a TOML file; the error names the file."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise FactError(f"{file.name}: {error}") from error
 
 
-def _get(table: Mapping[str, Any], field: str, where: str) -> str:
-    """A text field that must be there and not be empty."""
+def _get_text(table: Mapping[str, Any], field: str, where: str) -> str:
+    """Return a text field that must not be empty."""
     value = table.get(field)
     if not isinstance(value, str) or not value.strip():
         raise FactError(f"{where}: '{field}' is missing or not a text")
     return value.strip()
 
 
-def _paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs of a text, which blank lines separate, each on one line."""
+def _split_paragraphs(text: str) -> tuple[str, ...]:
+    """Split a text at blank lines into paragraphs, each on one line."""
     blocks = text.replace("\r", "").split("\n\n")
     return tuple(" ".join(block.split()) for block in blocks if block.strip())
 
 
-def _distinct(names: Iterable[str], where: str) -> None:
-    """Complain about a name that comes twice."""
+def _check_distinct(names: Iterable[str], where: str) -> None:
+    """Raise FactError if a name occurs twice."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise FactError(f"{where}: '{name}' comes twice")
+            raise FactError(f"{where}: '{name}' occurs twice")
         seen.add(name)
 
 
-def _site(key: str, data: Mapping[str, Any]) -> Site:
-    """A site from the contents of its file."""
+def _parse_site(key: str, data: Mapping[str, Any]) -> Site:
+    """Make a site of the contents of its file."""
     where = f"{key}.toml"
     head = data.get("site", {})
-    if _get(head, "key", where) != key:
+    if _get_text(head, "key", where) != key:
         raise FactError(f"{where}: the site's key is not the file's name")
-    layout = _get(head, "style", where)
+    layout = _get_text(head, "style", where)
     if layout not in LAYOUTS:
-        raise FactError(f"{where}: style '{layout}' is none of {', '.join(LAYOUTS)}")
-    directory = _get(head, "directory", where).strip("/")
+        raise FactError(f"{where}: style '{layout}' is not one of {', '.join(LAYOUTS)}")
+    directory = _get_text(head, "directory", where).strip("/")
     if directory.count("/") != 1:
         raise FactError(f"{where}: directory '{directory}' does not have two levels")
-    pages = tuple(_fact_page(item, where) for item in data.get("page", []))
-    _distinct((page.slug for page in pages), where)
-    about = " ".join(_get(head, "about", where).split())
-    return Site(key, _get(head, "host", where), _get(head, "title", where), about, layout, directory, pages)
+    pages = tuple(_parse_fact_page(item, where) for item in data.get("page", []))
+    _check_distinct((page.slug for page in pages), where)
+    about = " ".join(_get_text(head, "about", where).split())
+    return Site(key, _get_text(head, "host", where), _get_text(head, "title", where), about, layout, directory, pages)
 
 
-def _fact_page(item: Mapping[str, Any], file: str) -> FactPage:
-    """A page of a site."""
+def _parse_fact_page(item: Mapping[str, Any], file: str) -> FactPage:
+    """Make a page of a site."""
     where = f"{file}, page '{item.get('slug')}'"
     facts = {str(name): str(value) for name, value in item.get("facts", {}).items()}
     if not facts:
         raise FactError(f"{where}: no facts")
     return FactPage(
-        slug=_get(item, "slug", where),
-        name=_get(item, "name", where),
-        topic=_get(item, "topic", where).replace("/", " "),
+        slug=_get_text(item, "slug", where),
+        name=_get_text(item, "name", where),
+        topic=_get_text(item, "topic", where).replace("/", " "),
         facts=facts,
-        paragraphs=_paragraphs(_get(item, "text", where)),
+        paragraphs=_split_paragraphs(_get_text(item, "text", where)),
     )
 
 
-def _person(item: Mapping[str, Any]) -> Person:
-    """A person with the sections of their home page."""
+def _parse_person(item: Mapping[str, Any]) -> Person:
+    """Make a person with the sections of their home page."""
     where = f"people.toml, page '{item.get('user')}'"
     sections = tuple(
-        (_get(section, "heading", where), tuple(str(entry) for entry in section.get("items", [])))
+        (_get_text(section, "heading", where), tuple(str(entry) for entry in section.get("items", [])))
         for section in item.get("section", [])
     )
     return Person(
-        user=_get(item, "user", where),
-        name=_get(item, "name", where),
-        topic=_get(item, "topic", where),
-        title=_get(item, "title", where),
+        user=_get_text(item, "user", where),
+        name=_get_text(item, "name", where),
+        topic=_get_text(item, "topic", where),
+        title=_get_text(item, "title", where),
         look=str(item.get("look", "modern")),
         lang=str(item.get("lang", "en")),
-        paragraphs=_paragraphs(_get(item, "text", where)),
+        paragraphs=_split_paragraphs(_get_text(item, "text", where)),
         sections=sections,
     )
 
 
-def _attic_page(item: Mapping[str, Any]) -> AtticPage:
-    """A page of the attic."""
+def _parse_attic_page(item: Mapping[str, Any]) -> AtticPage:
+    """Make a page of the attic."""
     where = f"attic.toml, page '{item.get('slug')}'"
-    text = _paragraphs(_get(item, "text", where))
-    return AtticPage(_get(item, "slug", where), _get(item, "title", where), _get(item, "like", where), text)
+    text = _split_paragraphs(_get_text(item, "text", where))
+    return AtticPage(
+        _get_text(item, "slug", where), _get_text(item, "title", where), _get_text(item, "like", where), text
+    )
 
 
-def _print(item: Mapping[str, Any]) -> Print:
-    """A print version."""
+def _parse_print(item: Mapping[str, Any]) -> Print:
+    """Make a print version."""
     where = f"prints.toml, page '{item.get('page')}'"
-    return Print(_get(item, "page", where), _get(item, "closing", where))
+    return Print(_get_text(item, "page", where), _get_text(item, "closing", where))

@@ -1,4 +1,4 @@
-"""Addresses of all pages that texts can link to, and the [[links]] in texts resolved to them."""
+"""The addresses that texts can link to, and the resolution of [[links]] in texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SENTENCE_END = re.compile(r"(?:(?<=[\w)\]\"']{3}[.!?])|(?<=\s[a-z]{2}[.!?]))\s+
 
 @dataclass(frozen=True)
 class Target:
-    """A page that a text can link to; `path` is its place in the directory, three levels."""
+    """A page that a text can link to; `path` is its path in the directory, of three levels."""
 
     ref: str
     url: str
@@ -41,62 +41,62 @@ Inline = list[str | Link]
 
 
 def url_slug(words: str) -> str:
-    """Words as they look in an address: 'Noble Gases' gives 'noble-gases'."""
+    """Return words as an address spells them: 'Noble Gases' gives 'noble-gases'."""
     plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
 def page_url(site: Site, page: FactPage) -> str:
-    """The address of a fact page."""
+    """Return the address of a fact page."""
     return f"http://{site.host}/{page.slug}.html"
 
 
 def topic_url(site: Site, topic: str) -> str:
-    """The address of a topic's hub page."""
+    """Return the address of a topic's hub page."""
     return f"http://{site.host}/topics/{url_slug(topic)}.html"
 
 
-def sentences(paragraph: str) -> list[str]:
-    """The sentences of a paragraph (a period after a short word, as in 'St. Helens', ends none)."""
+def split_sentences(paragraph: str) -> list[str]:
+    """Split a paragraph into sentences; a period after a short word, as in 'St. Helens', does not end one."""
     return _SENTENCE_END.split(paragraph)
 
 
 class LinkMap:
-    """All targets by reference ('elements:carbon'), and how often the texts link to each."""
+    """All targets by reference ('elements:carbon'), and the number of links to each."""
 
     def __init__(self, facts: Facts) -> None:
-        """Collect the targets, then resolve every link once: a dangling one is a FactError."""
+        """Collect the targets and resolve every link once; FactError names the dangling ones."""
         self.targets: dict[str, Target] = {}
-        for target in _targets(facts):
-            self.targets[target.ref] = target
+        for page in _list_targets(facts):
+            self.targets[page.ref] = page
         for old in facts.attic:
             like = self.targets.get(old.like)
             if like is None:
-                raise FactError(f"attic.toml, page '{old.slug}': like '{old.like}' is no page")
+                raise FactError(f"attic.toml, page '{old.slug}': like '{old.like}' is not a page")
             url = f"http://{ATTIC_HOST}/attic/{old.slug}.html"
             ref = f"attic:{old.slug}"
             self.targets[ref] = Target(ref, url, old.title, like.path)
         problems: list[str] = []
         self.inlinks: Counter[str] = Counter()
-        for where, key, text in _texts(facts):
+        for where, key, text in _list_texts(facts):
             for link, _ in _LINK.findall(text):
-                found = self._find(link, key)
-                if found is None:
+                target = self._find(link, key)
+                if target is None:
                     problems.append(f"{where}: dangling link [[{link}]]")
                 else:
-                    self.inlinks[found.ref] += 1
+                    self.inlinks[target.ref] += 1
             if "[[" in _LINK.sub("", text) or "]]" in _LINK.sub("", text):
                 problems.append(f"{where}: a [[link]] that is not closed or nested")
         if problems:
             raise FactError("\n".join(problems))
 
     def _find(self, link: str, key: str) -> Target | None:
-        """What a link in a text of site `key` leads to."""
+        """Return the target of a link in a text of site `key`, or None."""
         ref = link.strip() if ":" in link else f"{key}:{link.strip()}"
         return self.targets.get(ref)
 
     def resolve(self, text: str, key: str) -> Inline:
-        """A text of site `key` as words and links in turn."""
+        """Split a text of site `key` into words and links."""
         pieces: Inline = []
         end = 0
         for match in _LINK.finditer(text):
@@ -111,22 +111,22 @@ class LinkMap:
             pieces.append(text[end:])
         return pieces
 
-    def plain(self, text: str, key: str) -> str:
-        """A text with its links as mere words."""
+    def plain_text(self, text: str, key: str) -> str:
+        """Return a text with its links replaced by their words."""
         return "".join(p if isinstance(p, str) else p.words for p in self.resolve(text, key))
 
-    def glimpse(self, page: FactPage, key: str, most: int = 16) -> str:
-        """The opening words of a page's text, to stand beside a link to it."""
-        words = self.plain(sentences(page.paragraphs[0])[0], key).split()
+    def first_words(self, page: FactPage, key: str, most: int = 16) -> str:
+        """Return the first words of a page's text, to follow a link to it."""
+        words = self.plain_text(split_sentences(page.paragraphs[0])[0], key).split()
         return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:") + " ..."
 
-    def popular(self, site: Site, pages: list[FactPage], most: int) -> list[FactPage]:
-        """The pages that the texts link to most, ties in file order."""
+    def most_linked(self, site: Site, pages: list[FactPage], most: int) -> list[FactPage]:
+        """Return the pages with the most links to them, ties in file order."""
         return sorted(pages, key=lambda page: -self.inlinks[f"{site.key}:{page.slug}"])[:most]
 
 
-def _targets(facts: Facts) -> Iterator[Target]:
-    """The pages of the sites and of the people."""
+def _list_targets(facts: Facts) -> Iterator[Target]:
+    """List the pages of the sites and of the people."""
     for site in facts.sites:
         yield Target(f"{site.key}:home", f"http://{site.host}/", site.title, f"/{site.directory}/{GUIDES}")
         for page in site.pages:
@@ -137,8 +137,8 @@ def _targets(facts: Facts) -> Iterator[Target]:
         yield Target(f"people:{person.user}", f"http://{PEOPLE_HOST}/~{person.user}/", person.name, path)
 
 
-def _texts(facts: Facts) -> Iterator[tuple[str, str, str]]:
-    """Every text that may hold links: where it stands, the site's key, the text."""
+def _list_texts(facts: Facts) -> Iterator[tuple[str, str, str]]:
+    """List every text that may hold links: its place for messages, the site's key, the text."""
     for site in facts.sites:
         for page in site.pages:
             yield f"{site.key}.toml, page '{page.slug}'", site.key, "\n".join(page.paragraphs)

@@ -1,4 +1,4 @@
-"""Page styles of older days: tag soup, XHTML, pages with a base address, framesets, windows-1252."""
+"""Older page styles: tag soup, XHTML, pages with a base element, framesets, windows-1252."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from pagekin.sources.demo.writer import Head, Writer
 
 
 class SoupWriter(Writer):
-    """HTML 3.2 as many wrote it in 1996: capitals, nothing closed, fonts and rules, entities for accents."""
+    """HTML 3.2 as many wrote it in 1996: capitals, no end tags, fonts and rules, entities for accents."""
 
     charset = "iso-8859-1"
 
     def text(self, words: str) -> str:
-        """Words with named entities for the letters of Latin 1, and numbers for all others."""
+        """Escape words, with named entities for the letters of Latin 1 and numbers for others."""
         escaped = html.escape(words, quote=False)
         return "".join(self._letter(char) for char in escaped)
 
     @staticmethod
     def _letter(char: str) -> str:
-        """One character, as an entity unless it is ASCII."""
+        """Return a character as an entity unless it is ASCII."""
         code = ord(char)
         if code < 128:
             return char
         return f"&{codepoint2name[code]};" if 160 <= code < 256 else f"&#{code};"
 
-    def quoted(self, words: str) -> str:
-        """An attribute value, with the same entities."""
+    def quote(self, words: str) -> str:
+        """Return an attribute value with the same entities."""
         return '"' + self.text(words).replace('"', "&quot;") + '"'
 
     def href(self, url: str) -> str:
-        """An address relative to this page."""
+        """Return an address relative to this page."""
         root = f"http://{self.host}/"
         if not url.startswith(root):
             return url
@@ -44,15 +44,15 @@ class SoupWriter(Writer):
         return path + "/" if url.endswith("/") else path
 
     def link(self, url: str, words: str) -> str:
-        """A link in capitals."""
-        return f"<A HREF={self.quoted(self.href(url))}>{self.text(words)}</A>"
+        """Return a link in capitals."""
+        return f"<A HREF={self.quote(self.href(url))}>{self.text(words)}</A>"
 
     def here_link(self, anchor: str, words: str) -> str:
-        """A link within the page."""
+        """Return a link within the page."""
         return f'<A HREF="#{anchor}">{self.text(words)}</A>'
 
     def heading(self, level: int, words: str, anchor: str = "") -> None:
-        """A heading, the first one large and centred."""
+        """Add a heading; the first level is large and centred."""
         inner = f'<A NAME="{anchor}">{self.text(words)}</A>' if anchor else self.text(words)
         if level == 1:
             self.add(f"<CENTER><H1><FONT COLOR=#663300>{inner}</FONT></H1></CENTER>\n<HR>")
@@ -60,21 +60,21 @@ class SoupWriter(Writer):
             self.add(f"<H{level}>{inner}</H{level}>")
 
     def para(self, inner: str) -> None:
-        """A paragraph that nobody closes."""
+        """Add a paragraph without an end tag."""
         self.add(f"<P>{inner}")
 
     def items(self, inner: Iterable[str]) -> None:
-        """A list whose items nobody closes."""
+        """Add a list without end tags of its items."""
         self.add("<UL>\n" + "\n".join(f"<LI>{item}" for item in inner) + "\n</UL>")
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """A table with a border and open cells."""
+        """Add a table with a border and without end tags of its cells."""
         lines = ["<TABLE BORDER=1 CELLPADDING=4>", "<TR>" + "".join(f"<TH>{self.text(h)}" for h in header)]
         lines += ["<TR>" + "".join(f"<TD>{cell}" for cell in row) for row in rows]
         self.add("\n".join([*lines, "</TABLE>"]))
 
     def facts(self, layout: str, facts: Mapping[str, str]) -> None:
-        """The facts: a table or a definition list, cells and terms left open."""
+        """Add the facts as a table or a definition list, without end tags of cells and terms."""
         pairs = [(self.text(name), self.text(value)) for name, value in facts.items()]
         if layout == "table":
             rows = "\n".join(f"<TR><TD><B>{name}</B><TD>{value}" for name, value in pairs)
@@ -83,13 +83,13 @@ class SoupWriter(Writer):
             self.add("<DL>\n" + "\n".join(f"<DT><B>{name}</B><DD>{value}" for name, value in pairs) + "\n</DL>")
 
     def image(self, path: str, alt: str) -> None:
-        """A picture at the right-hand side."""
-        self.add(f'<IMG SRC="{path}" ALT={self.quoted(alt)} ALIGN=RIGHT WIDTH=160>')
+        """Add a picture at the right-hand side."""
+        self.add(f'<IMG SRC="{path}" ALT={self.quote(alt)} ALIGN=RIGHT WIDTH=160>')
 
     def document(self) -> str:
-        """The document; the BODY is closed, the rest is left to the browser."""
+        """Return the document; of the outer elements only BODY has an end tag."""
         head = self.head
-        words = self.quoted(", ".join(head.keywords))
+        words = self.quote(", ".join(head.keywords))
         keywords = f'<META NAME="keywords" CONTENT={words}>\n' if head.keywords else ""
         crumbs = " &gt; ".join(self.link(url, words) for url, words in head.crumbs)
         nav = " | ".join(self.link(url, words) for url, words in head.nav)
@@ -106,29 +106,29 @@ class SoupWriter(Writer):
 
 
 class XhtmlWriter(Writer):
-    """XHTML 1.0: everything closed, every address in full."""
+    """XHTML 1.0: end tags everywhere, every address in full."""
 
     def href(self, url: str) -> str:
-        """The address in full."""
+        """Return the address in full."""
         return url
 
     def image(self, path: str, alt: str) -> None:
-        """A picture."""
-        self.add(f'<div class="picture"><img src="{path}" alt={self.quoted(alt)} width="320" /></div>')
+        """Add a picture."""
+        self.add(f'<div class="picture"><img src="{path}" alt={self.quote(alt)} width="320" /></div>')
 
     def navigation(self) -> str:
-        """Divisions in place of the elements that HTML5 brought."""
+        """Return the navigation in `div` elements, as before HTML5."""
         nav = " | ".join(self.link(url, words) for url, words in self.head.nav)
         crumbs = " / ".join(self.link(url, words) for url, words in self.head.crumbs)
         out = f'<div id="nav">{nav}</div>\n' if nav else ""
         return out + (f'<p class="breadcrumb">You are here: {crumbs}</p>\n' if crumbs else "")
 
     def footer(self) -> str:
-        """A rule and the address."""
+        """Return a rule and the address."""
         return f"<hr />\n<address>{self.text(self.head.owner)}<br />{self.mail()}</address>\n"
 
     def document(self) -> str:
-        """The document, a well-formed one."""
+        """Return a well-formed document."""
         head = self.head
         return (
             '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -142,30 +142,30 @@ class XhtmlWriter(Writer):
         )
 
 
-class BasedWriter(Writer):
-    """Every page names the site's root as its base, and links are relative to that."""
+class BaseElementWriter(Writer):
+    """Pages with the site's root as base element, and links relative to it."""
 
     def href(self, url: str) -> str:
-        """The address without the root."""
+        """Return the address without the root."""
         root = f"http://{self.host}/"
         return url.removeprefix(root) or "./"
 
     def document(self) -> str:
-        """The modern document with a base element in its head."""
+        """Return the modern document with a base element in its head."""
         base = f'<head>\n<base href="http://{self.host}/">\n'
         return super().document().replace("<head>\n", base, 1)
 
 
-class FramedWriter(Writer):
-    """HTML 4 pages that live in a frameset; `frameset` writes the page that holds the frames."""
+class FramesetWriter(Writer):
+    """HTML 4 pages inside a frameset; `frameset` returns the page that holds the frames."""
 
     def link(self, url: str, words: str) -> str:
-        """A link that leaves the frameset if it leads to another host."""
+        """Return a link; one to another host leaves the frameset."""
         leave = "" if url.startswith(f"http://{self.host}/") else ' target="_top"'
-        return f"<a href={self.quoted(self.href(url))}{leave}>{self.text(words)}</a>"
+        return f"<a href={self.quote(self.href(url))}{leave}>{self.text(words)}</a>"
 
     def document(self) -> str:
-        """The document of a page within a frame."""
+        """Return the document of a page within a frame."""
         head = self.head
         return (
             f'{_HTML4}<html lang="{head.lang}">\n<head>\n{_HTML4_META}'
@@ -174,19 +174,19 @@ class FramedWriter(Writer):
         )
 
     def navigation(self) -> str:
-        """One line of links; the bar itself is in the frame at the left."""
+        """Return a line of links; the navigation bar is in the left frame."""
         crumbs = " &raquo; ".join(self.link(url, words) for url, words in self.head.crumbs)
         return f'<div class="breadcrumb">{crumbs}</div>\n' if crumbs else ""
 
     def footer(self) -> str:
-        """The address."""
+        """Return the address."""
         return f"<address>{self.text(self.head.owner)}, {self.mail()}</address>\n"
 
     def frameset(self, left: str, main: str) -> bytes:
-        """The frameset document; the blocks so far are what browsers without frames show."""
+        """Return the frameset document; browsers without frames show the blocks so far."""
         frames = (
-            f'<frameset cols="25%,75%">\n<frame name="contents" src={self.quoted(self.href(left))}>\n'
-            f'<frame name="main" src={self.quoted(self.href(main))}>\n<noframes>\n<body>\n'
+            f'<frameset cols="25%,75%">\n<frame name="contents" src={self.quote(self.href(left))}>\n'
+            f'<frame name="main" src={self.quote(self.href(main))}>\n<noframes>\n<body>\n'
         )
         inner = "\n".join(self.blocks)
         page = (
@@ -202,18 +202,18 @@ _HTML4_META = '<meta http-equiv="Content-Type" content="text/html; charset=utf-8
 
 
 class WindowsWriter(Writer):
-    """Pages saved in windows-1252 by an editor that curls apostrophes and quotation marks."""
+    """Pages in windows-1252 with curly apostrophes and quotation marks."""
 
     charset = "windows-1252"
 
     def text(self, words: str) -> str:
-        """Words with typographic quotes."""
+        """Escape words, with typographic quotes."""
         words = re.sub(r"(?<=\w)'", "\u2019", words)
         words = re.sub(r'"([^"]*)"', "\u201c\\1\u201d", words)
         return super().text(words)
 
     def document(self) -> str:
-        """The modern document, told in its head to be windows-1252."""
+        """Return the modern document with windows-1252 as the charset in its head."""
         return super().document().replace('<meta charset="utf-8">', '<meta charset="windows-1252">', 1)
 
 
@@ -221,8 +221,8 @@ WRITERS: dict[str, type[Writer]] = {
     "modern": Writer,
     "soup": SoupWriter,
     "xhtml": XhtmlWriter,
-    "based": BasedWriter,
-    "framed": FramedWriter,
+    "based": BaseElementWriter,
+    "framed": FramesetWriter,
     "windows": WindowsWriter,
 }
 
@@ -236,5 +236,5 @@ SITE_LOOKS = {
 
 
 def writer_for(key: str, head: Head) -> Writer:
-    """A writer in the style of a site."""
+    """Return a writer in the style of a site."""
     return WRITERS[SITE_LOOKS.get(key, "modern")](head)

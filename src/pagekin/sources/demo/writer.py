@@ -1,4 +1,4 @@
-"""The modern page style (HTML5), and the interface that the older styles in `oldstyles` share."""
+"""The modern page style (HTML5), which is the base class of the older styles in `oldstyles`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ th{text-align:left;padding-right:1em}footer{border-top:1px solid #ccc;margin-top
 
 @dataclass(frozen=True)
 class Head:
-    """What a page says about itself outside its body text."""
+    """The metadata and navigation of a page."""
 
     url: str
     title: str
@@ -29,7 +29,7 @@ class Head:
 
 
 class Writer:
-    """Writes one page: call the block methods in order, then `finish` for the bytes."""
+    """A writer of one page: call the block methods in order, then `finish` for the bytes."""
 
     charset = "utf-8"
     see_also = True
@@ -40,56 +40,56 @@ class Writer:
         self.host = urlsplit(head.url).netloc
         self.blocks: list[str] = []
 
-    # inline pieces
+    # inline markup
 
     def text(self, words: str) -> str:
-        """Words, escaped for running text."""
+        """Escape words for running text."""
         return html.escape(words, quote=False)
 
-    def quoted(self, words: str) -> str:
-        """Words as a quoted attribute value."""
+    def quote(self, words: str) -> str:
+        """Return words as a quoted attribute value."""
         return f'"{html.escape(words)}"'
 
     def href(self, url: str) -> str:
-        """How this style writes an address: from the root on the same host, in full elsewhere."""
+        """Return an address as this style writes it: from the root on the same host, in full elsewhere."""
         root = f"http://{self.host}/"
         return "/" + url.removeprefix(root) if url.startswith(root) else url
 
     def link(self, url: str, words: str) -> str:
-        """A link."""
-        return f"<a href={self.quoted(self.href(url))}>{self.text(words)}</a>"
+        """Return a link."""
+        return f"<a href={self.quote(self.href(url))}>{self.text(words)}</a>"
 
     def here_link(self, anchor: str, words: str) -> str:
-        """A link to a named place on this page."""
-        return f"<a href={self.quoted(self.href(self.head.url) + '#' + anchor)}>{self.text(words)}</a>"
+        """Return a link to a named place on this page."""
+        return f"<a href={self.quote(self.href(self.head.url) + '#' + anchor)}>{self.text(words)}</a>"
 
     def inline(self, pieces: Inline) -> str:
-        """Running text with links."""
+        """Return running text with links."""
         return "".join(
             self.text(piece) if isinstance(piece, str) else self.link(piece.target.url, piece.words) for piece in pieces
         )
 
-    # blocks; those which take `inner` or rows expect markup that the inline methods made
+    # blocks; `inner` and rows are markup from the inline methods
 
     def add(self, block: str) -> None:
         """Append a block of markup as it is."""
         self.blocks.append(block)
 
     def heading(self, level: int, words: str, anchor: str = "") -> None:
-        """A heading."""
-        mark = f" id={self.quoted(anchor)}" if anchor else ""
+        """Add a heading."""
+        mark = f" id={self.quote(anchor)}" if anchor else ""
         self.add(f"<h{level}{mark}>{self.text(words)}</h{level}>")
 
     def para(self, inner: str) -> None:
-        """A paragraph."""
+        """Add a paragraph."""
         self.add(f"<p>{inner}</p>")
 
     def items(self, inner: Iterable[str]) -> None:
-        """A list."""
+        """Add a list."""
         self.add("<ul>\n" + "\n".join(f"<li>{item}</li>" for item in inner) + "\n</ul>")
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """A table with a header row."""
+        """Add a table with a header row."""
         lines = [
             "<table>",
             "<thead><tr>" + "".join(f"<th>{self.text(h)}</th>" for h in header) + "</tr></thead>",
@@ -98,7 +98,7 @@ class Writer:
         self.add("\n".join([*lines, "</table>"]))
 
     def facts(self, layout: str, facts: Mapping[str, str]) -> None:
-        """A page's facts, as the site's layout likes them."""
+        """Add a page's facts in the site's layout."""
         pairs = [(self.text(name), self.text(value)) for name, value in facts.items()]
         if layout == "table":
             rows = "\n".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in pairs)
@@ -111,17 +111,17 @@ class Writer:
             self.add(f'<dl class="facts" id="facts">\n{rows}\n</dl>')
 
     def image(self, path: str, alt: str) -> None:
-        """A picture."""
-        self.add(f'<figure><img src={self.quoted(path)} alt={self.quoted(alt)} width="320" height="240"></figure>')
+        """Add a picture."""
+        self.add(f'<figure><img src={self.quote(path)} alt={self.quote(alt)} width="320" height="240"></figure>')
 
     # the whole page
 
     def finish(self) -> bytes:
-        """The page's bytes."""
+        """Return the page's bytes."""
         return self.document().encode(self.charset, "xmlcharrefreplace")
 
     def document(self) -> str:
-        """The whole document around the blocks."""
+        """Return the whole document around the blocks."""
         head = self.head
         body = "\n".join(self.blocks)
         return (
@@ -133,13 +133,13 @@ class Writer:
         )
 
     def keywords(self, end: str) -> str:
-        """The keywords line of the head, if the page has keywords."""
+        """Return the keywords line of the head, or an empty string."""
         if not self.head.keywords:
             return ""
-        return f'<meta name="keywords" content={self.quoted(", ".join(self.head.keywords))}{end}\n'
+        return f'<meta name="keywords" content={self.quote(", ".join(self.head.keywords))}{end}\n'
 
     def navigation(self) -> str:
-        """The bar of links and the breadcrumb at the top."""
+        """Return the navigation bar and the breadcrumb."""
         out = ""
         if self.head.nav:
             links = "".join(f"<li>{self.link(url, words)}</li>" for url, words in self.head.nav)
@@ -150,23 +150,23 @@ class Writer:
         return out
 
     def footer(self) -> str:
-        """The foot of the page: who keeps it."""
+        """Return the footer, which names the owner of the page."""
         return f"<footer><address>{self.text(self.head.owner)}, {self.mail()}</address></footer>\n"
 
     def mail(self) -> str:
-        """A mail link to the keeper of the page."""
+        """Return a mail link to the owner of the page."""
         address = f"{self.head.mailbox}@{self.host}"
         return f'<a href="mailto:{address}">{address}</a>'
 
 
 class PlainWriter(Writer):
-    """A print version: no navigation, no pictures, nothing but the text and where it comes from."""
+    """A print version: only the text and its source, without navigation and pictures."""
 
     see_also = False
 
     def navigation(self) -> str:
-        """None."""
+        """Return nothing: a print version has no navigation."""
         return ""
 
     def image(self, path: str, alt: str) -> None:
-        """None."""
+        """Add nothing: a print version has no pictures."""
