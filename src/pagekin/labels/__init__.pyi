@@ -2,7 +2,6 @@
 
 from .build import leaf_label
 from .fitting import LEAF_CLUSTERS, MAX_LABEL_BYTES, MAX_LABEL_TERMS, ROUTER_CLUSTERS, LabelBudget, plain_line
-from .fitting import Budget as Budget  # old name
 from .keep import LABEL_ARRAYS, added_terms, check_stored_label, put_label, read_label, read_label_parts, stored_etag
 from .membership import FilterBank, TermFilter, TermKeys, probes_of, term_key
 from .merge import MergedLabel, cut_label, router_label
@@ -14,6 +13,7 @@ from .model import (
     LabelError,
     LabelLimits,
     LabelTerms,
+    LeafCount,
     SubCluster,
     is_plain,
     label_from_json,
@@ -21,9 +21,6 @@ from .model import (
     plain_text,
     without_filters,
 )
-from .model import Added as Added  # old name
-from .model import from_json as from_json  # old name
-from .model import to_json as to_json  # old name
 from .parts import (
     ABSTRACTION_FUNCTIONS,
     join_parts,
@@ -32,6 +29,7 @@ from .parts import (
     label_part,
     label_parts,
     label_to_wire,
+    leaf_identity,
     parts_to_publish,
 )
 from .sexpr import label_from_sexpr, label_to_sexpr
@@ -53,6 +51,7 @@ __all__ = [
     "LabelError",
     "LabelLimits",
     "LabelTerms",
+    "LeafCount",
     "MergedLabel",
     "SubCluster",
     "TermFilter",
@@ -72,6 +71,7 @@ __all__ = [
     "label_to_json",
     "label_to_sexpr",
     "label_to_wire",
+    "leaf_identity",
     "leaf_label",
     "operator_terms",
     "parts_to_publish",

@@ -163,8 +163,3 @@ def _make_label(draft: Draft, amounts: _Amounts) -> ContentLabel:
 def plain_line(text: str) -> str:
     """Return a name without control characters, at most 200 characters long."""
     return "".join(character for character in text if is_plain(character))[:200]
-
-
-Budget = LabelBudget  # old name
-MAX_BYTES = MAX_LABEL_BYTES  # old name
-MAX_TERMS = MAX_LABEL_TERMS  # old name

@@ -88,9 +88,3 @@ def put_label(
             "lost": msgspec.to_builtins(label.lost),
         }
     }
-
-
-ARRAYS = LABEL_ARRAYS  # old name
-check_kept = check_stored_label  # old name
-read_parts = read_label_parts  # old name
-written_etag = stored_etag  # old name

@@ -133,7 +133,3 @@ def any_may_hold(filters: Iterable[TermFilter], word: str, attribute: str = "tex
     asked = list(filters)
     key = np.array([term_key(word, attribute)], np.uint64)
     return not asked or any(bool(one.may_hold(key)[0]) for one in asked)
-
-
-Filter = TermFilter  # old name
-Keys = TermKeys  # old name

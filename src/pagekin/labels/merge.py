@@ -23,6 +23,7 @@ from pagekin.labels.model import (
     LabelError,
     LabelLosses,
     LabelTerms,
+    LeafCount,
     SubCluster,
     Term,
     label_to_json,
@@ -37,6 +38,10 @@ _NAMED = 3
 _COMMON = 0.05
 """A word tells of a sub-cluster that was merged only if at least this share of its pages hold it."""
 _SMOOTH = 0.01
+MOST_HOPS = 16
+"""Routers between a leaf and those who still count it."""
+MOST_LEAVES = 10_000
+"""The most leaves that a label names; one of more names none."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class MergedLabel:
     label: ContentLabel
     homes: Mapping[str, Mapping[int, int]]
     """For each child the number of its sub-cluster -> the number of the router's. Results are grouped through it."""
+    shares: Mapping[str, float]
+    """The share of each child's documents that no other child counts."""
 
 
 class _Words:
@@ -63,11 +70,11 @@ class _Words:
         self.width = len(numbers) * len(TERM_ATTRIBUTES)
 
     def numbers(self, label: ContentLabel) -> npt.NDArray[np.int64]:
-        """The numbers of a label's words."""
+        """Return the numbers of a label's words."""
         return np.array([self._number[word] for word in label.words], np.int64)
 
     def rows(self, numbers: Array, terms: LabelTerms) -> tuple[Array, Array, Array]:
-        """(terms, tf, df) of some terms of a label, given the numbers of its words; a term may come twice."""
+        """Return (terms, tf, df) of some terms of a label, given the numbers of its words; a term may come twice."""
         places, attributes = np.divmod(np.cumsum(np.array(terms.steps, np.int64)) - 1, len(TERM_ATTRIBUTES))
         words = numbers[places]
         tf = np.array(terms.tf, np.float64)
@@ -75,7 +82,7 @@ class _Words:
         return self.stem_of[words] * len(TERM_ATTRIBUTES) + attributes, tf, np.array(terms.df, np.float64)
 
     def shown(self) -> list[str]:
-        """Each stem's most frequent form."""
+        """Return each stem's most frequent form."""
         order = np.lexsort((np.arange(len(self._words)), -self._seen, self.stem_of))
         first = order[np.append(True, np.diff(self.stem_of[order]) > 0)] if len(order) else order
         return [self._words[word] for word in first.tolist()]
@@ -93,7 +100,7 @@ class _Rows:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Array, Array, Array]], width: int) -> "_Rows":
-        """The rows of documents; a term that comes twice in one is added up."""
+        """Make the rows of documents; the counts of a term that comes twice in a document are added."""
         nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
         document = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
         terms, tf, df = (np.concatenate([nothing[column], *(row[column] for row in rows)]) for column in range(3))
@@ -106,7 +113,7 @@ class _Rows:
         return cls(offsets, terms, tf, df, weights)
 
     def together(self, documents: Sequence[int]) -> tuple[Array, Array, Array, Array]:
-        """(terms, tf, df, weights) of some documents together."""
+        """Return (terms, tf, df, weights) of some documents taken as one."""
         rows = np.concatenate(
             [np.zeros(0, np.int64), *(np.arange(self.offsets[one], self.offsets[one + 1]) for one in documents)]
         )
@@ -117,7 +124,7 @@ class _Rows:
 
 
 def _whole(sums: Array) -> npt.NDArray[np.int64]:
-    """Sums as whole numbers that JSON can hold."""
+    """Return sums as whole numbers that JSON can hold."""
     return np.minimum(sums, float(LARGEST_COUNT)).astype(np.int64)
 
 
@@ -159,14 +166,14 @@ class _Router:
             self._held[found] += _most(place, df, len(found))
 
     def parts(self, most: int) -> list[list[int]]:
-        """Which documents go together, the largest group first."""
+        """Group the documents into at most `most` groups, the largest first."""
         found = [[place] for place in range(len(self.documents))]
         if len(found) > most:
             found = merge_documents(self.rows.offsets, self.rows.terms, self.rows.tf, self.width, most)
         return sorted(found, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
 
     def group(self, part: Sequence[int], most: int) -> Group:
-        """What the label may say of some documents."""
+        """Make the group of some documents: all that the label may say of them."""
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
         terms, tf, df, weights = self.rows.together(part)
         telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
@@ -177,7 +184,7 @@ class _Router:
         )  # fmt: skip
 
     def whole(self, most: int) -> Group:
-        """All children together, each as one document."""
+        """Make the group of all children, each taken as one document."""
         labels = list(self.children.values())
         terms, tf, df, weights = self._whole.together(range(len(labels)))
         # Sub-clusters that share documents may add up to more than their whole.
@@ -202,12 +209,12 @@ class _Router:
         ]
 
     def _heaviest(self, terms: Array, weights: Array) -> tuple[str, ...]:
-        """The heaviest words, whatever their attributes."""
+        """Return the heaviest words, whatever their attributes."""
         words, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
         return self._first(words, np.bincount(place, weights, len(words)))
 
     def _telling(self, terms: Array, df: Array, weights: Array, documents: int) -> tuple[str, ...]:
-        """Words for people: those that many pages of a group hold and few others; then the heaviest.
+        """Return words that describe a group to people: those of many of its pages and few others; then the heaviest.
 
         A word that weighs much on a few pages, somebody's name, tells nothing of the many pages of a router's group.
         """
@@ -220,12 +227,12 @@ class _Router:
         return tuple(dict.fromkeys((*chosen, *self._heaviest(terms, weights))))[:SHOWN]
 
     def _first(self, words: Array, values: Array) -> tuple[str, ...]:
-        """The words of the largest values."""
+        """Return the words of the largest values."""
         return tuple(self._shown[word] for word in words[np.lexsort((words, -np.round(values, 9)))[:SHOWN]].tolist())
 
 
 def _most(place: Array, df: Array, words: int) -> npt.NDArray[np.float64]:
-    """The pages that hold each word, under the attribute under which most do."""
+    """Return the number of pages that hold each word, under the attribute under which most do."""
     held = np.zeros(words)
     np.maximum.at(held, place, df)
     return held
@@ -234,7 +241,10 @@ def _most(place: Array, df: Array, words: int) -> npt.NDArray[np.float64]:
 def _larger(
     told: tuple[Array, Array, Array], inside: Sequence[tuple[Array, Array, Array]], width: int
 ) -> tuple[Array, Array, Array]:
-    """What a child tells of its whole may lack terms of its sub-clusters, and the other way round: the larger of both."""
+    """Return (terms, tf, df) of a child, each count the larger of what its whole and its sub-clusters tell.
+
+    The whole may lack terms of the sub-clusters, and the other way round.
+    """
     whole = _Rows.of([told], width)
     terms, tf, df = (np.concatenate(column) for column in zip(*inside, strict=True))
     parts = _Rows.of([(terms, tf, df)], width)
@@ -249,7 +259,7 @@ def _larger(
 
 
 def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
-    """(documents, bytes, terms) of all, at most."""
+    """Return (documents, bytes, terms) summed over all parts: upper bounds, since parts may share some."""
     documents, size, terms = (
         min(sum(getattr(one, name) for one in parts), LARGEST_COUNT) for name in ("num_docs", "size", "num_terms")
     )
@@ -257,14 +267,14 @@ def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
 
 
 def _in_turn(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The first of each list, then the second of each, and so on."""
+    """Return the first of each list, then the second of each, and so on."""
     longest = max(map(len, lists), default=0)
     found = dict.fromkeys(one[turn] for turn in range(longest) for one in lists if turn < len(one))
     return tuple(found)[:SHOWN]
 
 
 def _filters(parts: Sequence[SubCluster | ContentLabel]) -> tuple[TermFilter, ...]:
-    """The filters of all parts side by side, none twice; none if a part has none."""
+    """Return the filters of all parts side by side, none twice; none at all if a part has none."""
     if not all(one.filters for one in parts):
         return ()
     found = {(one.keys, one.bits): one for part in parts for one in part.filters}
@@ -272,7 +282,10 @@ def _filters(parts: Sequence[SubCluster | ContentLabel]) -> tuple[TermFilter, ..
 
 
 def _share_documents(labels: Sequence[ContentLabel]) -> bool:
-    """Whether children may hold the same documents: filters tell, since those of different leaves differ."""
+    """Return whether children may hold the same documents.
+
+    Filters show it, since those of different leaves differ.
+    """
     if not all(label.filters for label in labels):
         return len(labels) > 1
     seen = [{(one.keys, one.bits) for one in label.filters} for label in labels]
@@ -282,12 +295,13 @@ def _share_documents(labels: Sequence[ContentLabel]) -> bool:
 def router_label(
     name: str, children: Mapping[str, ContentLabel], budget: LabelBudget | None = None, added: Iterable[AddedTerm] = ()
 ) -> MergedLabel:
-    """The label of a router with these children by name; their order does not matter."""
+    """Make the label of a router with these children by name; their order does not matter."""
     budget = budget or LabelBudget(clusters=ROUTER_CLUSTERS)
     if not children:
         raise LabelError(f"{name} has no child with a label, so there is nothing to tell")
     told = {child: label if label.analyser == ANALYSER else without_filters(label) for child, label in children.items()}
-    router = _Router(told)
+    leaves, shares = share_leaves(told)
+    router = _Router({child: _scale(told[child], share) for child, share in shares.items() if share})
     labels = list(router.children.values())
     whole = router.whole(budget.terms)
     extra = tuple(sorted({*added, *(one for label in labels for one in label.added)}))
@@ -305,16 +319,65 @@ def router_label(
         lost = LabelLosses(terms, clusters + len(router.documents) - len(chosen), filters)
         return Draft(name, exact, whole, groups, lost, extra, words)
 
-    label = label_within(budget, drafted)
-    homes: dict[str, dict[int, int]] = {child: {} for child in router.children}
+    label = msgspec.structs.replace(label_within(budget, drafted), leaves=leaves)
+    if leaves and min(shares.values()) < 1:
+        label = msgspec.structs.replace(label, num_docs=min(sum(leaf.documents for leaf in leaves), LARGEST_COUNT))
+    homes: dict[str, dict[int, int]] = {child: {} for child in children}
     for number, part in enumerate(chosen, 1):
         for one in part:
             homes[router.documents[one].child][router.documents[one].number] = number
-    return MergedLabel(label, homes)
+    return MergedLabel(label, homes, shares)
+
+
+def share_leaves(children: Mapping[str, ContentLabel]) -> tuple[tuple[LeafCount, ...], dict[str, float]]:
+    """Return the leaves that a router with these children sums, each once, and the share of each child that counts.
+
+    A leaf that several children name counts for the one that is nearest to it. So where networks stand below each other,
+    what comes back by way of another router adds nothing, and a leaf that is gone is forgotten: each time that it comes
+    around it is one hop farther away, until it is too far. A child that names no leaves counts wholly.
+    """
+    nearest: dict[str, tuple[int, str]] = {}
+    for child, label in sorted(children.items()):
+        for leaf in label.leaves:
+            found = leaf.hops, child
+            nearest[leaf.identity] = min(found, nearest.get(leaf.identity, found))
+    shares: dict[str, float] = {}
+    leaves: list[LeafCount] = []
+    for child, label in children.items():
+        near = [leaf for leaf in label.leaves if leaf.hops < MOST_HOPS]
+        own = [leaf for leaf in near if nearest[leaf.identity] == (leaf.hops, child)]
+        leaves += (LeafCount(leaf.identity, leaf.documents, leaf.hops + 1) for leaf in own)
+        every = sum(leaf.documents for leaf in label.leaves)
+        counted = sum(leaf.documents for leaf in own)
+        shares[child] = counted / every if every else float(len(own) == len(label.leaves))
+    if not any(shares.values()):
+        return (), dict.fromkeys(children, 1.0)
+    return tuple(sorted(leaves)) if len(leaves) <= MOST_LEAVES else (), shares
+
+
+def _scale(label: ContentLabel, share: float) -> ContentLabel:
+    """Return a label that counts only a share of its documents, because another child counts the others."""
+    if share == 1:
+        return label
+
+    def scaled(part: SubCluster | ContentLabel) -> dict[str, Any]:
+        documents = max(round(share * part.num_docs), 1)
+        df = tuple(min(max(round(share * df), 1), documents) for df in part.terms.df)
+        tf = tuple(max(round(share * times), held) for times, held in zip(part.terms.tf, df, strict=True))
+        terms = msgspec.structs.replace(part.terms, tf=tf, df=df)
+        return {"num_docs": documents, "size": round(share * part.size), "terms": terms}
+
+    clusters = tuple(
+        msgspec.structs.replace(cluster, **(fields := scaled(cluster)), urls=cluster.urls[: fields["num_docs"]])
+        for cluster in label.clusters
+    )
+    return msgspec.structs.replace(
+        label, **scaled(label), clusters=clusters, num_words=round(share * label.num_words), exact=False
+    )
 
 
 def cut_label(label: ContentLabel, budget: LabelBudget) -> ContentLabel:
-    """A label within a smaller budget, made of the label alone: what one parent is given, and its siblings are not.
+    """Cut a label to a smaller budget, from the label alone: one parent may ask for less than others do.
 
     The `nodes` of a sub-cluster are the numbers of those sub-clusters of the label that are in it.
     """
@@ -328,12 +391,9 @@ def cut_label(label: ContentLabel, budget: LabelBudget) -> ContentLabel:
             msgspec.structs.replace(cluster, nodes=tuple(sorted(inside[cluster.number])))
             for cluster in made.label.clusters
         )
-        cut = msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting)
+        cut = msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting, leaves=label.leaves)
         # What is told besides takes some bytes, too.
         over = len(label_to_json(cut)) - budget.bytes
         if over <= 0:
             return cut
         room = replace(room, bytes=room.bytes - over)
-
-
-Merged = MergedLabel  # old name

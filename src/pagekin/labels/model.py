@@ -24,6 +24,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]
 Line = Annotated[str, msgspec.Meta(max_length=1000)]
 Word = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 Url = Annotated[str, msgspec.Meta(min_length=1, max_length=8000)]
+_NO_LEAVES = b',"leaves":[]}'
 ADDED_BY = ("operator", "thesaurus")
 
 
@@ -103,6 +104,16 @@ class SubCluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Any of them may hold a word; none if they were left out."""
 
 
+class LeafCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, order=True):
+    """A leaf that a label sums, so that nobody counts it twice."""
+
+    identity: Annotated[str, msgspec.Meta(max_length=200)]
+    """The same wherever and however often the collection is served."""
+    documents: Count
+    hops: Annotated[int, msgspec.Meta(ge=0, le=32)]
+    """Routers between the leaf and whoever publishes the label; what is too far away is forgotten."""
+
+
 class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A summary of documents. `label_to_json` and `label_from_json` convert it."""
 
@@ -128,9 +139,11 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Words on all documents together, none left out; scores need to know how long documents are."""
     waiting: Count = 0
     """Children, here and below, that have not told yet what they hold: soon there will be another label."""
+    leaves: Annotated[tuple[LeafCount, ...], msgspec.Meta(max_length=10_000)] = ()
+    """The leaves that a router's label sums, each once; a leaf's own label names none, nor does one of too many."""
 
     def rows(self, terms: LabelTerms) -> Iterator[Term]:
-        """The terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""
+        """Yield the terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""
         number = -1
         for step, tf, df in zip(terms.steps, terms.tf, terms.df, strict=True):
             number += step
@@ -138,7 +151,7 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             yield Term(TERM_ATTRIBUTES[attribute], self.words[word], tf, df)
 
     def may_hold(self, word: str, attribute: str = "text") -> bool:
-        """Whether a document may hold a (folded) word in any form, or the word was added: False is certain."""
+        """Return whether a document may hold a (folded) word in any form, or the word was added; False is certain."""
         if any_may_hold(self.filters, word, attribute):
             return True
         added = (one.word for one in self.added if attribute in ("text", one.attribute))
@@ -146,7 +159,7 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def without_filters(label: ContentLabel) -> ContentLabel:
-    """The label as if it had no filters, which are told to be lost."""
+    """Return the label without its filters, which are noted as lost."""
     parts = _parts(label)
     lost = msgspec.structs.replace(label.lost, filters=label.lost.filters + sum(len(part.filters) for part in parts))
     clusters = tuple(msgspec.structs.replace(cluster, filters=()) for cluster in label.clusters)
@@ -154,7 +167,7 @@ def without_filters(label: ContentLabel) -> ContentLabel:
 
 
 def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[LabelTerms]]:
-    """(the words of all groups of terms, rising; each group in columns)."""
+    """Return (the words of all groups of terms, sorted; each group in columns)."""
     listed = [list(group) for group in groups]
     words = sorted({term.word for group in listed for term in group})
     place = {word: number for number, word in enumerate(words)}
@@ -178,12 +191,14 @@ class _Versioned(msgspec.Struct):
 
 
 def label_to_json(label: ContentLabel) -> bytes:
-    """The label as JSON: the same bytes for the same label."""
-    return msgspec.json.encode(label)
+    """Encode a label as JSON: the same bytes for the same label."""
+    raw = msgspec.json.encode(label)
+    # A leaf's label names no leaves, and is written as it was before labels could: its ETag stays.
+    return raw if label.leaves else raw.removesuffix(_NO_LEAVES) + b"}"
 
 
 def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
-    """The label in JSON from outside, or a LabelError with the reason why it is refused."""
+    """Decode a label from JSON of another node; raise LabelError with the reason if it is refused."""
     limits = limits or LabelLimits()
     check_size(len(data), limits)
     try:
@@ -196,7 +211,7 @@ def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLa
 
 
 def check_size(size: int, limits: LabelLimits) -> None:
-    """Refuse what is too large to be looked at."""
+    """Refuse a label that is too large to be read."""
     if size > limits.bytes:
         raise LabelError(f"the label has {size:,} bytes; {limits.bytes:,} is the most")
 
@@ -263,7 +278,7 @@ def _check_amounts(label: ContentLabel, limits: LabelLimits) -> None:
 def _check_part(
     label: ContentLabel, part: "ContentLabel | SubCluster", where: str, used: npt.NDArray[np.bool_]
 ) -> None:
-    """Refuse terms and filters that cannot be; mark the words that the terms use."""
+    """Refuse invalid terms and filters of a part; mark the words that the terms use."""
     terms = part.terms
     if not len(terms.steps) == len(terms.tf) == len(terms.df):
         raise LabelError(f"{where}: the columns of terms have different lengths")
@@ -298,28 +313,22 @@ def _check_urls(cluster: SubCluster, where: str) -> None:
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text is free of what could drive a terminal, turn lines around, or not be printed: Cc, Cf, Cs, Zl, Zp."""
+    """Return whether a text has no character that drives a terminal, turns lines around or cannot be printed.
+
+    These are the categories Cc, Cf, Cs, Zl and Zp.
+    """
     return text.isprintable() or not any(map(_unsafe, text))
 
 
 def plain_text(text: str) -> str:
-    """A text without what could drive a terminal or turn lines around."""
+    """Replace characters that could drive a terminal or turn lines around by spaces."""
     return text if is_plain(text) else "".join(c if is_plain(c) else " " for c in text)
 
 
 def is_word(text: str) -> bool:
-    """Whether a text is plain and without spaces."""
+    """Return whether a text is plain and without spaces."""
     return is_plain(text) and not any(map(str.isspace, text))
 
 
 def _unsafe(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
-Terms = LabelTerms  # old name
-Added = AddedTerm  # old name
-VERSION = LABEL_VERSION  # old name
-LARGEST = LARGEST_COUNT  # old name
-plain = plain_text  # old name
-from_json = label_from_json  # old name
-to_json = label_to_json  # old name

@@ -37,7 +37,7 @@ _EMPTY: Mapping[str, Any] = {"terms": LabelTerms(), "filters": (), "name": "", "
 
 
 def label_part(label: ContentLabel, function: str) -> ContentLabel:
-    """What a label holds for one abstraction function; a label, too."""
+    """Return the part of a label that one abstraction function needs, as a label."""
     own = _OWN[function]
     bare = {field: value for field, value in _EMPTY.items() if field not in own}
     clusters = [msgspec.structs.replace(cluster, **bare) for cluster in label.clusters]
@@ -50,6 +50,7 @@ def label_part(label: ContentLabel, function: str) -> ContentLabel:
         heaviest=label.heaviest if function == "browsing" else (),
         added=label.added if function == "routing" else (),
         filters=label.filters if function == "routing" else (),
+        leaves=label.leaves if function == "routing" else (),
         words=words,
         terms=packed[0],
         clusters=tuple(
@@ -59,12 +60,15 @@ def label_part(label: ContentLabel, function: str) -> ContentLabel:
 
 
 def label_parts(label: ContentLabel) -> dict[str, ContentLabel]:
-    """The three parts of a label."""
+    """Return the three parts of a label."""
     return {function: label_part(label, function) for function in ABSTRACTION_FUNCTIONS}
 
 
 def join_parts(parts: Mapping[str, ContentLabel]) -> ContentLabel:
-    """The label whose parts these are. Counts of parts from different times may differ a little: the larger hold."""
+    """Join the parts of a label.
+
+    Counts of parts from different times may differ a little: the larger ones are kept.
+    """
     refinement, routing, browsing = (parts[function] for function in ABSTRACTION_FUNCTIONS)
     if len({len(part.clusters) for part in parts.values()}) > 1:
         raise LabelError("the parts of the label have different numbers of sub-clusters: they do not belong together")
@@ -86,7 +90,7 @@ def join_parts(parts: Mapping[str, ContentLabel]) -> ContentLabel:
     return ContentLabel(
         routing.version, routing.analyser, browsing.name, *counts, all(part.exact for part in parts.values()),
         routing.lost, browsing.heaviest, routing.added, words, packed[0], routing.filters, tuple(clusters),
-        routing.num_words, routing.waiting,
+        routing.num_words, routing.waiting, routing.leaves,
     )  # fmt: skip
 
 
@@ -96,20 +100,28 @@ def _largest(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]
 
 
 def label_etag(part: ContentLabel | bytes) -> str:
-    """The ETag of a part, or of its JSON form as it was written: a later version may write the same part otherwise."""
+    """Return the ETag of a part, or of its JSON form as it was written.
+
+    Pass the bytes where they are at hand: a later version may write the same part in another way.
+    """
     return hashlib.blake2b(part if isinstance(part, bytes) else label_to_json(part), digest_size=12).hexdigest()
+
+
+def leaf_identity(etags: Mapping[str, str]) -> str:
+    """Return the identity of a leaf from the ETags of its label: the same wherever and however often it is served."""
+    return hashlib.blake2b("".join(sorted(etags.values())).encode(), digest_size=8).hexdigest()
 
 
 # -- on the wire --------------------------------------------------------------------------------------------------------
 
 
 def label_to_wire(label: ContentLabel) -> bytes:
-    """The label or a part, compressed."""
+    """Encode a label or a part as compressed JSON."""
     return zstandard.ZstdCompressor(level=9).compress(label_to_json(label))
 
 
 def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
-    """The label in compressed JSON from outside, or a LabelError with the reason why it is refused."""
+    """Decode a label from compressed JSON of another node; raise LabelError with the reason if it is refused."""
     limits = limits or LabelLimits()
     reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
     try:
@@ -128,7 +140,7 @@ def parts_to_publish(
     old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[TermKeys] | None = None,
     threshold: float = THRESHOLD,
 ) -> dict[str, ContentLabel]:  # fmt: skip
-    """The parts to publish: those of the new label that changed materially, the old ones else.
+    """Choose the parts to publish: of the new label those that changed materially, otherwise the old ones.
 
     `keys` are those of the whole and of each sub-cluster, where they are known: a filter that holds them all needs not be
     sent again, a filter that lacks one is, since routing must not lose a match.
@@ -154,7 +166,7 @@ def parts_to_publish(
 
 
 def _counts_moved(old: ContentLabel, new: ContentLabel, threshold: float) -> bool:
-    """Whether the whole or a sub-cluster grew or shrank materially."""
+    """Return whether the whole or a sub-cluster grew or shrank materially."""
     counts = [(a.num_docs, b.num_docs) for a, b in zip(old.clusters, new.clusters, strict=True)]
     return any(abs(a - b) > threshold * max(a, b) for a, b in [(old.num_docs, new.num_docs), *counts])
 
@@ -164,7 +176,7 @@ def _df(label: ContentLabel, terms: LabelTerms) -> dict[tuple[str, str], int]:
 
 
 def _distance(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
-    """1 - weighted Jaccard: 0 for the same, 1 for nothing in common."""
+    """Return 1 - weighted Jaccard: 0 for equal counts, 1 for nothing in common."""
     keys = {*a, *b}
     most = sum(max(a.get(key, 0), b.get(key, 0)) for key in keys)
     return 1 - sum(min(a.get(key, 0), b.get(key, 0)) for key in keys) / most if most else 0.0
@@ -172,7 +184,9 @@ def _distance(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
 
 def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKeys] | None, threshold: float) -> bool:
     before, after = ([label.filters, *(one.filters for one in label.clusters)] for label in (old, new))
-    if old.added != new.added or _distance(_df(old, old.terms), _df(new, new.terms)) > threshold:
+    if (old.added, old.leaves) != (new.added, new.leaves) or _distance(
+        _df(old, old.terms), _df(new, new.terms)
+    ) > threshold:
         return True
     if keys is None:
         return before != after
@@ -182,7 +196,7 @@ def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKe
 
 
 def _still_fits(filters: Sequence[TermFilter], keys: TermKeys, threshold: float) -> bool:
-    """Whether published filters know all keys, and not many that are gone."""
+    """Return whether published filters know all keys, and not many that are gone."""
     if not filters:
         return True
     held = np.zeros(len(keys), np.bool_)
@@ -201,13 +215,3 @@ def _browsing_changed(old: ContentLabel, new: ContentLabel, threshold: float) ->
         for label in (old, new)
     ]
     return len(said[0] ^ said[1]) > threshold * max(len(said[0] | said[1]), 1)
-
-
-FUNCTIONS = ABSTRACTION_FUNCTIONS  # old name
-etag = label_etag  # old name
-from_wire = label_from_wire  # old name
-to_wire = label_to_wire  # old name
-joined = join_parts  # old name
-part_of = label_part  # old name
-parts_of = label_parts  # old name
-published = parts_to_publish  # old name

@@ -16,6 +16,7 @@ from pagekin.labels.model import (
     LabelError,
     LabelLimits,
     LabelLosses,
+    LeafCount,
     SubCluster,
     Term,
     check_label,
@@ -42,6 +43,10 @@ def label_to_sexpr(label: ContentLabel, filters: bool = True) -> str:
     lines.append(f"(num-words: {label.num_words})")
     if label.waiting:
         lines.append(f"(waiting: {label.waiting})")
+    lines += (
+        f"(leaf: ((identity: {_quote(leaf.identity)}) (num-docs: {leaf.documents}) (hops: {leaf.hops})))"
+        for leaf in label.leaves
+    )
     lines.append(f"(exact: {'yes' if label.exact else 'no'})")
     lost = label.lost
     lines.append(f"(lost: ((terms: {lost.terms}) (clusters: {lost.clusters}) (filters: {lost.filters})))")
@@ -120,10 +125,15 @@ def label_from_sexpr(text: str, limits: LabelLimits | None = None) -> ContentLab
         tuple(_as_text(value, "heavy") for value in _all(top, "heavy")),
         tuple(_read_added_term(value) for value in _all(top, "added")), words, packed[0],
         tuple(_read_filter(value) for value in _all(top, "filter")), clusters, _number(top, "num-words", 0),
-        _number(top, "waiting", 0),
+        _number(top, "waiting", 0), tuple(_read_leaf(value) for value in _all(top, "leaf")),
     )  # fmt: skip
     check_label(label, limits)
     return label
+
+
+def _read_leaf(value: Any) -> LeafCount:
+    fields = _fields(value, "leaf")
+    return LeafCount(_text(fields, "identity", ""), _number(fields, "num-docs"), min(_number(fields, "hops"), 32))
 
 
 def _parse(text: str, most: int) -> Any:
@@ -226,7 +236,3 @@ def _read_filter(value: Any) -> TermFilter:
         )
     except (binascii.Error, ValueError):
         raise LabelError("a filter's bits are no base64") from None
-
-
-to_sexpr = label_to_sexpr  # old name
-from_sexpr = label_from_sexpr  # old name

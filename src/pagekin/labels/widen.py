@@ -35,6 +35,3 @@ def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int =
             if turn < len(one) and is_word(one[turn]) and term_key(one[turn]) not in known and len(broader) < most:
                 broader[one[turn]] = None
     return tuple(sorted(AddedTerm("text", word, "thesaurus") for word in broader))
-
-
-operators_terms = operator_terms  # old name
