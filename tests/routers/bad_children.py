@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from pagekin.labels import ContentLabel
-from pagekin.routers.keeper import RouterSettings
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+from pagekin.net import HttpClient
+from pagekin.routers import Place, Router
+from pagekin.routers.connection import HttpConnection
+from pagekin.routers.knowledge import RouterSettings
 
 from .fakes import Call
 from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, wait_for
 
+NOBODY = HttpConnection(HttpClient(), "http://nobody.example/")
+"""The way to a child that is never asked."""
 QUERY = "oxygen OR feathers OR bird"
 """What the two good children hold answers to."""
 Parts = Mapping[str, ContentLabel]
@@ -36,7 +39,7 @@ def above(
 def searched(url: str, **asked: Any) -> Any:
     """The answer, which must come in time."""
     began = time.monotonic()
-    answer = ask(url, "search", **{"query": QUERY, "limit": 1000, "snippets": False, "deadline": DEADLINE} | asked)
+    answer = ask(url, "search", **{"query": QUERY, "limit": 1000, "raw": True, "deadline": DEADLINE} | asked)
     assert time.monotonic() - began < DEADLINE + SLACK
     return answer
 

@@ -1,21 +1,15 @@
 """One network over a dozen leaves of the demo web, built once and served while the tests run."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pagekin.labels import ContentLabel
-from pagekin.labels.keep import read_parts
-from pagekin.labels.model import without_filters
-from pagekin.labels.parts import joined, parts_of
+from pagekin.labels import ContentLabel, join_parts, label_parts, read_label_parts, without_filters
 from pagekin.store import open_kin
 from tests.bags.webs import record
 
 from .bad_children import QUERY, Parts
-from .clients import LOOPS, Run
 from .webs import Web, build_leaf, host_records, served, urls_of
 
 HOSTS = (
@@ -64,14 +58,14 @@ def web(collections: dict[str, Path]) -> Iterator[Web]:
 @pytest.fixture(scope="session")
 def label(collections: dict[str, Path]) -> ContentLabel:
     """A label that says of nothing that it is not there, so that its owner is always asked."""
-    parts = read_parts(open_kin(collections["planets"]))
+    parts = read_label_parts(open_kin(collections["planets"]))
     assert parts
-    return without_filters(joined(parts))
+    return without_filters(join_parts(parts))
 
 
 @pytest.fixture(scope="session")
 def parts(label: ContentLabel) -> Parts:
-    return parts_of(label)
+    return label_parts(label)
 
 
 @pytest.fixture(scope="session")
@@ -80,14 +74,3 @@ def living(web: Web) -> set[str]:
     found = urls_of(web.search("birds", QUERY)) | urls_of(web.search("elements", QUERY))
     assert len(found) > 20
     return found
-
-
-@pytest.fixture(params=LOOPS)
-def run(request: pytest.FixtureRequest) -> Run:
-    """What runs a coroutine in each of the event loops that servers use."""
-
-    def runs(coroutine: Any) -> Any:
-        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
-            return runner.run(asyncio.wait_for(coroutine, 20))
-
-    return runs

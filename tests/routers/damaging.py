@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pagekin.collection import ReloadingCollection
 from pagekin.hypertext import Corpus
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Place
+from pagekin.routers import Place
 from pagekin.store import KinError, open_kin
 from pagekin.store.arrays import HEADER_BYTES
 from pagekin.web import web_app
@@ -68,7 +68,7 @@ def asked_all(path: Path, name: str) -> dict[str, Any]:
     """What becomes of questions to a damaged collection: {"refused": reason}, or what failed, was strange, and is told of it."""
     urls = json.loads(path.with_suffix(".json").read_text())
     try:
-        leaf = Leaf(name, path)
+        leaf = ReloadingCollection(name, path)
     except KinError as error:
         return {"refused": str(error)}
     (port,) = free_ports(1)

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pagekin.labels import ContentLabel
-from pagekin.labels.parts import to_wire
+from pagekin.labels import ContentLabel, label_to_wire
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class Fake:
                 self.calls.append(call)
                 if self.parts is not None and call.path.startswith("/label"):
                     function = call.path.partition("part=")[2].partition("&")[0]
-                    writer.write(reply(to_wire(self.parts[function])))
+                    writer.write(reply(label_to_wire(self.parts[function])))
                 else:
                     await self.behave(call, writer)
                 await writer.drain()

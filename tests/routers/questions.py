@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 
 from pagekin.hypertext import Attribute, Corpus
-from pagekin.text.query import ATTRIBUTES
+from pagekin.text import ATTRIBUTES
 
 _OPERATORS = ("and", "or", "not")
 

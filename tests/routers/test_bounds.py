@@ -12,53 +12,51 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.labels import LabelError, LabelLimits
-from pagekin.labels.keep import read_parts
-from pagekin.labels.parts import to_wire
-from pagekin.routers.bounds import LARGEST_ANSWER, Bound, bound_of, check_wire, fitting
-from pagekin.routers.messages import (
+from pagekin.collection import (
     MOST_NODES,
     Answer,
-    Asked,
+    AskedNode,
     Bag,
-    Found,
+    Hit,
     Item,
+    RelatedOptions,
     RelatedRequest,
+    Request,
     SearchRequest,
     SelectRequest,
     ShowRequest,
-    Skipped,
+    SkippedNode,
     SuggestRequest,
-    Travel,
     TreeNode,
     TreeRequest,
     encode,
+    group_hits,
 )
-from pagekin.routers.results import grouped
+from pagekin.labels import LabelError, LabelLimits, label_to_wire, read_label_parts
+from pagekin.routers.bounds import LARGEST_ANSWER, Bound, bound_of, check_wire, fit_answer
 from pagekin.store import open_kin
 
 from .bad_children import Parts, above, bag
-from .clients import LOOPBACK, Run
-from .fakes import Call, Fake, reply, says, tells
+from .fakes import Call, Fake, tells
 from .webs import Web, ask
 
-REQUESTS: dict[str, Callable[[int], Travel]] = {
+REQUESTS: dict[str, Callable[[int], Request]] = {
     "search": lambda n: SearchRequest(query="x", limit=n),
     "select": lambda n: SelectRequest(query="x", limit=n),
     "expand": lambda n: SelectRequest(query="x", limit=n),
     "suggest": lambda n: SuggestRequest(items=(), limit=n),
-    "related": lambda n: RelatedRequest(url="x", limit=max(1, min(n, 100))),
+    "related": lambda n: RelatedRequest(url="x", options=RelatedOptions(k=max(1, n))),
     "show": lambda n: ShowRequest(query="x", items=(Item("document", "http://x/"),) * min(n, 1000)),
 }
 
 
-def honest(operation: str, number: int, place: int) -> Found:
+def honest(operation: str, number: int, place: int) -> Hit:
     """A result as leaves give it, of the longer kind: an address of 100 characters, below four routers."""
     text: dict[str, Any] = {
         "title": "A title, of some words, " * 4, "snippet": "so, and so, and thus, " * 14, "marks": ((3, 9),) * 8,
         "copies": tuple(f"http://mirror{n}.example/{'y' * 60}" for n in range(3)),
     }  # fmt: skip
-    return Found(
+    return Hit(
         kind="document", url=f"http://www{place}.example/{'x' * 80}/{place}.html", score=12.3456789012345, cluster=place % 50,
         path=("root", "edu", "cornell.edu", "cs.cornell.edu", "www.cs.cornell.edu"), pages=3, sketch="A" * 172,
         **(text if operation != "search" else {}),
@@ -70,17 +68,20 @@ def honest(operation: str, number: int, place: int) -> Found:
 def test_honest_answers_pass(operation: str, number: int) -> None:
     """With as many results as were asked for, and a network of 8,000 routers that were asked or skipped."""
     request = REQUESTS[operation](number)
-    many = len(request.items) if isinstance(request, ShowRequest) else request.limit  # type: ignore[attr-defined]  # all others have one
+    many = len(request.items) if isinstance(request, ShowRequest) else getattr(request, "limit", 0)
+    many = request.options.k if isinstance(request, RelatedRequest) else many
     results = tuple(honest(operation, many, place) for place in range(many))
     path = ("root", "edu", "cornell.edu", "cs.cornell.edu")
     answer = Answer(
-        query="x" * 100, router="root", total=many, results=results, groups=grouped(results),
-        asked=(Asked(path=path, leaf=True, seconds=0.012345678, results=10, bytes=12_345),) * 4_000,
-        skipped=(Skipped(path=path, reason="no page holds operating, lock"),) * 4_000, partial=("root/edu: dead",) * 100,
+        query="x" * 100, router="root", total=many, results=results, groups=group_hits(results),
+        asked=(AskedNode(path=path, leaf=True, seconds=0.012345678, results=10, bytes=12_345),) * 4_000,
+        skipped=(SkippedNode(path=path, reason="no page holds operating, lock"),) * 4_000, partial=("root/edu: dead",) * 100,
     )  # fmt: skip
     bound = bound_of(operation, request)
     assert bound.size <= LARGEST_ANSWER
-    if not (number == 10_000 and operation in ("select", "expand", "suggest")):  # more text than anybody reads
+    if not (
+        number == 10_000 and operation in ("select", "expand", "suggest", "related")
+    ):  # more text than anybody reads
         assert bound.excess(encode(answer)) == ""
 
 
@@ -96,7 +97,7 @@ def test_honest_trees_and_bags_pass() -> None:
 texts = st.text(st.sampled_from('ab,[{"\\é☃'), max_size=40)
 factor = st.integers(1, 50)
 founds = st.builds(
-    lambda url, text, times, copies: Found(
+    lambda url, text, times, copies: Hit(
         kind="document", url="http://x/" + url * times, title=(text * times)[:2000], snippet=(text * times)[:2000],
         copies=("http://c/" + url * times,) * copies, marks=((0, 1),) * copies,
     ),
@@ -106,15 +107,15 @@ founds = st.builds(
 
 @given(st.lists(founds, max_size=30), st.lists(st.lists(texts, max_size=5), max_size=30), st.integers(2_000, 60_000))
 @settings(max_examples=150, deadline=None)
-def test_an_answer_that_was_cut_to_fit_does(results: list[Found], paths: list[list[str]], size: int) -> None:
+def test_an_answer_that_was_cut_to_fit_does(results: list[Hit], paths: list[list[str]], size: int) -> None:
     answer = Answer(
-        router="mid", results=tuple(results), groups=grouped(results), total=7,
-        asked=tuple(Asked(path=tuple(path)) for path in paths * 20),
-        skipped=tuple(Skipped(path=tuple(path), reason="".join(path)) for path in paths * 20),
+        router="mid", results=tuple(results), groups=group_hits(results), total=7,
+        asked=tuple(AskedNode(path=tuple(path)) for path in paths * 20),
+        skipped=tuple(SkippedNode(path=tuple(path), reason="".join(path)) for path in paths * 20),
         partial=tuple("".join(path) for path in paths * 20),
     )  # fmt: skip
     bound = Bound(size, values=max(size // 10, 60 * len(results)))
-    small = fitting(answer, bound)
+    small = fit_answer(answer, bound)
     raw = encode(small)
     groups = len(encode(small.groups))
     assert len(raw) - groups <= size + 500 and msgspec.json.decode(raw, type=Answer) == small
@@ -137,39 +138,10 @@ def test_what_holds_too_much_is_refused_by_its_bytes_alone() -> None:
     assert "bytes" in bound.excess(b" " * 10_000_001)
 
 
-# -- calls ----------------------------------------------------------------------------------------------------------------
-
-
-def test_each_call_has_a_limit_of_its_own(run: Run) -> None:
-    from pagekin.routers.client import Client, TooLargeError
-
-    with Fake(says(reply(b"a" * 500))) as fake:
-
-        async def whole() -> None:
-            client = Client(LOOPBACK, 1000)
-            for most in (500, 1000, None, 5000):
-                assert await client.post(fake.url, "search", b"{}", most) == (200, b"a" * 500)
-            with pytest.raises(TooLargeError, match="499 bytes"):
-                await client.post(fake.url, "search", b"{}", 499)
-            assert await client.post(fake.url, "search", b"{}", 500) == (200, b"a" * 500)
-            client.close()
-
-        run(whole())
-    with Fake(says(reply(b"a" * 1001))) as fake:
-
-        async def beyond() -> None:
-            client = Client(LOOPBACK, 1000)
-            with pytest.raises(TooLargeError, match="1,000 bytes"):
-                await client.post(fake.url, "search", b"{}", 5000)
-            client.close()
-
-        run(beyond())
-
-
 ITEM = {"kind": "document", "url": "http://x.example/", "path": ["root", "bad"]}
 ASKED: dict[str, tuple[dict[str, Any], str]] = {
     "tree": ({"limit": 50}, "tree"),
-    "search": ({"query": "x", "limit": 10, "snippets": False, "routing": "all"}, "search"),
+    "search": ({"query": "x", "limit": 10, "raw": True, "routing": "all"}, "search"),
     "expand": ({"query": "bird", "limit": 10}, "select"),
     "suggest": ({"items": [ITEM]}, "suggest"),
     "related": ({"bag": bag()}, "related"),
@@ -217,10 +189,10 @@ def test_a_tree_of_many_tiny_nodes_is_not_decoded(web: Web, parts: Parts) -> Non
 
 def test_labels_that_are_within_their_limits_pass(collections: dict[str, Path]) -> None:
     for path in collections.values():
-        parts = read_parts(open_kin(path))
+        parts = read_label_parts(open_kin(path))
         assert parts
         for part in parts.values():
-            check_wire(to_wire(part), LabelLimits())
+            check_wire(label_to_wire(part), LabelLimits())
 
 
 def test_labels_beyond_their_limits_are_refused_before_they_are_decoded() -> None:

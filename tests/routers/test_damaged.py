@@ -12,16 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, app, load_verbs
-from pagekin.routers import leaf as leaf_module
-from pagekin.routers.damage import or_damaged, refuse_damaged
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.network import Network
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
-from pagekin.routers.up import ask_health, open_nodes
-from pagekin.store import KinError, check_files
+from pagekin.collection import ReloadingCollection, explain_damage, refuse_damaged
+from pagekin.collection import reloading as leaf_module
+from pagekin.routers import Network, Place, Router, ask_health
+from pagekin.routers.up import open_nodes
+from pagekin.store import KinError, check_files, check_sizes
 from pagekin.store import check as check_module
-from pagekin.store.check import check_sizes
 
 from .damaging import files_of, garbage, trial
 from .webs import Running, ask, build_leaf, eager, free_ports, get, host_records, post, request, wait_for
@@ -88,18 +84,18 @@ def test_no_damaged_file_is_served(copy: Path, damage: str) -> None:
             continue
         DAMAGES[damage](file)
         with pytest.raises(KinError) as refused:
-            Leaf("copy", copy)
+            ReloadingCollection("copy", copy)
         said = str(refused.value)
         assert file.name in said and "pagekin check" in said and len(said) < 800, (name, said)
         if file.is_dir():
             file.rmdir()
         file.write_bytes(raw)
-    assert Leaf("copy", copy).label.num_docs
+    assert ReloadingCollection("copy", copy).label.num_docs
 
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [*(("posting.page", damage) for damage in DAMAGES), ("fulltext/json", "gone"), ("fulltext/json", "cut")],
+    [*(("posting.page", damage) for damage in DAMAGES)],
 )
 def test_serving_a_damaged_collection_ends_with_what_to_do(copy: Path, name: str, damage: str) -> None:
     file = files_of(copy)[name]
@@ -135,7 +131,7 @@ def test_a_label_that_was_changed_is_told(copy: Path) -> None:
             assert changed != raw and len(changed) == len(raw)
             file.write_bytes(changed)
             with pytest.raises(KinError, match="damaged: its content label"):
-                Leaf("copy", copy)
+                ReloadingCollection("copy", copy)
         file.write_bytes(raw)
 
 
@@ -158,9 +154,9 @@ def test_looking_at_sizes_reads_no_contents(whole: Path, monkeypatch: pytest.Mon
 def test_what_lies_there_besides_is_no_damage(copy: Path) -> None:
     (copy / "notes.txt").write_text("mine")
     assert list(check_sizes(copy)) == []
-    assert Leaf("copy", copy).label.num_docs
+    assert ReloadingCollection("copy", copy).label.num_docs
     error = IndexError("ours")
-    assert or_damaged(copy, error) is error
+    assert explain_damage(copy, error) is error
 
 
 # -- damage that shows only in answers ------------------------------------------------------------------------------------
@@ -211,7 +207,7 @@ def test_asking_a_damaged_collection_ends_with_what_to_do(copy: Path) -> None:
 
 
 def test_an_error_of_ours_is_not_blamed_on_a_whole_collection(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    leaf = Leaf("whole", whole)
+    leaf = ReloadingCollection("whole", whole)
 
     async def fails(_request: Any) -> Any:
         raise IndexError("a mistake of ours")
@@ -281,7 +277,7 @@ def test_a_collection_that_is_damaged_while_it_is_served_answers_as_it_was(
 ) -> None:
     """A broken build beside it changes nothing until it is whole."""
     monkeypatch.setattr(leaf_module, "_LOOK_AGAIN", 0.0)
-    leaf = Leaf("copy", copy)
+    leaf = ReloadingCollection("copy", copy)
     documents = leaf.label.num_docs
     manifest = (copy / "manifest.json").read_bytes()
     (copy / "manifest.json").write_bytes(manifest[: len(manifest) // 2])

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
+from pagekin.collection import MOST_HOPS
 from pagekin.net import Guard
-from pagekin.routers.children import KEPT, Child
-from pagekin.routers.messages import MOST_HOPS
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+from pagekin.routers import Place, Router
+from pagekin.routers.child import KEPT, Child
 
-from .bad_children import QUERY, Parts, above, bag, blamed, found, hang, searched
+from .bad_children import NOBODY, QUERY, Parts, above, bag, blamed, found, hang, searched
 from .fakes import Behaviour, Call, Fake, reply, says, tells
 from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, post, request, urls_of, wait_for
 
@@ -93,7 +92,7 @@ def test_a_faulty_child_costs_its_own_documents_alone(web: Web, living: set[str]
         assert len(bad.asked("search")) == 1
         if behave in (drip, drip_headers):  # as with one that hangs
             return
-        with_text = searched(url, snippets=True)
+        with_text = searched(url, raw=False)
         assert urls_of(with_text) == living
         assert any(one.startswith("root/bad: ") for one in with_text["partial"])
 
@@ -125,7 +124,7 @@ def test_an_address_that_may_not_be_called_is_not_called(web: Web, parts: Parts,
             assert near.connections == 0
 
 
-@pytest.mark.parametrize("code", ["302 Found", "308 Permanent Redirect"])
+@pytest.mark.parametrize("code", ["302 Hit", "308 Permanent Redirect"])
 def test_a_redirect_is_not_followed(web: Web, parts: Parts, living: set[str], code: str) -> None:
     with Fake(tells({"results": [found("http://stolen.example/")]}), parts) as target:
         for where in (target.url + "search", "http://169.254.169.254/"):
@@ -212,20 +211,20 @@ def test_pages_that_a_child_does_not_know_do_not_take_it_away(web: Web, living: 
 
 
 def test_a_child_is_blamed_for_silence_only_if_it_had_the_time_that_it_usually_takes() -> None:
-    unknown = Child("a", "http://a.example/")
-    unknown.late(0.3)
+    unknown = Child("a", "http://a.example/", NOBODY)
+    unknown.note_late(0.3)
     assert unknown.failures == 0
-    unknown.late(0.5)
+    unknown.note_late(0.5)
     assert unknown.failures == 1
-    quick = Child("b", "http://b.example/", _usual=0.004)
-    quick.late(0.09)
+    quick = Child("b", "http://b.example/", NOBODY, _usual=0.004)
+    quick.note_late(0.09)
     assert quick.failures == 0
     for _ in range(3):
-        quick.late(0.12)
+        quick.note_late(0.12)
     assert quick.failures == 3
     assert quick.pause() > 0
-    slow = Child("c", "http://c.example/", _usual=0.04)
-    slow.late(0.3)
+    slow = Child("c", "http://c.example/", NOBODY, _usual=0.04)
+    slow.note_late(0.3)
     assert slow.failures == 0
 
 
@@ -257,18 +256,18 @@ def test_after_failures_in_a_row_a_child_is_left_alone_though_it_gives_its_label
 
 
 def test_pauses_grow(web: Web) -> None:
-    from pagekin.routers.children import Child
+    from pagekin.routers.child import Child
 
-    child = Child("x", "http://x.example/")
+    child = Child("x", "http://x.example/", NOBODY)
     pauses = []
     for _ in range(14):
-        child.failed("no")
+        child.note_failure("no")
         pauses.append(child.pause())
     assert pauses[:2] == [0.0, 0.0]
     assert 0.3 < pauses[2] < 0.7
     assert pauses[5] > 2 * pauses[2]
     assert 40 < pauses[-1] <= 72
-    child.succeeded()
+    child.note_success()
     assert child.pause() == 0.0
 
 

@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
-from pagekin.labels import from_json
-from pagekin.labels.parts import FUNCTIONS, etag, from_wire, joined
-from pagekin.labels.sexpr import from_sexpr
-from pagekin.routers.http import LARGEST_REQUEST, router_app
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RouterError
+from pagekin.collection import ReloadingCollection, ServiceError
+from pagekin.labels import (
+    ABSTRACTION_FUNCTIONS,
+    join_parts,
+    label_etag,
+    label_from_json,
+    label_from_sexpr,
+    label_from_wire,
+)
+from pagekin.routers import Place, Router, listening_socket, router_app
+from pagekin.routers.http import LARGEST_REQUEST
 from pagekin.routers.metrics import Metrics
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place, listening
 
 from .webs import Running, Web, ask, free_ports, get, post, request, urls_of, wait_for
 
@@ -53,7 +56,7 @@ def test_everything_is_described(url: str) -> None:
         assert "get" in paths[f"/{operation}"]
     assert "post" in paths["/refresh"]
     limit = next(one for one in paths["/search"]["get"]["parameters"] if one["name"] == "limit")
-    assert limit["schema"]["maximum"] == 1000
+    assert limit["schema"]["maximum"] == 10_000
     for page in ("schema", "schema/swagger", "schema/redoc", "schema/elements"):
         assert b"<script" not in get(url, page).body, "no page that loads scripts from elsewhere"
 
@@ -97,7 +100,7 @@ WRONG: list[tuple[str, Any]] = [
         for more in (
             {"query": 5}, {"query": None}, {"query": "x" * 3000}, {"limit": -1}, {"limit": 10**9}, {"limit": "10"},
             {"limit": 1.5}, {"nonsense": 1}, {"routing": "magic"}, {"deadline": 0}, {"deadline": 1e9}, {"deadline": "soon"},
-            {"hops": -1}, {"hops": 99}, {"ask": -1}, {"visited": ["a"] * 99}, {"visited": "a"}, {"snippets": 1},
+            {"hops": -1}, {"hops": 99}, {"ask": -1}, {"visited": ["a"] * 99}, {"visited": "a"}, {"raw": 1},
             {"filters": {"since": -1}}, {"filters": {"since": 2**60}}, {"filters": {"colour": 1}},
             {"filters": {"language": "??"}}, {"filters": {"site": "a b"}}, {"stats": {"pages": 1}},
             {"stats": {"analyser": "?", "pages": 1, "words": 1, "df": {"x": -1}}},
@@ -111,8 +114,8 @@ WRONG: list[tuple[str, Any]] = [
             [{"kind": "cluster", "url": "u", "path": 1}], [{"kind": "cluster", "url": "u"}] * 1001,
         )
     ),
-    *(("refine", {"query": "x"} | more) for more in ({"count": 0}, {"count": 1000}, {"preset": "2049"})),
-    *(("suggest", body) for body in ({}, {"items": "all"}, {"items": [], "limit": -5})),
+    *(("refine", {"query": "x"} | more) for more in ({"count": 0}, {"count": 1001}, {"preset": "2049"})),
+    *(("suggest", body) for body in ({"items": "all"}, {"items": [], "limit": -5})),
     ("show", {"query": "x"}), ("show", {"items": []}),
 ]  # fmt: skip
 
@@ -126,7 +129,7 @@ def test_a_request_that_breaks_the_rules_is_told(url: str, operation: str, body:
 @pytest.mark.parametrize(
     "body",
     [
-        {"limit": 0}, {"ask": 0}, {"url": 5}, {"bag": 5}, {"bag": {}}, {"url": "x" * 3000},
+        {"options": {"k": 0}}, {"ask": 0}, {"url": 5}, {"bag": 5}, {"bag": {}}, {"url": "x" * 3000},
         {"bag": {"strategy": "x", "hashes": ["1"], "weights": [1.0], "sketch": []}},
         {"bag": {"strategy": "x", "hashes": [1], "weights": ["1"], "sketch": []}},
         {"bag": {"strategy": "x", "hashes": [1], "weights": [1.0], "sketch": [70_000]}},
@@ -173,7 +176,7 @@ def test_a_huge_body_is_told_and_not_kept(url: str) -> None:
     [
         "search", "search?q=x&limit=-1", "search?q=x&limit=many", "search?q=x&limit=100000", "search?q=x&since=yesterday",
         "search?q=x&since=-1", "search?q=x&since=99999999999999999999999", "search?q=x&language=%00", "search?q=x&site=a%20b",
-        "search?q=" + "x" * 3000, "search?q=%ff%fe", "refine?q=x&count=0", "related", "related?url=x&limit=0",
+        "search?q=" + "x" * 3000, "search?q=%ff%fe", "refine?q=x&count=0", "related", "related?url=x&k=0",
         "label?part=soul", "label?form=poem", "select", "expand?limit=3",
     ],
 )  # fmt: skip
@@ -188,7 +191,7 @@ def test_what_is_not_there_is_told(url: str) -> None:
     refused(get(url, "nothing"), 404)
     refused(get(url, "../../etc/passwd"), 404)
     refused(request(f"{url}health", "POST"), 405)
-    refused(get(url, "suggest"), 405)
+    refused(get(url, "show"), 405)
     refused(request(f"{url}search", "DELETE"), 405)
 
 
@@ -218,7 +221,7 @@ def test_a_raw_line_of_rubbish_does_not_stop_the_server(web: Web) -> None:
 
 
 def test_a_label_is_sent_again_only_if_it_changed(url: str) -> None:
-    for part in ("", *FUNCTIONS):
+    for part in ("", *ABSTRACTION_FUNCTIONS):
         for form in ("json", "sexpr", "wire"):
             asked = {"form": form} | ({"part": part} if part else {})
             first = get(url, "label", **asked)
@@ -229,21 +232,21 @@ def test_a_label_is_sent_again_only_if_it_changed(url: str) -> None:
             assert get(url, "label", {"If-None-Match": f'"other", {tag}'}, **asked).status == 304
             assert get(url, "label", {"If-None-Match": '"other"'}, **asked).status == 200
     tags = get(url, "health").json["etags"]
-    assert {part: get(url, "label", part=part).headers["etag"] for part in FUNCTIONS} == {
+    assert {part: get(url, "label", part=part).headers["etag"] for part in ABSTRACTION_FUNCTIONS} == {
         part: f'"{tag}"' for part, tag in tags.items()
     }
 
 
 def test_all_forms_of_a_label_are_the_same_label(url: str) -> None:
-    label = from_json(get(url, "label").body)
-    assert from_wire(get(url, "label", form="wire").body) == label
-    assert from_sexpr(get(url, "label", form="sexpr").body.decode()) == label
-    parts = {part: from_wire(get(url, "label", part=part, form="wire").body) for part in FUNCTIONS}
-    assert joined(parts) == label
-    assert etag(label) == get(url, "label").headers["etag"].strip('"')
+    label = label_from_json(get(url, "label").body)
+    assert label_from_wire(get(url, "label", form="wire").body) == label
+    assert label_from_sexpr(get(url, "label", form="sexpr").body.decode()) == label
+    parts = {part: label_from_wire(get(url, "label", part=part, form="wire").body) for part in ABSTRACTION_FUNCTIONS}
+    assert join_parts(parts) == label
+    assert label_etag(label) == get(url, "label").headers["etag"].strip('"')
     packed = get(url, "label", {"Accept-Encoding": "gzip"})
     assert packed.headers["content-encoding"] == "gzip"
-    assert from_json(gzip.decompress(packed.body)) == label
+    assert label_from_json(gzip.decompress(packed.body)) == label
 
 
 # -- metrics --------------------------------------------------------------------------------------------------------------
@@ -274,7 +277,7 @@ def test_requests_are_counted_with_their_times(web: Web) -> None:
 
 
 def test_names_in_metrics_cannot_break_out_of_their_quotes(web: Web) -> None:
-    from pagekin.routers.messages import Health
+    from pagekin.collection import Health
 
     health = Health(
         name='a"b\\c\nd', leaf=True, level=0, ready=True, version="", documents=1, label_bytes=0, label_age=None, etags={},
@@ -291,17 +294,17 @@ def test_names_in_metrics_cannot_break_out_of_their_quotes(web: Web) -> None:
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with listening(Place("127.0.0.1", 0)) as held:
+    with listening_socket(Place("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
-        with pytest.raises(RouterError, match=f"127.0.0.1:{port}: .*already"):
-            listening(Place("127.0.0.1", port))
-        with pytest.raises(RouterError, match="already"):
+        with pytest.raises(ServiceError, match=f"127.0.0.1:{port}: .*already"):
+            listening_socket(Place("127.0.0.1", port))
+        with pytest.raises(ServiceError, match="already"):
             Running([(Router("x", {}), Place("127.0.0.1", port))])
 
 
 def test_a_router_at_all_addresses_of_the_machine_answers_at_each(web: Web, collections: dict[str, Any]) -> None:
     (port,) = free_ports(1, "0.0.0.0")
-    with Running([(Leaf("birds", collections["birds"]), Place("0.0.0.0", port))]):
+    with Running([(ReloadingCollection("birds", collections["birds"]), Place("0.0.0.0", port))]):
         for host in ("127.0.0.1", "127.0.0.7", "localhost"):
             assert get(f"http://{host}:{port}/", "health").json["name"] == "birds"
 

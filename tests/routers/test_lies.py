@@ -13,16 +13,12 @@ import numpy as np
 import pytest
 import zstandard
 
-from pagekin.labels import ContentLabel
-from pagekin.labels.membership import Filter
-from pagekin.labels.parts import parts_of
-from pagekin.routers.children import Child
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
-from pagekin.text import TextIndex, parse
-from pagekin.text.largest import largest_score
+from pagekin.labels import ContentLabel, TermFilter, label_parts
+from pagekin.routers import Place, Router
+from pagekin.routers.child import Child
+from pagekin.text import TextIndex, largest_score, parse_query
 
-from .bad_children import QUERY, Parts, above, blamed, found, hang, searched
+from .bad_children import NOBODY, QUERY, Parts, above, blamed, found, hang, searched
 from .fakes import Call, Fake, reply, says, tells
 from .questions import drawn
 from .webs import DEADLINE, Running, Web, ask, eager, free_ports, get, urls_of, wait_for
@@ -48,7 +44,7 @@ BAD_LABELS: dict[str, tuple[bytes, str]] = {
     "is of another version": (reply(zstandard.ZstdCompressor().compress(b'{"version": 99}')), "version 99"),
     "is 100 MB long": (reply(b"", length=100_000_000), "larger than"),
     "is never modified": (b"HTTP/1.1 304 Not Modified\r\n\r\n", "no part"),
-    "is not there": (reply(b'{"detail": "gone"}', "404 Not Found"), "404: gone"),
+    "is not there": (reply(b'{"detail": "gone"}', "404 Not Hit"), "404: gone"),
 }
 
 
@@ -81,12 +77,12 @@ def test_a_label_that_never_comes_holds_nobody_up(web: Web, living: set[str]) ->
 def test_a_label_that_denies_what_is_there_loses_its_own_subtree_alone(
     web: Web, living: set[str], label: ContentLabel
 ) -> None:
-    nothing = (Filter.of(np.array([1], np.uint64)),)
+    nothing = (TermFilter.of(np.array([1], np.uint64)),)
     lie = msgspec.structs.replace(
         label, filters=nothing,
         clusters=tuple(msgspec.structs.replace(one, filters=nothing) for one in label.clusters),
     )  # fmt: skip
-    with Fake(tells({"results": [found("http://denied.example/")]}), parts_of(lie)) as bad, above(
+    with Fake(tells({"results": [found("http://denied.example/")]}), label_parts(lie)) as bad, above(
         web, {"bad": bad.url}
     ) as (url, _router):  # fmt: skip
         answer = searched(url)
@@ -100,7 +96,7 @@ def test_a_label_that_denies_what_is_there_loses_its_own_subtree_alone(
 def test_a_label_with_mad_counts_does_not_spoil_the_router(web: Web, living: set[str], label: ContentLabel) -> None:
     most = 2**53 - 1
     mad = msgspec.structs.replace(label, num_docs=most, size=most, num_words=most, num_terms=most)
-    with Fake(tells({"results": []}), parts_of(mad)) as bad, above(web, {"bad": bad.url}) as (url, _router):
+    with Fake(tells({"results": []}), label_parts(mad)) as bad, above(web, {"bad": bad.url}) as (url, _router):
         assert urls_of(searched(url)) == living
         (port,) = free_ports(1)
         with Running([(Router("top", {"root": url}, eager(settle=0.3)), Place("127.0.0.1", port))]):
@@ -185,7 +181,7 @@ def test_lies_of_one_child_do_not_make_the_answer_of_its_parent_nonsense(
     lies = {"total": most, "results": [found("http://lie.example/", date=253_402_300_799, pages=most)]} | FLOODS[flood]
     with Fake(tells(lies), parts) as bad, two_above(web, bad) as top:
         for limit in (300, 1000):
-            answer = ask(top, "search", query=QUERY, limit=limit, snippets=False, deadline=30.0)
+            answer = ask(top, "search", query=QUERY, limit=limit, raw=True, deadline=30.0)
             assert living <= urls_of(answer)
             assert any("lie.example" in one["url"] for one in answer["results"]), "it is no lie too large"
             assert answer["total"] <= most
@@ -203,7 +199,7 @@ def test_an_answer_that_is_too_large_costs_its_own_child_alone(
         "groups": {"groups": [{"cluster": 1, "name": "", "results": []}] * 10**6},
     }[lie]
     with Fake(tells(lies), parts) as bad, two_above(web, bad) as top:
-        answer = ask(top, "search", query=QUERY, limit=1000, snippets=False, deadline=30.0)
+        answer = ask(top, "search", query=QUERY, limit=1000, raw=True, deadline=30.0)
         assert urls_of(answer) == living
         assert blamed(answer, "mid/bad", "larger than" if lie in ("bytes", "groups") else "it holds some 5")
 
@@ -219,7 +215,7 @@ def test_a_child_cannot_put_words_under_the_results_of_another(web: Web, parts: 
         writer.write(reply(json.dumps({"results": forged}).encode()))
 
     with Fake(behave, parts) as bad, above(web, {"bad": bad.url}) as (url, _router):
-        shown = {one["url"]: one["snippet"] for one in searched(url, snippets=True)["results"]}
+        shown = {one["url"]: one["snippet"] for one in searched(url, raw=False)["results"]}
         assert shown["http://own.example/"] == "own words"
         assert shown[victim] and "FORGED" not in json.dumps(shown)
 
@@ -252,7 +248,7 @@ def test_no_page_has_a_score_above_the_largest(collections: dict[str, Path]) -> 
     for name in ("birds", "elements", "various"):
         index = TextIndex.at(collections[name])
         for query in drawn([index.corpus], 60, seed=5):
-            asked = parse(query)
+            asked = parse_query(query)
             hits = index.search(asked, len(index))
             most = largest_score(asked, index.stats_of(asked))
             assert max(hits.scores, default=0.0) < most / 2 < most <= largest_score(asked)
@@ -269,7 +265,7 @@ def test_an_address_that_two_tell_of_is_that_of_the_site_it_stands_on(web: Web, 
         with Running([(router, Place("127.0.0.1", port))]):
             url = f"http://127.0.0.1:{port}/"
             wait_for(lambda: get(url, "health").json["ready"])
-            answer = searched(url, snippets=True)
+            answer = searched(url, raw=False)
         (one,) = [one for one in answer["results"] if one["url"] == own]
         assert one["path"][1] == host
         assert one["title"] not in ("", "forged")
@@ -282,8 +278,8 @@ def test_whose_an_address_is() -> None:
         "cs.cornell.edu:8080": 15, "ornell.edu": 0, "library": 0, "": 0,
     }  # fmt: skip
     for name, nearness in names.items():
-        assert Child(name, "http://127.0.0.1/").nearness("http://cs.cornell.edu:8080/x") == nearness, name
-        assert Child(name, "http://127.0.0.1/").nearness("http://[broken/") == 0
+        assert Child(name, "http://127.0.0.1/", NOBODY).nearness("http://cs.cornell.edu:8080/x") == nearness, name
+        assert Child(name, "http://127.0.0.1/", NOBODY).nearness("http://[broken/") == 0
 
 
 def test_a_child_that_claims_leaves_of_others_makes_only_its_own_documents_fewer(web: Web, parts: Parts) -> None:

@@ -1,7 +1,6 @@
 """Ways through a network that do not end, or lead to the same place twice."""
 
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+from pagekin.routers import Place, Router
 
 from .bad_children import QUERY, above, searched
 from .webs import DEADLINE, Running, Web, ask, eager, free_ports, get, post, urls_of, wait_for
@@ -82,7 +81,7 @@ def test_a_leaf_below_two_routers_counts_once(web: Web) -> None:
         url = f"http://127.0.0.1:{top}/"
         wait_for(lambda: get(url, "health").json["ready"] and not get(url, "health").json["waiting"])
         for query in ("bird", QUERY, "the"):
-            whole = ask(url, "search", query=query, limit=10_000, snippets=False, deadline=60.0)
+            whole = ask(url, "search", query=query, limit=10_000, raw=True, deadline=60.0)
             leaves = {one["path"][-1] for one in whole["asked"] if one["leaf"]}
             assert whole["total"] == sum(web.search(leaf, query)["total"] for leaf in leaves)
             assert len([one for one in whole["asked"] if one["path"][-1] == "birds"]) == 3, "it came by three ways"

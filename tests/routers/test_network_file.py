@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.labels import Added, Budget
+from pagekin.labels import AddedTerm, LabelBudget
+from pagekin.routers import Network, NetworkError
 from pagekin.routers.lines import key_lines, line_of
-from pagekin.routers.network import Network, NetworkError, Node, Settings
+from pagekin.routers.network import Node, Settings
 from pagekin.routers.network_file import KEYS
 from pagekin.routers.place import Place
 
@@ -98,11 +99,11 @@ def test_what_holds_for_a_node_is_its_own_or_the_networks(tmp_path: Path) -> Non
     assert (site.here, theirs.here, edu.here, topics.here) == (True, False, True, False)
     assert net.collection_of(site) == tmp_path / "leaves" / "a.kin"
     assert net.collection_of(theirs) is None
-    assert net.budget_of(poems) == Budget(clusters=7)
-    assert net.budget_of(edu) == Budget(clusters=50)
+    assert net.budget_of(poems) == LabelBudget(clusters=7)
+    assert net.budget_of(edu) == LabelBudget(clusters=50)
     assert (net.timeout_of(edu), net.timeout_of(poems)) == (4.0, 0.5)
     assert (net.allow_of(edu), net.allow_of(site)) == (("loopback",), ("private",))
-    assert net.added_of(poems) == (Added("text", "literature", "operator"), Added("title", "poems", "operator"))
+    assert net.added_of(poems) == (AddedTerm("text", "literature", "operator"), AddedTerm("title", "poems", "operator"))
 
 
 def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> None:

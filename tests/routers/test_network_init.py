@@ -19,12 +19,12 @@ from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.cli.network_init import NetworkPlan, init_network
 from pagekin.engines import division
 from pagekin.hypertext import Corpus, check_corpus
-from pagekin.labels.keep import check_kept, read_label
-from pagekin.routers.network import Network, NetworkError
-from pagekin.similarity.check import check_index
-from pagekin.sources.demo import demo_pages
+from pagekin.labels import check_stored_label, read_label
+from pagekin.routers import Network, NetworkError
+from pagekin.similarity import check_index
+from pagekin.sources import demo_pages
 from pagekin.store import check_files, open_kin
-from pagekin.text import TextIndex, check_text, parse
+from pagekin.text import TextIndex, check_text, parse_query
 from tests.bags.webs import moved, read_records, record
 
 load_verbs()
@@ -121,13 +121,13 @@ def test_what_leads_to_a_page_is_known_where_the_page_is(made: Path) -> None:
 def test_every_leaf_is_whole_and_can_be_searched(made: Path) -> None:
     for name, corpus in corpora(made).items():
         kin = corpus.kin
-        checks = (check_corpus, check_index, check_kept, check_text)
+        checks = (check_corpus, check_index, check_stored_label, check_text)
         assert [*check_files(kin.path), *(one for check in checks for one in check(kin))] == []
         label = read_label(kin)
         assert label is not None
         assert label.num_docs == SITES[name]
         assert 1 <= len(label.clusters) <= max(1, SITES[name] // 3)
-        assert TextIndex.open(corpus).search(parse("other"), 9).total == SITES[name]
+        assert TextIndex.open(corpus).search(parse_query("other"), 9).total == SITES[name]
 
 
 def test_two_hierarchies_stand_above_the_same_leaves(made: Path) -> None:

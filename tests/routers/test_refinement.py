@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pagekin.labels import ContentLabel, SubCluster
-from pagekin.labels.model import VERSION, Term, pack_terms
-from pagekin.routers.refinement import LabelThesaurus
+from pagekin.collection import LabelThesaurus
+from pagekin.labels import LABEL_VERSION, ContentLabel, SubCluster
+from pagekin.labels.model import Term, pack_terms
 from pagekin.text import ANALYSER, analyse
 from tests.labels.invented import labels
 
@@ -29,7 +29,7 @@ def label_of(clusters: Clusters) -> ContentLabel:
         for number, ((size, _terms), group, terms) in enumerate(zip(clusters, groups, packed[1:], strict=True), 1)
     )
     return ContentLabel(
-        VERSION, ANALYSER, "x", sum(size for size, _ in clusters), 0, 10**6, True, words=words, clusters=made
+        LABEL_VERSION, ANALYSER, "x", sum(size for size, _ in clusters), 0, 10**6, True, words=words, clusters=made
     )
 
 

@@ -9,15 +9,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pagekin.labels import Added, ContentLabel
-from pagekin.labels.keep import read_label
-from pagekin.labels.membership import Filter, term_key
-from pagekin.labels.merge import router_label
-from pagekin.routers.messages import Filters
-from pagekin.routers.routing import RoutingTable, asked_words, check_filters, matching, parsed
-from pagekin.text import ANALYSER, And, Not, Or, Query, QueryError, Stats, TextIndex, Word, analyse, parse
-from pagekin.text.analysis import form_of
-from pagekin.text.index import asked_forms, form_key
+from pagekin.collection import Filters, check_filters, parse_query, query_words
+from pagekin.labels import AddedTerm, ContentLabel, TermFilter, read_label, router_label, term_key
+from pagekin.routers.routing import RoutingTable, matching
+from pagekin.text import (
+    ANALYSER,
+    And,
+    Not,
+    Or,
+    Query,
+    QueryError,
+    Stats,
+    TextIndex,
+    Word,
+    analyse,
+    asked_forms,
+    form_key,
+    form_of,
+)
 from tests.labels.invented import labels
 
 from .questions import drawn
@@ -56,7 +65,7 @@ def test_whoever_is_skipped_holds_no_match_and_few_are_asked_in_vain(
 ) -> None:
     asked = right = 0
     for query in questions:
-        verdict = table.judge(parsed(query))
+        verdict = table.judge(parse_query(query))
         assert set(verdict.ask) | set(verdict.skipped) == set(indexes)
         assert not set(verdict.ask) & set(verdict.skipped)
         held = holders(indexes, query)
@@ -78,7 +87,7 @@ def test_the_same_holds_by_the_labels_of_routers(
     skipped = 0
     for query in questions:
         held = holders(indexes, query)
-        for name in table.judge(parsed(query)).skipped:
+        for name in table.judge(parse_query(query)).skipped:
             assert not held & set(groups[name]), (query, name)
             skipped += 1
     assert skipped > 100
@@ -89,10 +98,10 @@ def test_a_reason_names_words_that_no_page_of_the_child_holds(
 ) -> None:
     named = 0
     for query in questions:
-        for name, reason in table.judge(parsed(query)).skipped.items():
+        for name, reason in table.judge(parse_query(query)).skipped.items():
             if reason.startswith("no page holds "):
                 for word in reason.removeprefix("no page holds ").split(", "):
-                    assert indexes[name].count(parse(word)) == 0
+                    assert indexes[name].count(parse_query(word)) == 0
                     named += 1
             else:
                 assert reason == "no group of its pages holds all words"
@@ -103,29 +112,31 @@ def test_not_never_prunes(table: RoutingTable, questions: list[str]) -> None:
     for query in questions[:40]:
         plain = query.partition(" NOT ")[0]
         everywhere = " NOT ".join(("", "the", "of", "a", "and"))
-        assert table.judge(parsed(plain + everywhere)).ask == table.judge(parsed(plain)).ask
-        assert table.judge(parsed(f"{plain} NOT nowherefound")).ask == table.judge(parsed(plain)).ask
-    assert asked_words(parsed("lock NOT (queue OR title:key)")) == [(None, "lock")]
+        assert table.judge(parse_query(plain + everywhere)).ask == table.judge(parse_query(plain)).ask
+        assert table.judge(parse_query(f"{plain} NOT nowherefound")).ask == table.judge(parse_query(plain)).ask
+    assert query_words(parse_query("lock NOT (queue OR title:key)")) == [(None, "lock")]
 
 
 def test_a_child_of_another_analyser_and_one_without_filters_are_always_asked(leaf_labels: Labels) -> None:
     stranger = msgspec.structs.replace(leaf_labels["birds"], analyser="another-9")
     table = RoutingTable({**leaf_labels, "stranger": stranger})
-    assert table.judge(parsed("nowherefound")).ask == ("stranger",)
+    assert table.judge(parse_query("nowherefound")).ask == ("stranger",)
     above = router_label("above", {"stranger": stranger, "trees": leaf_labels["trees"]}).label
-    assert RoutingTable({"above": above, "trees": leaf_labels["trees"]}).judge(parsed("nowherefound")).ask == ("above",)
-    assert table.judge(parsed("nowherefound"), "all").ask == tuple(table.names)
+    assert RoutingTable({"above": above, "trees": leaf_labels["trees"]}).judge(parse_query("nowherefound")).ask == (
+        "above",
+    )
+    assert table.judge(parse_query("nowherefound"), "all").ask == tuple(table.names)
 
 
 def test_words_that_an_operator_added_lead_to_a_child(leaf_labels: Labels) -> None:
-    added = (Added("keyword", "literature", "operator"),)
+    added = (AddedTerm("keyword", "literature", "operator"),)
     poems = msgspec.structs.replace(leaf_labels["composers"], added=added)
     table = RoutingTable({"poems": poems, "birds": leaf_labels["birds"]})
     for query in ("literature", "keyword:literature", "text:literature", "literatures"):
-        assert "poems" in table.judge(parsed(query)).ask, query
-        assert "poems" in table.judge(parsed(query), "terms").ask, query
-    assert "poems" not in table.judge(parsed("title:literature nowherefound")).ask
-    assert "poems" not in table.judge(parsed("title:literature")).ask
+        assert "poems" in table.judge(parse_query(query)).ask, query
+        assert "poems" in table.judge(parse_query(query), "terms").ask, query
+    assert "poems" not in table.judge(parse_query("title:literature nowherefound")).ask
+    assert "poems" not in table.judge(parse_query("title:literature")).ask
 
 
 def test_routing_by_terms_loses_what_the_heaviest_terms_do_not_tell(
@@ -134,7 +145,7 @@ def test_routing_by_terms_loses_what_the_heaviest_terms_do_not_tell(
     """As in 1996: a word counts only if a term of the label tells it."""
     lost = 0
     for query in questions:
-        verdict = table.judge(parsed(query), "terms")
+        verdict = table.judge(parse_query(query), "terms")
         lost += len(holders(indexes, query) - set(verdict.ask))
         assert set(verdict.skipped.values()) <= {"not among its heaviest terms"}
     assert lost, "labels leave stop words out, so some query must lose a match"
@@ -143,8 +154,8 @@ def test_routing_by_terms_loses_what_the_heaviest_terms_do_not_tell(
 @pytest.mark.parametrize("ask", [1, 2, 5])
 def test_ask_takes_the_most_promising(table: RoutingTable, questions: list[str], ask: int) -> None:
     for query in questions[:60]:
-        every, some = table.judge(parsed(query)), table.judge(parsed(query), ask=ask)
-        scores = table.cori(parsed(query))
+        every, some = table.judge(parse_query(query)), table.judge(parse_query(query), ask=ask)
+        scores = table.cori(parse_query(query))
         assert set(some.ask) <= set(every.ask)
         assert len(some.ask) == min(ask, len(every.ask))
         left = set(every.ask) - set(some.ask)
@@ -158,10 +169,11 @@ def test_promise_grows_with_frequency_and_falls_with_how_many_have_a_word(
     table: RoutingTable, indexes: dict[str, TextIndex]
 ) -> None:
     df = {
-        name: index.stats_of(parse("oxygen")).df[asked_forms(parse("oxygen"))[0][1]] for name, index in indexes.items()
+        name: index.stats_of(parse_query("oxygen")).df[asked_forms(parse_query("oxygen"))[0][1]]
+        for name, index in indexes.items()
     }
     best = max(df, key=lambda name: df[name])
-    scores = table.cori(parsed("oxygen"))
+    scores = table.cori(parse_query("oxygen"))
     assert max(scores, key=lambda name: scores[name]) == best
     assert all(scores[best] > scores[name] for name in df if not df[name])
 
@@ -171,8 +183,8 @@ def test_statistics_are_those_of_all_pages_where_labels_tell_them(
 ) -> None:
     close = counted = 0
     for query in questions:
-        told = table.stats(parsed(query))
-        true = Stats.sum([index.stats_of(parse(query)) for index in indexes.values()])
+        told = table.stats(parse_query(query))
+        true = Stats.sum([index.stats_of(parse_query(query)) for index in indexes.values()])
         assert (told.pages, told.words, told.analyser) == (true.pages, true.words, true.analyser)
         assert set(told.df) == set(true.df)
         for key, df in told.df.items():
@@ -186,7 +198,7 @@ def test_statistics_are_those_of_all_pages_where_labels_tell_them(
 
 def test_a_stop_word_is_no_rare_word_whatever_its_stem(table: RoutingTable) -> None:
     for word in ("because", "was", "once", "always"):
-        stats = table.stats(parsed(f"text:{word} oxygen"))
+        stats = table.stats(parse_query(f"text:{word} oxygen"))
         assert stats.df[form_key("text", form_of(word))] == stats.pages, word
 
 
@@ -194,9 +206,9 @@ def test_a_word_that_only_the_filters_know_is_not_taken_to_be_absent() -> None:
     """Its key is made of the word: the stem of a stem may be another."""
     (stem,) = analyse(["universities"])
     assert analyse([stem]) != [stem]
-    held = (Filter.of(np.array([term_key("universities")], np.uint64)),)
+    held = (TermFilter.of(np.array([term_key("universities")], np.uint64)),)
     label = ContentLabel(1, ANALYSER, "", 5, 0, 10, True, filters=held, num_words=50)
-    stats = RoutingTable({"campus": label}).stats(parsed("universities OR oxygen"))
+    stats = RoutingTable({"campus": label}).stats(parse_query("universities OR oxygen"))
     assert stats.df == {stem: 1, form_of("oxygen"): 0}
 
 
@@ -212,8 +224,8 @@ def test_words_held_counts_words_of_one_group(table: RoutingTable, leaf_labels: 
 def test_words_of_one_query_must_stand_in_one_group() -> None:
     """Two sub-clusters with a word each: no page holds both."""
 
-    def holding(*words: str) -> tuple[Filter, ...]:
-        return (Filter.of(np.array([term_key(word) for word in words], np.uint64)),)
+    def holding(*words: str) -> tuple[TermFilter, ...]:
+        return (TermFilter.of(np.array([term_key(word) for word in words], np.uint64)),)
 
     base = ContentLabel(1, "", "", 4, 0, 10, True)
     whole = router_label("x", {"one": base}).label
@@ -226,15 +238,15 @@ def test_words_of_one_query_must_stand_in_one_group() -> None:
         ),
     )  # fmt: skip
     table = RoutingTable({"apart": label})
-    assert table.judge(parsed("lock")).ask == table.judge(parsed("lock OR queue")).ask == ("apart",)
-    assert table.judge(parsed("lock queue")).skipped == {"apart": "no group of its pages holds all words"}
-    assert table.judge(parsed("lock NOT queue")).ask == ("apart",)
+    assert table.judge(parse_query("lock")).ask == table.judge(parse_query("lock OR queue")).ask == ("apart",)
+    assert table.judge(parse_query("lock queue")).skipped == {"apart": "no group of its pages holds all words"}
+    assert table.judge(parse_query("lock NOT queue")).ask == ("apart",)
 
 
 def told_slowly(label: ContentLabel, query: Query) -> str:
     """Why a child is not asked, worked out filter by filter; '' if it is."""
 
-    def holds(one: Filter, attribute: str | None, word: str) -> bool:
+    def holds(one: TermFilter, attribute: str | None, word: str) -> bool:
         key = np.array([term_key(word, attribute or "text")], np.uint64)
         return bool(one.may_hold(key)[0]) or added(attribute, word)
 
@@ -242,7 +254,7 @@ def told_slowly(label: ContentLabel, query: Query) -> str:
         any_of = {attribute} if attribute not in (None, "text") else {row.attribute for row in label.added}
         return any(row.attribute in any_of and analyse([row.word]) == analyse([word]) for row in label.added)
 
-    def may_match(part: Query, one: Filter) -> bool:
+    def may_match(part: Query, one: TermFilter) -> bool:
         if isinstance(part, And | Or):
             return (all if isinstance(part, And) else any)(may_match(each, one) for each in part.parts)
         if isinstance(part, Not):
@@ -257,7 +269,7 @@ def told_slowly(label: ContentLabel, query: Query) -> str:
     if found and (not label.filters or any(may_match(query, one) for one in label.filters)):
         return ""
     missing = [
-        form_key(*pair) for pair in asked_words(query)
+        form_key(*pair) for pair in query_words(query)
         if not added(*pair) and not any(holds(one, *pair) for one in groups)
     ]  # fmt: skip
     return f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
@@ -266,7 +278,7 @@ def told_slowly(label: ContentLabel, query: Query) -> str:
 def test_the_table_judges_as_its_labels_do_one_by_one(leaf_labels: Labels, questions: list[str]) -> None:
     """With children of all kinds: some without sub-clusters, some without filters, some with words added, routers."""
     replace = msgspec.structs.replace
-    added = (Added("keyword", "oxygen", "operator"), Added("title", "violins", "operator"))
+    added = (AddedTerm("keyword", "oxygen", "operator"), AddedTerm("title", "violins", "operator"))
     strange: Labels = {
         "added": replace(leaf_labels["mirror"], added=added),
         "blind": replace(leaf_labels["people"], filters=(), clusters=()),
@@ -274,7 +286,7 @@ def test_the_table_judges_as_its_labels_do_one_by_one(leaf_labels: Labels, quest
             leaf_labels["trees"],
             clusters=(replace(leaf_labels["trees"].clusters[0], filters=()), *leaf_labels["trees"].clusters[1:]),
         ),
-        "empty": replace(leaf_labels["trees"], filters=(Filter.of(np.zeros(0, np.uint64)),), clusters=()),
+        "empty": replace(leaf_labels["trees"], filters=(TermFilter.of(np.zeros(0, np.uint64)),), clusters=()),
         "no whole": replace(leaf_labels["planets"], filters=()),
         "router": router_label("router", {name: leaf_labels[name] for name in ("birds", "elements")}).label,
     }
@@ -289,8 +301,8 @@ def test_the_table_judges_as_its_labels_do_one_by_one(leaf_labels: Labels, quest
         "nowherefound OR keyword:oxygen",
         '"a b"',
     ]:
-        verdict = table.judge(parsed(text))
-        expected = {name: told_slowly(label, parsed(text)) for name, label in some.items()}
+        verdict = table.judge(parse_query(text))
+        expected = {name: told_slowly(label, parse_query(text)) for name, label in some.items()}
         assert verdict.skipped == {name: reason for name, reason in expected.items() if reason}, text
         assert verdict.ask == tuple(name for name in some if not expected[name]), text
         asked, skipped = asked + len(verdict.ask), skipped + len(verdict.skipped)
@@ -303,7 +315,7 @@ def test_the_table_judges_as_its_labels_do_one_by_one(leaf_labels: Labels, quest
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_any_label_that_passes_the_checks_can_be_judged(invented: Labels, text: str) -> None:
     try:
-        query = parsed(text)
+        query = parse_query(text)
     except QueryError:
         return
     table = RoutingTable(invented)
@@ -334,7 +346,7 @@ def test_matching_is_what_a_reader_would_work_out(data: st.DataObject) -> None:
             return f"({chance.choice(words)} NOT {text(depth - 1)})"
         return f'"{chance.choice(words)} {chance.choice(words)}"' if kind == "phrase" else chance.choice(words)
 
-    query = parse(text(3))
+    query = parse_query(text(3))
     groups = [frozenset(chance.sample(words, chance.randrange(5))) for _ in range(6)]
     found = matching(query, lambda _attribute, word: np.array([word in one for one in groups]), np.ones(6, np.bool_))
     for group, may in zip(groups, found.tolist(), strict=True):

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from pagekin.labels import ContentLabel, from_json
-from pagekin.labels.merge import router_label
-from pagekin.routers.routing import RoutingTable, parsed
-from pagekin.text import Stats, TextIndex, parse
+from pagekin.collection import parse_query
+from pagekin.labels import ContentLabel, label_from_json, router_label
+from pagekin.routers.routing import RoutingTable
+from pagekin.text import Stats, TextIndex
 
 from .questions import drawn
 from .webs import Web, ask, get, post, searched_in, served, urls_of
@@ -32,7 +32,7 @@ def questions(indexes: dict[str, TextIndex]) -> list[str]:
 
 
 def label_of(web: Web, name: str) -> ContentLabel:
-    return from_json(get(web.urls[name], "label").body)
+    return label_from_json(get(web.urls[name], "label").body)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def table(web: Web) -> RoutingTable:
 
 
 def stats_of(table: RoutingTable, query: str) -> Stats:
-    return table.stats(parsed(query))
+    return table.stats(parse_query(query))
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_copies_are_folded_into_the_best_of_them_and_none_is_lost(web: Web, ques
     """mirror.example has copies of the pages of mountains.example, below another router."""
     copies = 0
     for query in [*questions[:10], "everest", "himalaya", "matterhorn OR eiger", "andes"]:
-        apart, whole = web.search("root", query), web.search("root", query, snippets=True)
+        apart, whole = web.search("root", query), web.search("root", query, raw=False)
         urls = [one["url"] for one in whole["results"]]
         folded = [url for one in whole["results"] for url in one["copies"]]
         assert len({*urls, *folded}) == len(urls) + len(folded)
@@ -212,7 +212,7 @@ def test_not_takes_no_leaf_out_but_its_pages(web: Web) -> None:
 
 
 def test_filters_hold_for_the_whole_network(web: Web) -> None:
-    every = web.search("root", "tidewrack", snippets=True)
+    every = web.search("root", "tidewrack", raw=False)
     assert len(urls_of(every)) == 8
     assert {one["language"] for one in every["results"]} == {"en", "de"}
     german = web.search("root", "tidewrack", filters={"language": "de"})
@@ -231,7 +231,7 @@ def test_filters_hold_for_the_whole_network(web: Web) -> None:
 def test_snippets_mark_what_was_asked_for(web: Web, questions: list[str]) -> None:
     marked = 0
     for query in [*questions[:20], "herring", "Heringen tidewrack"]:
-        answer = web.search("root", query, snippets=True, limit=20)
+        answer = web.search("root", query, raw=False, limit=20)
         assert answer["partial"] == []
         forms = {form for _attribute, form in _forms(query)}
         for one in answer["results"]:
@@ -242,19 +242,19 @@ def test_snippets_mark_what_was_asked_for(web: Web, questions: list[str]) -> Non
                 assert _forms(words) and {form for _attribute, form in _forms(words)} <= forms, (query, words)
                 marked += 1
     assert marked > 100
-    bare = web.search("root", "herring", snippets=False)
+    bare = web.search("root", "herring", raw=True)
     assert all(one["snippet"] == "" and one["marks"] == [] for one in bare["results"])
 
 
 def _forms(text: str) -> list[tuple[str | None, str]]:
-    from pagekin.text.index import asked_forms
+    from pagekin.text import asked_forms
 
-    return asked_forms(parse(text))
+    return asked_forms(parse_query(text))
 
 
 def test_a_composite_document_is_one_result(web: Web, indexes: dict[str, TextIndex]) -> None:
     """trees.example is one document here: its cover lists pages that link to each other alone."""
-    pages = indexes["trees"].count(parse("tree"))
+    pages = indexes["trees"].count(parse_query("tree"))
     assert pages > 5
     found = [one for one in web.search("root", "tree")["results"] if one["path"][-1] == "trees"]
     assert len(found) == 1
@@ -263,7 +263,7 @@ def test_a_composite_document_is_one_result(web: Web, indexes: dict[str, TextInd
 
 
 def test_limit_above_what_travels_with_text_still_answers(web: Web) -> None:
-    answer = web.search("root", "the OR of OR and OR tidewrack", snippets=True)
+    answer = web.search("root", "the OR of OR and OR tidewrack", raw=False)
     assert answer["partial"] == []
     assert len(answer["results"]) > 200
     assert all(one["snippet"] for one in answer["results"][:200])

@@ -9,20 +9,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pagekin.hypertext import host_of_url
-from pagekin.labels import ContentLabel
-from pagekin.labels.model import VERSION, Term, pack_terms
-from pagekin.routers.network import Network, NetworkError
-from pagekin.routers.topology import (
+from pagekin.labels import LABEL_VERSION, ContentLabel
+from pagekin.labels.model import Term, pack_terms
+from pagekin.routers import (
     Hierarchy,
-    allowed_for,
+    Network,
+    NetworkError,
     cluster_tree,
     directory_tree,
     dns_tree,
-    domains_of,
     group_hosts,
     make_network,
-    shown_host,
 )
+from pagekin.routers.topology import allowed_for, domains_of, shown_host
 
 
 @pytest.mark.parametrize(
@@ -207,7 +206,7 @@ def label(words: str, extra: str) -> ContentLabel:
         Term("text", "page", 9, 9),
     ]
     known, packed = pack_terms([listed])
-    return ContentLabel(VERSION, "x", "", 9, 100, len(listed), True, words=known, terms=packed[0])
+    return ContentLabel(LABEL_VERSION, "x", "", 9, 100, len(listed), True, words=known, terms=packed[0])
 
 
 def test_similar_sites_get_a_router_with_their_own_words_for_a_name() -> None:

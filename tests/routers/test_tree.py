@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.labels import ContentLabel
-from pagekin.labels.keep import read_parts
-from pagekin.routers.children import KEPT
-from pagekin.routers.messages import MOST_HOPS, MOST_NODES, TreeNode
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+from pagekin.collection import MOST_HOPS, MOST_NODES, TreeNode
+from pagekin.labels import ContentLabel, read_label_parts
+from pagekin.routers import Place, Router
+from pagekin.routers.child import KEPT
 from pagekin.routers.tree import _within
 from pagekin.store import open_kin
 
@@ -26,7 +24,7 @@ from .webs import DEADLINE, SLACK, Running, Web, ask, eager, free_ports, get, po
 
 @pytest.fixture(scope="module")
 def parts(collections: dict[str, Path]) -> Mapping[str, ContentLabel]:
-    found = read_parts(open_kin(collections["planets"]))
+    found = read_label_parts(open_kin(collections["planets"]))
     assert found
     return found
 
@@ -153,7 +151,7 @@ def test_a_child_that_hangs_holds_nobody_up(web: Web, parts: Mapping[str, Conten
 
 
 def test_a_child_that_does_not_know_of_trees_is_up(web: Web, parts: Mapping[str, ContentLabel]) -> None:
-    with Fake(says(reply(b'{"detail": "what?"}', "404 Not Found")), parts) as old, above(web, {"old": old.url}) as url:
+    with Fake(says(reply(b'{"detail": "what?"}', "404 Not Hit")), parts) as old, above(web, {"old": old.url}) as url:
         child = ask(url, "tree", deadline=20.0)["children"][1]
         assert (child["up"], child["ready"], child["error"]) == (True, True, "it answered 404: what?")
 

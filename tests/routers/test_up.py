@@ -17,10 +17,10 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, app, load_verbs
-from pagekin.routers.messages import RouterError
-from pagekin.routers.network import Network, Node, Settings
+from pagekin.collection import ServiceError
+from pagekin.routers import Network, choose_nodes
+from pagekin.routers.network import Node, Settings
 from pagekin.routers.others import Others
-from pagekin.routers.up import chosen_nodes
 
 from .webs import ask, free_ports, get, urls_of, wait_for
 
@@ -142,17 +142,17 @@ def test_two_networks_of_the_same_ports_and_names_run_side_by_side_and_parts_of_
     nets.far.until("1 nodes listen")
     nets.other.until("3 nodes listen, 1 of which cannot answer yet")
     wait_for(lambda: get(nets.urls["other"], "health").json["ready"], 60)
-    one = ask(nets.urls["one"], "search", query=QUERY, limit=1000, snippets=False, deadline=20.0)
+    one = ask(nets.urls["one"], "search", query=QUERY, limit=1000, raw=True, deadline=20.0)
     other = wait_for(
         lambda: (
-            (found := ask(nets.urls["other"], "search", query=QUERY, limit=1000, snippets=False, deadline=20.0))
+            (found := ask(nets.urls["other"], "search", query=QUERY, limit=1000, raw=True, deadline=20.0))
             and {"birds", "planets"} <= {each["path"][-1] for each in found["asked"] if each["leaf"]}
             and found
         )
     )
     assert {each["path"][-1] for each in one["results"]} == {"birds", "elements"}
     assert {each["path"][-1] for each in other["results"]} == {"birds", "planets"}
-    birds = urls_of(ask(nets.urls["far"], "search", query=QUERY, limit=1000, snippets=False, deadline=20.0))
+    birds = urls_of(ask(nets.urls["far"], "search", query=QUERY, limit=1000, raw=True, deadline=20.0))
     assert birds and birds <= urls_of(one) & urls_of(other)
     assert [reason for reason in other["partial"] if reason.startswith("example/trees: ")]
 
@@ -179,7 +179,7 @@ def test_a_process_that_dies_is_replaced(nets: Nets) -> None:
     assert nets.one.children() != [child]
 
     def whole() -> Any:
-        answer = ask(nets.urls["one"], "search", query=QUERY, limit=1000, snippets=False, deadline=10.0)
+        answer = ask(nets.urls["one"], "search", query=QUERY, limit=1000, raw=True, deadline=10.0)
         return answer["partial"] == [] and answer["results"]
 
     wait_for(whole, 90)
@@ -215,16 +215,16 @@ def test_which_nodes_run_in_a_place() -> None:
         Node("c", "http://127.0.0.3:8703/", True, None, ("root",), here=False),
     ]
     made = Network.of("net", nodes)
-    assert chosen_nodes(made, [], "") == ["root", "a", "b"]
-    assert chosen_nodes(made, [], "127.0.0.3") == ["a", "b"]
-    assert chosen_nodes(made, [], "find.example") == ["a"]
-    assert chosen_nodes(made, ["b"], "") == ["b"]
+    assert choose_nodes(made, [], "") == ["root", "a", "b"]
+    assert choose_nodes(made, [], "127.0.0.3") == ["a", "b"]
+    assert choose_nodes(made, [], "find.example") == ["a"]
+    assert choose_nodes(made, ["b"], "") == ["b"]
     for only, host, said in (
         (["x"], "", "no node 'x'"),
         ([], "127.0.0.9", "no node of the network runs at '127.0.0.9'"),
     ):
-        with pytest.raises(RouterError, match=said):
-            chosen_nodes(made, only, host)
+        with pytest.raises(ServiceError, match=said):
+            choose_nodes(made, only, host)
 
 
 # -- processes beside one --------------------------------------------------------------------------------------------------
@@ -247,10 +247,10 @@ def _listens(_parent: int, report: Connection, nodes: int) -> None:
 def test_one_that_cannot_start_ends_all_with_its_reason() -> None:
     lines: list[str] = []
     with Others(_cannot, [("the port is taken",)], lines.append) as others:
-        with pytest.raises(RouterError, match=r"^the port is taken$"):
+        with pytest.raises(ServiceError, match=r"^the port is taken$"):
             others.until_ready()
         assert lines == ["it begins"]
-    with Others(_dies, [()], lines.append) as others, pytest.raises(RouterError, match=r"before it was ready .*7"):
+    with Others(_dies, [()], lines.append) as others, pytest.raises(ServiceError, match=r"before it was ready .*7"):
         others.until_ready()
     assert lines == ["it begins"]
 

@@ -7,27 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RouterError
+from pagekin.collection import ReloadingCollection, ServiceError
 from pagekin.routers.warm import warm, warm_leaf
 
 _SCRIPT = """
 import asyncio, json, sys
 from pathlib import Path
 
-from pagekin.labels import Budget
-from pagekin.labels.merge import router_label
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import (
-    Item, RefineRequest, RelatedRequest, SearchRequest, SelectRequest, ShowRequest, SuggestRequest, TogetherRequest,
+from pagekin.labels import LabelBudget, router_label
+from pagekin.collection import ReloadingCollection
+from pagekin.collection.messages import (
+    Item, RefineRequest, RelatedRequest, SearchRequest, SelectRequest, ShowRequest, SuggestRequest, CooccurrencesRequest,
 )
-from pagekin.routers.refinement import LabelThesaurus
-from pagekin.routers.results import merged
+from pagekin.collection.refinement import LabelThesaurus
+from pagekin.collection import fold_hits
 from pagekin.routers.router import Router
-from pagekin.routers.routing import RoutingTable, asked_words, parsed
+from pagekin.collection.queries import parse_query, query_words
+from pagekin.routers.routing import RoutingTable
 from pagekin.routers.warm import warm
 
-leaves = [Leaf(Path(one).stem, Path(one)) for one in sys.argv[1:]]
+leaves = [ReloadingCollection(Path(one).stem, Path(one)) for one in sys.argv[1:]]
 warm([Router("top", {}), *leaves])
 
 
@@ -48,7 +47,7 @@ async def asked(leaf):
     await leaf.show(ShowRequest(query=word, items=(item,)))
     await leaf.select(SelectRequest(query=word))
     await leaf.refine(RefineRequest(query=word))
-    await leaf.together(TogetherRequest(query=word))
+    await leaf.cooccurrences(CooccurrencesRequest(query=word))
     await leaf.suggest(SuggestRequest(items=(item,)))
     bag = await leaf.bag(RelatedRequest(url=item.url))
     await leaf.related(RelatedRequest(bag=bag))
@@ -57,12 +56,12 @@ async def asked(leaf):
 
 before = kernels()
 found = [one for leaf in leaves for one in asyncio.run(asked(leaf))]
-merged(found, 10)
+fold_hits(found, 10)
 labels = {leaf.name: leaf.label for leaf in leaves}
-router_label("top", labels, Budget(clusters=3))
-table, query = RoutingTable(labels), parsed("page OR bird")
+router_label("top", labels, LabelBudget(clusters=3))
+table, query = RoutingTable(labels), parse_query("page OR bird")
 table.judge(query, ask=1), table.stats(query), table.words_held(["bird"])
-LabelThesaurus(labels).suggest(asked_words(query), 3)
+LabelThesaurus(labels).suggest(query_words(query), 3)
 print(json.dumps([before, {name: count for name, count in kernels().items() if count != before.get(name)}]))
 """
 
@@ -76,21 +75,21 @@ def test_once_it_is_warm_no_question_compiles_anything(collections: dict[str, Pa
 
 
 def test_each_leaf_has_open_what_a_search_needs_and_one_of_them_the_rest(collections: dict[str, Path]) -> None:
-    leaves = [Leaf(name, collections[name]) for name in ("birds", "elements", "planets")]
+    leaves = [ReloadingCollection(name, collections[name]) for name in ("birds", "elements", "planets")]
     warm(leaves)
     for leaf in leaves:
-        assert {"documents", "document_pages", "cluster_of", "titles"} <= vars(leaf.now).keys()
+        assert {"documents", "document_pages", "cluster_of", "titles"} <= vars(leaf.collection).keys()
         assert leaf.requests == 0, "nobody has asked yet"
-    assert [{"related_index", "thesaurus"} <= vars(leaf.now).keys() for leaf in leaves] == [True, False, False]
+    assert [{"related_pages", "thesaurus"} <= vars(leaf.collection).keys() for leaf in leaves] == [True, False, False]
 
 
 def test_a_leaf_that_cannot_be_opened_keeps_no_other_from_being_warm(
     collections: dict[str, Path], tmp_path: Path
 ) -> None:
-    missing = Leaf("missing", tmp_path / "no.kin", patient=True)
-    there = Leaf("birds", collections["birds"])
+    missing = ReloadingCollection("missing", tmp_path / "no.kin", patient=True)
+    there = ReloadingCollection("birds", collections["birds"])
     warm([missing, there])
-    assert "related_index" in vars(there.now)
+    assert "related_pages" in vars(there.collection)
     warm_leaf(missing)
-    with pytest.raises(RouterError):
-        _ = missing.now
+    with pytest.raises(ServiceError):
+        _ = missing.collection

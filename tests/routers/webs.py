@@ -14,18 +14,16 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from pagekin.bags import Strategy
-from pagekin.clusters import ClusterSettings, read_trees
-from pagekin.clusters.documents import document_of
+from pagekin.clusters import ClusterSettings, document_of, read_trees
+from pagekin.collection import ReloadingCollection, Service
 from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
+from pagekin.hypertext import ReadPlan
 from pagekin.net import Guard, parse_allowed
-from pagekin.routers.http import router_app
-from pagekin.routers.keeper import RouterSettings
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.router import Router
-from pagekin.routers.serve import MakeApp, Place, serve
-from pagekin.sources.demo import demo_pages
-from pagekin.text import Stats, TextIndex, parse
+from pagekin.routers import Place, Router, router_app
+from pagekin.routers.knowledge import RouterSettings
+from pagekin.routers.serve import MakeApp, serve
+from pagekin.sources import demo_pages
+from pagekin.text import Stats, TextIndex, parse_query
 from tests.bags.webs import record
 
 PAGES_A_HOST = 24
@@ -71,7 +69,7 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
 class Running:
     """Routers that are served in a thread with an event loop of its own, until `stop`."""
 
-    def __init__(self, services: Sequence[tuple[Leaf | Router, Place]], make_app: MakeApp = router_app) -> None:
+    def __init__(self, services: Sequence[tuple[Service, Place]], make_app: MakeApp = router_app) -> None:
         self._make_app = make_app
         self.services = {service.name: service for service, _place in services}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -84,7 +82,7 @@ class Running:
         if self._error:
             raise self._error
 
-    def _run(self, services: Sequence[tuple[Leaf | Router, Place]]) -> None:
+    def _run(self, services: Sequence[tuple[Service, Place]]) -> None:
         async def whole() -> None:
             self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
             await serve(services, self._ready.set, self._stop, self._make_app)
@@ -190,9 +188,7 @@ class Web:
         return set().union(*(self.below(child) for child in self.children[name]))
 
     def search(self, name: str, query: str, **asked: Any) -> Any:
-        return ask(
-            self.urls[name], "search", query=query, **{"limit": 10_000, "snippets": False, "deadline": 60.0} | asked
-        )
+        return ask(self.urls[name], "search", query=query, **{"limit": 10_000, "raw": True, "deadline": 60.0} | asked)
 
     def await_labels(self) -> None:
         """Wait until every router knows all its children."""
@@ -210,7 +206,7 @@ def searched_in(index: TextIndex, query: str, stats: Stats | None = None) -> dic
     """Address and score of all documents that a query finds in a collection, by the full-text index itself."""
     trees = {tree.name: tree for tree in read_trees(index.corpus.kin)}
     documents = document_of(trees.get("documents"), len(index))
-    hits = index.search(parse(query), len(index), stats=stats, documents=documents)
+    hits = index.search(parse_query(query), len(index), stats=stats, documents=documents)
     return {index.corpus.page_url(page): score for page, score in zip(hits.pages, hits.scores, strict=True)}
 
 
@@ -236,11 +232,11 @@ def served(
         places = {name: Place(host, next(ports[host])) for name, host in zip(names, turn, strict=True)}
     urls = {name: f"http://{at.host}:{at.port}{at.path}" for name, at in places.items()}
     chosen = settings or eager()
-    services: list[tuple[Leaf | Router, Place]] = [
+    services: list[tuple[Service, Place]] = [
         (Router(name, {child: urls[child] for child in below}, chosen), places[name])
         for name, below in children.items()
     ]
-    services += [(Leaf(name, path), places[name]) for name, path in collections.items()]
+    services += [(ReloadingCollection(name, path), places[name]) for name, path in collections.items()]
     web = Web(urls, {name: tuple(below) for name, below in children.items()}, collections=dict(collections))
     with Running(services) as running:
         web.running["all"] = running

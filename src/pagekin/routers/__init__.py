@@ -1,8 +1,12 @@
-"""Content routers (hypursuit-1996): many collections that search as one, over HTTP.
+"""Content routers (hypursuit-1996): many collections that search as one.
 
-`network` is the file that says who there is, `topology` how routers are chosen, `up` runs them, in `others` too, once they are
-`warm`. `leaf` answers for one collection (`open_leaf`; `likeness` for related pages; `damage` if it is none). `router`
-answers for its children by what `keeper` knows of their labels: `routing` chooses whom to ask, `asking` asks several
-`children` at once, each through `client` and within `bounds`, `results` merges, `refinement` suggests terms, `tree` tells who
-is below. `messages` is what travels, `http`, `protocol` and `serve` are how, `ask` asks from outside.
+A `Router` is a service whose children are services: `knowledge` is what it knows of their labels, `routing` chooses whom to
+ask, `fanout` asks several at once within a deadline, each through its `connection`, `merging` and `ranking` make one answer of
+theirs within `bounds`. `Remote` is a service at an address, `opening` opens whatever a person names. `operations` is the table
+of questions, `http` and `serve` put them on the wire; `network` is the file that says who there is, `topology` how routers
+are chosen, `up` runs them.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,15 +7,14 @@ from typing import TypeVar
 import msgspec
 import zstandard
 
+from pagekin.collection import Answer, Hit, RelatedRequest, Request, ShowRequest, TreeRequest, encode, group_hits
 from pagekin.labels import LabelError, LabelLimits
-from pagekin.routers.messages import Answer, Found, ShowRequest, Travel, TreeRequest, encode
-from pagekin.routers.results import grouped
 
 T = TypeVar("T")
 
 LARGEST_ANSWER = 12 << 20
 """Bytes of any answer, at most."""
-_TOLD = 2 << 20
+_NODES = 2 << 20
 """Bytes for routers asked, routers skipped, and what is missing."""
 _RESULT, _SHOWN, _NODE = 1_000, 4_000, 2_000
 """Bytes of a result, of one with a piece of its text, and of a node of a tree, on the average."""
@@ -40,7 +39,7 @@ class Bound:
     values: int = _VALUES
 
     def excess(self, raw: bytes) -> str:
-        """What an answer has too much of, or '': told by its bytes, since decoding is what costs.
+        """Return what an answer has too much of, or ''; its bytes are counted, since decoding is what costs.
 
         Braces, brackets and commas are counted also where they stand in a text: no honest answer has that many.
         """
@@ -55,23 +54,30 @@ class Bound:
         return ""
 
 
-def bound_of(operation: str, request: Travel) -> Bound:
-    """How much the answer to a request may be."""
+def bound_of(operation: str, request: Request) -> Bound:
+    """Return how large the answer to a request may be."""
     if isinstance(request, TreeRequest):
         # A few nodes too many are left out by the one who asked; many more are not looked at.
         return Bound(min(_NODE * (request.limit + 8), LARGEST_ANSWER), 2 * request.limit + 1_000)
     if operation == "bag":
         return Bound(_LARGEST_BAG)
-    results = len(request.items) if isinstance(request, ShowRequest) else int(getattr(request, "limit", 100))
-    size = _TOLD + results * (_RESULT if operation == "search" else _SHOWN)
+    if isinstance(request, ShowRequest):
+        results = len(request.items)
+    elif isinstance(request, RelatedRequest):
+        results = request.options.k
+    else:
+        results = int(getattr(request, "limit", 100))
+    bare = operation == "search" and getattr(request, "raw", False)
+    size = _NODES + results * (_RESULT if bare else _SHOWN)
     return Bound(min(size, LARGEST_ANSWER), _OBJECTS + _OBJECTS_EACH * results, _VALUES + _VALUES_EACH * results)
 
 
-def fitting(answer: Answer, bound: Bound) -> Answer:
-    """An answer that is too large for the one who asked, as far as it fits: a child's lies must not make us look a liar.
+def fit_answer(answer: Answer, bound: Bound) -> Answer:
+    """Cut an answer that is too large for the one who asked.
 
-    Less is told of who was asked and skipped; results that are larger than their share lose copies, then their text, and go
-    at last, which is told.
+    A child that sends too much must not make its parent look like a liar. Fewer of the nodes that were asked or skipped
+    are named; results that are larger than their share lose their copies, then their text, and are dropped at last,
+    which the answer reports.
     """
     share = Bound(bound.size // 8, values=bound.values // 8)
     places = max(len(answer.results), 1)
@@ -82,13 +88,13 @@ def fitting(answer: Answer, bound: Bound) -> Answer:
         without = len(answer.results) - len(results)
         partial = (f"{answer.router}: {without:,} results are left out, as they are too large", *partial)
     return msgspec.structs.replace(
-        answer, results=tuple(results), groups=grouped(results), asked=_first(answer.asked, share),
+        answer, results=tuple(results), groups=group_hits(results), asked=_first(answer.asked, share),
         skipped=_first(answer.skipped, share), partial=partial,
     )  # fmt: skip
 
 
 def _first(told: Sequence[T], share: Bound) -> tuple[T, ...]:
-    """As many as fit."""
+    """Return as many of the values, from the first on, as fit into a share."""
     size = values = 0
     for place, one in enumerate(told[: _OBJECTS // 4]):
         raw = encode(one)
@@ -98,8 +104,8 @@ def _first(told: Sequence[T], share: Bound) -> tuple[T, ...]:
     return tuple(told[: _OBJECTS // 4])
 
 
-def _slim(one: Found, share: Bound) -> Found | None:
-    """A result in its share, or None if it cannot be."""
+def _slim(one: Hit, share: Bound) -> Hit | None:
+    """Return a result cut to its share, or None if it cannot be."""
     bare = msgspec.structs.replace(one, copies=())
     for small in (one, bare, msgspec.structs.replace(bare, title="", snippet="", marks=())):
         raw = encode(small)
@@ -113,7 +119,7 @@ def _values(raw: bytes) -> int:
 
 
 def check_wire(raw: bytes, limits: LabelLimits) -> None:
-    """Refuse, with a LabelError, a label that is larger than its limits or holds more than they allow, before it is decoded."""
+    """Refuse a label that is over its limits, with a LabelError, before it is decoded."""
     most = 4 * limits.terms + limits.urls + 2 * (limits.filters + limits.added) + 100 * limits.clusters
     size = values = 0
     try:

@@ -25,7 +25,7 @@ _PIECE = re.compile(
 
 
 def key_lines(text: str) -> dict[Place, int]:
-    """The line, counted from 1, of every table and every key of a text that is TOML, except for keys inside `{ }`."""
+    """Return the line (from 1) of every table and key of a TOML text, except for keys inside `{ }`."""
     ends = [found.start() for found in re.finditer("\n", text)]
     lines: dict[Place, int] = {}
     tables: Counter[str] = Counter()
@@ -64,12 +64,12 @@ def key_lines(text: str) -> dict[Place, int]:
 
 
 def line_of(lines: Mapping[Place, int], place: Place) -> int:
-    """The line of a key, or of what it stands in."""
+    """Return the line of a key, or of the table that it stands in."""
     return next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), 1)
 
 
 def _in_tables(parts: list[str], tables: Counter[str]) -> Place:
-    """The place that a header or a key at the top names: of tables in a list, the last."""
+    """Return the place that a header or a top-level key names: of tables in a list, the last."""
     first = parts[0]
     return (first, tables[first] - 1, *parts[1:]) if tables[first] else tuple(parts)
 

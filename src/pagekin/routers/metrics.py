@@ -4,7 +4,7 @@ import os
 from bisect import bisect_left
 from collections import Counter, defaultdict
 
-from pagekin.routers.messages import Health
+from pagekin.collection import Health
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -25,7 +25,7 @@ class Metrics:
         self._buckets[operation][bisect_left(_BOUNDS, seconds)] += 1
 
     def text(self, health: Health) -> str:
-        """All of it, with how the router is."""
+        """Return all metrics as text, with the health of the router."""
         router = _quoted(health.name) + self._process
         lines = ["# TYPE pagekin_requests_total counter"]
         for (operation, status), count in sorted(self._requests.items()):

@@ -12,12 +12,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from pagekin.labels import Added, Budget
-from pagekin.labels.fitting import LEAF_CLUSTERS, MAX_BYTES, MAX_TERMS, ROUTER_CLUSTERS
-from pagekin.labels.widen import operators_terms
+from pagekin.labels import (
+    LEAF_CLUSTERS,
+    MAX_LABEL_BYTES,
+    MAX_LABEL_TERMS,
+    ROUTER_CLUSTERS,
+    AddedTerm,
+    LabelBudget,
+    operator_terms,
+)
 from pagekin.routers.place import Place
 
-FILE = "network.toml"
+NETWORK_FILE = "network.toml"
 MAIN = "main"
 """The hierarchy of routers that name none, nor a parent that does."""
 LONGEST_NAME = 200
@@ -81,12 +87,12 @@ class Node:
 
     @property
     def place(self) -> Place:
-        """Where it listens, if it runs here."""
+        """Return where the node listens, if it runs here."""
         return Place.of(self.listen or self.url)
 
     @property
     def kind(self) -> str:
-        """What the file calls it."""
+        """Return what the file calls the node: a site or a router."""
         return "site" if self.leaf else "router"
 
 
@@ -107,7 +113,7 @@ class Network:
         cls, name: str, nodes: Iterable[Node], defaults: Settings | None = None, file: Path | None = None,
         warnings: Iterable[str] = (),
     ) -> Self:  # fmt: skip
-        """The network of some nodes in any order. They are not checked, but there must be no cycle."""
+        """Make a network of nodes in any order. They are not checked, but there must be no cycle."""
         found = tuple(nodes)
         level = levels_of(found)
         ordered = sorted(found, key=lambda n: (n.leaf, bool(n.parents), n.hierarchy, -level[n.name], n.name))
@@ -115,10 +121,10 @@ class Network:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The network in a file, or in the file network.toml of a folder; NetworkError with all that is wrong."""
+        """Load a network from a file, or from network.toml in a folder; raise NetworkError with all that is wrong."""
         file = Path(path)
         if file.is_dir():
-            file /= FILE
+            file /= NETWORK_FILE
         from pagekin.routers.network_file import read_network
 
         return read_network(file, cls)
@@ -127,7 +133,7 @@ class Network:
 
     @cached_property
     def by_name(self) -> Mapping[str, Node]:
-        """The nodes by their names."""
+        """Return the nodes by their names."""
         return {node.name: node for node in self.nodes}
 
     @cached_property
@@ -143,19 +149,19 @@ class Network:
         return levels_of(self.nodes)
 
     def children_of(self, name: str) -> tuple[Node, ...]:
-        """The nodes below a router, routers first."""
+        """Return the nodes below a router, routers first."""
         return self._children.get(name, ())
 
     def roots(self) -> tuple[Node, ...]:
-        """The routers that have no parents."""
+        """Return the routers that have no parents."""
         return tuple(node for node in self.nodes if not node.leaf and not node.parents)
 
     def level_of(self, name: str) -> int:
-        """0 for a leaf; a router is one above its highest child."""
+        """Return the level of a node: 0 for a leaf; a router is one above its highest child."""
         return self._level[name]
 
     def leaves_below(self, name: str) -> tuple[Node, ...]:
-        """The sites below a node, each once, or the site itself."""
+        """Return the sites below a node, each once, or the site itself."""
         seen, waiting = {name}, deque([name])
         while waiting:
             for child in self.children_of(waiting.popleft()):
@@ -165,41 +171,41 @@ class Network:
         return tuple(sorted((self.by_name[one] for one in seen if self.by_name[one].leaf), key=lambda one: one.name))
 
     def hierarchies(self) -> tuple[str, ...]:
-        """The names of the hierarchies."""
+        """Return the names of the hierarchies."""
         return tuple(sorted({node.hierarchy for node in self.nodes if not node.leaf}))
 
     # -- what holds for a node -----------------------------------------------------------------------------------------
 
     def collection_of(self, node: Node) -> Path | None:
-        """Where a site's collection is."""
+        """Return where a site's collection is."""
         if node.collection is None:
             return None
         return (self.file.parent if self.file else Path()) / node.collection
 
-    def budget_of(self, node: Node) -> Budget:
-        """The budget of a node's label."""
+    def budget_of(self, node: Node) -> LabelBudget:
+        """Return the budget of a node's label."""
         clusters = LEAF_CLUSTERS if node.leaf else ROUTER_CLUSTERS
-        return Budget(
-            self._setting(node, "max_terms", MAX_TERMS), self._setting(node, "max_clusters", clusters),
-            self._setting(node, "max_bytes", MAX_BYTES),
+        return LabelBudget(
+            self._setting(node, "max_terms", MAX_LABEL_TERMS), self._setting(node, "max_clusters", clusters),
+            self._setting(node, "max_bytes", MAX_LABEL_BYTES),
         )  # fmt: skip
 
     def child_bytes_of(self, node: Node) -> int | None:
-        """How much a router wants of each child's label; None: all of it."""
+        """Return how many bytes a router wants of each child's label; None for all of it."""
         found: int | None = self._setting(node, "child_bytes", None)
         return found
 
     def timeout_of(self, node: Node) -> float:
-        """Seconds that a router waits for the label of a child."""
+        """Return the seconds that a router waits for the label of a child."""
         return float(self._setting(node, "timeout", TIMEOUT))
 
     def allow_of(self, node: Node) -> tuple[str, ...]:
-        """The ranges of addresses that are allowed when a node is called, as `parse_allowed` takes them."""
+        """Return the ranges of addresses that a call to a node may reach, as `parse_allowed` takes them."""
         return tuple(self._setting(node, "allow", ()))
 
-    def added_of(self, node: Node) -> tuple[Added, ...]:
-        """The terms that the operator adds to a node's label."""
-        return operators_terms(node.added)
+    def added_of(self, node: Node) -> tuple[AddedTerm, ...]:
+        """Return the terms that the operator adds to a node's label."""
+        return operator_terms(node.added)
 
     def _setting(self, node: Node, name: str, default: Any) -> Any:
         own, common = getattr(node.settings, name), getattr(self.defaults, name)
@@ -208,7 +214,7 @@ class Network:
     # -- the file ------------------------------------------------------------------------------------------------------
 
     def to_toml(self) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         lines = [_HEAD, "[network]", *_pairs({"name": self.name} | _set(self.defaults))]
         for node in self.nodes:
             keys: dict[str, Any] = {"name": node.name, "url": node.url}
@@ -229,7 +235,7 @@ class Network:
 
 
 def levels_of(nodes: Iterable[Node]) -> dict[str, int]:
-    """The level of each node; those in or above a cycle get none."""
+    """Return the level of each node; those in or above a cycle get none."""
     by_name = {node.name: node for node in nodes}
     waiting_for = dict.fromkeys(by_name, 0)
     for node in by_name.values():
@@ -263,7 +269,7 @@ def _pairs(keys: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _written(value: Any) -> str:
-    """A value in TOML."""
+    """Return a value as TOML writes it."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, tuple):

@@ -10,9 +10,7 @@ from typing import Any, TypeVar
 
 import ada_url
 
-from pagekin.labels import LabelError
-from pagekin.labels.model import is_plain
-from pagekin.labels.widen import operators_terms
+from pagekin.labels import LabelError, is_plain, operator_terms
 from pagekin.net import parse_allowed
 from pagekin.routers.lines import Place, key_lines, line_of
 from pagekin.routers.network import LONGEST_NAME, MAIN, SETTINGS, Network, NetworkError, Node, Settings, levels_of
@@ -38,7 +36,7 @@ Kind = TypeVar("Kind", bound=Network)
 
 
 def read_network(file: Path, kind: type[Kind]) -> Kind:
-    """The network in a file; NetworkError with all that is wrong."""
+    """Read a network from a file; raise NetworkError with all that is wrong."""
     return _Reader(file).network(kind)
 
 
@@ -54,7 +52,7 @@ class _Reader:
         """Where the node of a name stands."""
 
     def network(self, kind: type[Kind]) -> Kind:
-        """The network, or a NetworkError."""
+        """Return the network; raise NetworkError with all that is wrong."""
         text = self._text()
         content = self._parsed(text)
         self.lines = key_lines(text)
@@ -111,11 +109,11 @@ class _Reader:
         return "\n".join([*shown, *([f"... and {more:,} more"] if more else [])])
 
     def error(self, place: Place, text: str) -> None:
-        """Note what is wrong, and where."""
+        """Note an error, and the line where it is."""
         self.wrong.append((line_of(self.lines, place), text))
 
     def warn(self, place: Place, text: str) -> None:
-        """Note what is odd, and where."""
+        """Note a warning, and the line where it is."""
         self.odd.append((line_of(self.lines, place), text))
 
     def _list(self, content: dict[str, Any], block: str) -> list[Any]:
@@ -142,12 +140,15 @@ class _Reader:
                 self.error((*place, key), f"{what} '{key[:60]}'{hint}")
 
     def suggestion(self, name: str, known: Iterable[str]) -> str:
-        """The name that was meant, perhaps. Looking for it takes time, so only the first messages have one."""
+        """Return a hint with a known name that is close, or ''.
+
+        Looking for it takes time, so only the first messages have one.
+        """
         found = difflib.get_close_matches(name, known, 1) if len(self.wrong) < _MOST_MESSAGES else []
         return f"; did you mean '{found[0]}'?" if found else ""
 
     def _node(self, table: "_Table") -> Node | None:
-        """The node of a table, if it has a name."""
+        """Return the node of a table, or None if it has no name."""
         leaf = table.block == "site"
         name = table.get("name", "", str, "a text")
         table.who = f"{table.block} '{name[:LONGEST_NAME]}'" if name else f"this {table.block}"
@@ -165,7 +166,7 @@ class _Reader:
             table.error("runs", "cannot run here without a collection")
         added = table.texts("added") or ()
         try:
-            operators_terms(added)
+            operator_terms(added)
         except LabelError as error:
             table.error("added", f"adds a term that is none: {error}")
         node = Node(
@@ -187,13 +188,13 @@ class _Reader:
         if "url" not in table.found:
             table.error("url", "has no url, such as http://127.0.0.1:8700/")
             return ""
-        url, fault = clean_url(written)
+        url, fault = clean_node_url(written)
         if fault and written:
             table.error("url", f"has the url '{written[:200]}': {fault}")
         return url
 
     def _listen(self, table: "_Table", url: str, here: bool) -> str:
-        """Where a node listens, if that is not its url."""
+        """Return where a node listens, if that is not its url."""
         written = table.get("listen", "", str, "an http address of this machine")
         if not written:
             if here and url.startswith("https:"):
@@ -203,7 +204,7 @@ class _Reader:
                     'it, such as listen = "http://127.0.0.1:8700/"; or, if others run it: runs = "elsewhere"',
                 )
             return ""
-        listen, fault = clean_url(written)
+        listen, fault = clean_node_url(written)
         if not fault and listen.startswith("https:"):
             fault = "only http is spoken there; TLS is the proxy's"
         if fault:
@@ -215,7 +216,7 @@ class _Reader:
     # -- all nodes together --------------------------------------------------------------------------------------------
 
     def _checked(self, nodes: list[Node]) -> list[Node]:
-        """The nodes, with the hierarchies of routers that do not say; what is wrong between them is noted."""
+        """Check the nodes against each other, noting what is wrong, and return them with all hierarchies filled in."""
         by_name = {node.name: node for node in nodes}
         self._check_urls(nodes)
         self._check_parents(nodes, by_name)
@@ -268,7 +269,7 @@ class _Reader:
                 self.error(place, f"{node.kind} '{node.name}' names a parent twice")
 
     def _check_cycles(self, by_name: Mapping[str, Node]) -> None:
-        """Tell one way around each cycle."""
+        """Report every cycle, by one way around it."""
         # What has no level is in a cycle or above one, so the way down leads into one.
         known = levels_of(by_name.values())
         below: dict[str, str] = {}
@@ -291,7 +292,7 @@ class _Reader:
             passed |= way.keys()
 
     def _look_around(self, nodes: list[Node]) -> None:
-        """Note what is odd: nothing below or above a node, collections that are missing or shared."""
+        """Warn of what is odd: nothing below or above a node, collections that are missing or shared."""
         parents = {parent for node in nodes for parent in node.parents}
         collections: dict[Path, Node] = {}
         for node in nodes:
@@ -315,13 +316,13 @@ class _Reader:
 
 
 def _of_its_collection(key: str) -> str:
-    """Say how to set for a site's collection what a key sets for a router, if it can be set there."""
+    """Say how to set for a site's collection what the key sets for a router; '' if it cannot be set there."""
     command = _OF_ITS_COLLECTION.get(key)
     return f"Its label is made with its collection: {command}" if command else ""
 
 
 def _with_hierarchies(nodes: list[Node]) -> list[Node]:
-    """The nodes; routers that name no hierarchy are in that of their first parent."""
+    """Return the nodes; routers that name no hierarchy get that of their first parent."""
     by_name = {node.name: node for node in nodes}
     found: dict[str, str] = {node.name: node.hierarchy for node in nodes if node.hierarchy}
     for node in nodes:
@@ -343,11 +344,11 @@ class _Table:
         self.who = block
 
     def error(self, key: str, text: str) -> None:
-        """Note what is wrong with a key."""
+        """Note an error in a key."""
         self.reader.error((*self.place, key), f"{self.who} {text}")
 
     def get(self, key: str, default: Any, kind: type | tuple[type, ...], what: str) -> Any:
-        """The value of a key, if it is of the kind that is wanted."""
+        """Return the value of a key, or the default if it is absent or of the wrong kind, which is noted."""
         value = self.found.get(key, default)
         if key in self.found and (not isinstance(value, kind) or isinstance(value, bool)):
             self.error(key, f"needs {what} as {key}, not {value!r:.40}")
@@ -355,7 +356,7 @@ class _Table:
         return value
 
     def texts(self, key: str) -> tuple[str, ...] | None:
-        """The value of a key that holds a list of texts."""
+        """Return the value of a key that holds a list of texts."""
         value = self.get(key, None, list, "a list of texts")
         if value is None:
             return None
@@ -365,7 +366,7 @@ class _Table:
         return tuple(value)
 
     def settings(self) -> Settings:
-        """Budgets, timeout and allowed addresses."""
+        """Return budgets, timeout and allowed addresses."""
         allow = self.texts("allow")
         try:
             parse_allowed(allow or ())
@@ -385,7 +386,7 @@ class _Table:
 
 
 def _name_fault(name: str) -> str:
-    """What is wrong with a name, or an empty text."""
+    """Return what is wrong with a name, or an empty text."""
     checks: tuple[tuple[Callable[[str], bool], str], ...] = (
         (lambda text: not text.strip(), "an empty name"),
         (lambda text: len(text) > LONGEST_NAME, f"a name of more than {LONGEST_NAME} characters"),
@@ -397,8 +398,8 @@ def _name_fault(name: str) -> str:
     return next((fault for is_wrong, fault in checks if is_wrong(name)), "")
 
 
-def clean_url(written: str) -> tuple[str, str]:
-    """(the address of a node in its usual form, with a slash at the end; what is wrong with it)."""
+def clean_node_url(written: str) -> tuple[str, str]:
+    """Return (the address of a node in its usual form, with a slash at the end; what is wrong with it)."""
     try:
         url: Any = ada_url.URL(written)
     except ValueError:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
-from pagekin.routers.messages import RouterError
+from pagekin.collection import ServiceError
 
 _GRACE = 4.0
 """Seconds for which one that ended in peace is not replaced: who ends all of them at once ends this one, too."""
@@ -65,7 +65,7 @@ class Others:
             one.process.join(5)
 
     def _started(self, call: tuple[Any, ...]) -> _One:
-        """A process beside this one. Ctrl-C is for this one alone, also while the other begins."""
+        """Start a process beside this one. Ctrl-C reaches this one alone, also while the other starts."""
         context = multiprocessing.get_context("spawn")
         told, report = context.Pipe(duplex=False)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -78,7 +78,7 @@ class Others:
         return _One(made, told)
 
     def until_ready(self) -> None:
-        """Wait until all listen; a RouterError with the reason if one of them cannot."""
+        """Wait until all processes listen; raise ServiceError with the reason if one of them cannot."""
         waiting = {one.told: one for one in self._running}
         while waiting:
             for told in wait(list(waiting)):
@@ -88,12 +88,12 @@ class Others:
                     self.count, self.ill = self.count + what[0], self.ill + what[1]
                     del waiting[one.told]
                 elif kind == "failed":
-                    raise RouterError(what[0])
+                    raise ServiceError(what[0])
                 elif kind == "ended":
-                    raise RouterError(f"a process ended before it was ready (exit code {one.process.exitcode})")
+                    raise ServiceError(f"a process ended before it was ready (exit code {one.process.exitcode})")
 
     def _next(self, one: _One) -> tuple[Any, ...]:
-        """What a process tells next; lines are passed on."""
+        """Return the next message of a process; messages for people are passed on."""
         try:
             found: tuple[Any, ...] = one.told.recv()
         except (EOFError, OSError):
@@ -104,7 +104,7 @@ class Others:
         return found
 
     def watch(self) -> None:
-        """Start a process anew that dies from now on."""
+        """Replace each process that dies from now on."""
         if self._running:
             self._watcher = threading.Thread(target=self._replace_the_dead, daemon=True)
             self._watcher.start()
@@ -124,14 +124,14 @@ class Others:
 
     @staticmethod
     def _is_dead(one: _One) -> bool:
-        """Whether a process is to be replaced."""
+        """Return whether a process is to be replaced."""
         if one.process.is_alive():
             return False
         one.ended = one.ended or time.monotonic()
         return one.process.exitcode != 0 or time.monotonic() - one.ended > _GRACE
 
     def _listen_to(self, one: _One) -> None:
-        """Take what a process has told by now."""
+        """Take the messages that a process has sent by now."""
         while not one.told.closed and one.told.poll():
             kind, *what = self._next(one)
             if kind == "ready":

@@ -1,342 +1,487 @@
-"""A router: it knows its children's labels, and asks those children that may hold what is asked for."""
+"""A router: a service whose children are services. It asks those that may hold what is asked for, and merges."""
 
 import asyncio
+import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
-from pagekin.clusters.thesaurus import Together
-from pagekin.labels.model import plain
-from pagekin.routers.asking import Asking, Told
-from pagekin.routers.children import ChildError
-from pagekin.routers.hot import Hot
-from pagekin.routers.keeper import RouterSettings
-from pagekin.routers.messages import (
+from pagekin import __version__
+from pagekin.clusters import Cooccurrences
+from pagekin.collection import (
+    BEST_HITS,
     Answer,
     Bag,
-    Counts,
-    Found,
+    ChildHealth,
+    Collection,
+    CooccurrenceCounts,
+    CooccurrencesRequest,
+    DescribeRequest,
+    Health,
+    Hit,
     Item,
+    PageDescription,
+    Refinements,
     RefineRequest,
     RelatedRequest,
-    RouterError,
+    Request,
     SearchRequest,
     SelectRequest,
+    Service,
+    ServiceError,
     ShowRequest,
-    Skipped,
+    SkippedNode,
     SuggestRequest,
-    Terms,
-    TogetherRequest,
-    Travel,
+    Summary,
     TreeNode,
     TreeRequest,
+    as_items,
+    check_filters,
+    decode_counts,
     encode,
+    encode_counts,
+    group_hits,
+    nothing_to_suggest_by,
+    parse_query,
+    query_words,
+    summarise_label,
+    without_own_words,
 )
-from pagekin.routers.refinement import LabelThesaurus
-from pagekin.routers.results import SEEN, grouped
-from pagekin.routers.routing import asked_words, check_filters, may_pass, parsed
-from pagekin.routers.together import counts_of, together_below
+from pagekin.labels import ContentLabel, plain_text
+from pagekin.net import HttpClient
+from pagekin.routers.child import Child
+from pagekin.routers.connection import DirectConnection, HttpConnection
+from pagekin.routers.fanout import FanOut
+from pagekin.routers.knowledge import Knowledge, RouterSettings
+from pagekin.routers.merging import MergedAnswer, Merger
+from pagekin.routers.ranking import MOST_LOOKED_AT, Ranker, fold_beside_others
+from pagekin.routers.selection import expand_requests, items_by_child, select_known
+from pagekin.routers.travelling_bags import mean_bag
 from pagekin.routers.tree import tree_below
+from pagekin.routers.ttl_cache import TtlCache
 
+T = TypeVar("T")
+_LONGEST_MARK = 160
+"""Characters of the name in a mark."""
 _FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
 """The share of the time that is kept to ask for texts, and how many seconds are enough."""
-_MOST_SHOWN = 1_000
-"""Results that come with a piece of their text."""
 _LEAST_SHARE = 0.3
 """The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 
 
-class Router(Asking):
-    """A router: it asks those children that may hold what is asked for, and brings their answers together."""
+class Router:
+    """A service whose children are services: in the same process they are asked directly, others over HTTP.
+
+    What it knows of its children is `knowledge`, how it asks several at once `fan_out`, how it merges `merger`.
+    """
 
     leaf = False
+    collection: Collection | None = None
     above: tuple[tuple[str, str], ...] = ()
     """(name, address) of the routers above it, as far as they are known."""
 
     def __init__(
-        self, name: str, children: Mapping[str, str], settings: RouterSettings | None = None, level: int = 1
+        self,
+        name: str,
+        children: Mapping[str, str],
+        settings: RouterSettings | None = None,
+        level: int = 1,
+        near: Mapping[str, Service] | None = None,
     ) -> None:
-        super().__init__(name, children, settings, level)
-        self._found: Hot[Answer] = Hot(self.settings.cached, self.settings.most_cached)
-        self._refined: Hot[Terms] = Hot(self.settings.cached, self.settings.most_cached)
+        """Take children as name -> address; those of `near`, by name, run in this process and are asked directly."""
+        self.name, self.level = name, level
+        self.settings = settings or RouterSettings()
+        self.mark = f"{name[:_LONGEST_MARK]}/{secrets.token_hex(8)}"
+        """By which a request that has passed it is recognised: another network may have a router of the same name."""
+        self.requests = 0
+        self._client = HttpClient(self.settings.guard)
+        direct = near or {}
+        self.children = {
+            child: Child(
+                child, url,
+                DirectConnection(direct[child]) if child in direct else HttpConnection(self._client, url),
+                self.settings.child_bytes,
+            )
+            for child, url in children.items()
+        }  # fmt: skip
+        self.knowledge = Knowledge(name, self.children, self.settings, self._forget_answers)
+        self.fan_out = FanOut(name, self.mark, self.children)
+        self.merger = Merger(name, self.children)
+        self._answers: TtlCache[Answer] = TtlCache(self.settings.cached, self.settings.most_cached)
+        self._refinements: TtlCache[Refinements] = TtlCache(self.settings.cached, self.settings.most_cached)
+        self._started = time.monotonic()
+        self._companions: dict[Any, Any] = {}
 
-    def renewed(self) -> None:
-        """Forget answers that were given by what was known before."""
-        self._found.clear()
-        self._refined.clear()
+    async def run(self, _work: Callable[[Collection], T]) -> T:
+        """Refuse: a router has no open collection."""
+        raise ServiceError(f"{self.name} is a router: it holds no pages of its own", 404)
 
-    def _answer(
-        self, query: str, told: Told, results: Sequence[Found], started: float, total: int | None = None
-    ) -> Answer:
-        """Results with how they were found; in total as many as they are, unless it is told."""
-        return Answer(
-            query=query, router=self.name, total=len(results) if total is None else total, results=tuple(results),
-            groups=grouped(results), asked=tuple(told.asked), skipped=tuple(told.skipped), partial=tuple(told.partial),
-            seconds=time.perf_counter() - started,
+    def companion(self, make: Callable[[Any], T]) -> T:
+        """Return what a room above keeps with this router; made when first asked for."""
+        if make not in self._companions:
+            self._companions[make] = make(self)
+        found: T = self._companions[make]
+        return found
+
+    def _forget_answers(self) -> None:
+        self._answers.clear()
+        self._refinements.clear()
+
+    # -- what it is -----------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to ask children for their labels."""
+        self.knowledge.start()
+
+    async def stop(self) -> None:
+        """End, and close the connections."""
+        await self.knowledge.stop()
+        await self._client.close()
+
+    def wake(self) -> bool:
+        """Ask the children at once whether their labels changed."""
+        self.knowledge.wake()
+        return True
+
+    def explain_fault(self, error: BaseException) -> str:
+        """Return what to say of an unexpected error to those who asked."""
+        return f"internal error: {type(error).__name__}"
+
+    @property
+    def error(self) -> str:
+        """Return what is wrong with it."""
+        return self.knowledge.error
+
+    @property
+    def label(self) -> ContentLabel:
+        """Return its content label."""
+        return self.knowledge.ready.label
+
+    @property
+    def parts(self) -> Mapping[str, ContentLabel]:
+        """Return the parts of its label."""
+        return self.knowledge.ready.parts
+
+    @property
+    def etags(self) -> Mapping[str, str]:
+        """Return their ETags."""
+        return self.knowledge.ready.etags
+
+    async def summary(self) -> Summary:
+        """Return what it leads to, for people."""
+        return summarise_label(self.name, False, self.label, tuple(self.children))
+
+    async def health(self) -> Health:
+        """Return its health and that of its children."""
+        known = self.knowledge.snapshot
+        children = tuple(
+            ChildHealth(
+                name=child.name, url=child.url, up=child.up, label_age=child.label_age(), error=child.error[:2000],
+                label_bytes=child.label_bytes, calls=child.calls, failures=child.failures,
+            )
+            for child in self.children.values()
+        )  # fmt: skip
+        return Health(
+            name=self.name, leaf=False, level=self.level, ready=known is not None, version=__version__,
+            documents=known.label.num_docs if known else 0, label_bytes=known.label_bytes if known else 0,
+            label_age=time.monotonic() - known.made_at if known else None,
+            etags=dict(known.etags) if known else {}, uptime=time.monotonic() - self._started, requests=self.requests,
+            children=children, error=self.error, waiting=known.label.waiting if known else len(self.children),
         )  # fmt: skip
 
-    # -- services ---------------------------------------------------------------------------------------------------------
+    async def tree(self, request: TreeRequest) -> TreeNode:
+        """Return all services below it and their health."""
+        self.requests += 1
+        deadline = time.monotonic() + request.deadline
+        own = TreeNode.of(await self.health())
+        if stopped := self.fan_out.why_stopped(request):
+            return msgspec.structs.replace(own, error=stopped[:2000])
+        return await tree_below(own, self.children, self.fan_out.onward(request), deadline)
+
+    # -- asking and answering -------------------------------------------------------------------------------------------
+
+    async def _ask(self, operation: str, requests: Mapping[str, Request], deadline: float) -> MergedAnswer:
+        """Ask several children and merge what they answer."""
+        answers = await self.fan_out.ask(operation, requests, Answer, deadline)
+        return await self.merger.merge(requests, answers, self.knowledge.snapshot)
+
+    def _answer(self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, **more: Any) -> Answer:
+        """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
+        facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
+        return Answer(
+            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(merged.asked),
+            skipped=tuple(merged.skipped), partial=tuple(merged.partial), at_least=merged.at_least,
+            seconds=time.perf_counter() - started, **facts,
+        )  # fmt: skip
+
+    def _stopped(self, request: Request) -> Answer | None:
+        """Return the answer to a request that goes no further, or None; count it."""
+        self.requests += 1
+        if stopped := self.fan_out.why_stopped(request):
+            return Answer(query=getattr(request, "query", ""), router=self.name, partial=(stopped,))
+        return None
+
+    # -- search ---------------------------------------------------------------------------------------------------------
 
     async def search(self, request: SearchRequest) -> Answer:
-        """All documents below that match: recursively, from those children that may hold one."""
-        self.requests += 1
+        """Return documents that match, from all leaves below that may hold one."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
-        if kept := self._found.get(key):
-            return kept
+        if cached := self._answers.get(key):
+            self.requests += 1
+            return cached
+        if stopped := self._stopped(request):
+            return stopped
         answer = await self._search(request)
         if not answer.partial:
-            self._found.put(key, answer)
+            self._answers.put(key, answer)
         return answer
 
     async def _search(self, request: SearchRequest) -> Answer:
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        query = parsed(request.query)
+        query = parse_query(request.query)
         check_filters(request.filters)
-        if stopped := self._check_way(request):
-            return Answer(query=request.query, router=self.name, partial=(stopped,))
-        known = self._ready
+        known = self.knowledge.ready
         verdict = known.table.judge(query, request.routing, request.ask)
         unknown = [name for name in self.children if name not in known.table.labels]
-        onward = self._further(request, stats=request.stats or known.table.stats(query), snippets=False)
-        requests = dict.fromkeys((*verdict.ask, *unknown), onward)
-        # Texts are asked for afterwards, also if somebody has let us wait.
-        soon = deadline - min(_FOR_TEXTS_SHARE * request.deadline, _FOR_TEXTS) if request.snippets else deadline
-        told = await self._ask("search", requests, soon, SEEN * request.limit)
-        told.skipped += [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
-        # Copies are folded once, where the query began.
-        results = await self._merged(told.results, request.limit, copies=request.snippets)
-        if request.snippets and results:
-            shown = await self._shown(request, results[:_MOST_SHOWN], deadline)
-            told.missing(shown.partial)
-            text = {(one.path[:2], one.url): one for one in shown.results}
-            results = [
-                msgspec.structs.replace(
-                    one,
-                    title=there.title,
-                    snippet=there.snippet,
-                    marks=there.marks,
-                    date=there.date,
-                    language=there.language,
-                )
-                if (there := text.get((one.path[:2], one.url)))
-                else one
-                for one in results
-            ]
-        return self._answer(request.query, told, results, started, told.total)
+        names = (*verdict.ask, *unknown)
+        # Where the query began, texts are asked for afterwards, also if somebody has kept us waiting.
+        kept = 0.0 if request.raw else min(_FOR_TEXTS_SHARE * request.deadline, _FOR_TEXTS)
+        last = request.first + request.limit
+        onward = self.fan_out.onward(request, stats=request.stats or known.table.stats(query), raw=True, first=0)
+        ranker = Ranker(self.fan_out, self.merger, self.knowledge)
+        merged, hits = await ranker.rank(names, onward, last, not request.raw, deadline - kept)
+        merged.skipped += [SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()]
+        chosen = hits[request.first : last]
+        more = len(hits) > last or (len(hits) == last and bool(merged.more))
+        if chosen and not request.raw:
+            chosen = await self._with_texts(request, merged, chosen, deadline)
+        return self._answer(
+            request.query, merged, chosen, started, total=merged.total, more=more, distinct=min(len(hits), last)
+        )
+
+    async def _with_texts(
+        self, request: SearchRequest, merged: MergedAnswer, hits: list[Hit], deadline: float
+    ) -> list[Hit]:
+        """Return hits with title and text, asked of the children that lead to them."""
+        shown = await self._show(request, hits, deadline)
+        merged.note_missing(shown.partial)
+        texts = {(hit.path[:2], hit.url): hit for hit in shown.hits}
+        fields = ("title", "snippet", "marks", "date", "language")
+        return [
+            msgspec.structs.replace(hit, **{name: getattr(text, name) for name in fields})
+            if (text := texts.get((hit.path[:2], hit.url)))
+            else hit
+            for hit in hits
+        ]
 
     async def show(self, request: ShowRequest) -> Answer:
-        """Some documents with a piece of their text, from the leaves on their paths."""
-        self.requests += 1
-        deadline = time.monotonic() + request.deadline
-        if stopped := self._check_way(request):
-            return Answer(query=request.query, router=self.name, partial=(stopped,))
-        told = await self._shown(request, request.items, deadline)
-        return Answer(
-            query=request.query, router=self.name, total=told.total, results=tuple(told.results), asked=tuple(told.asked),
-            partial=tuple(told.partial),
-        )  # fmt: skip
+        """Return documents with a piece of their text, from the leaves on their paths."""
+        if stopped := self._stopped(request):
+            return stopped
+        started = time.perf_counter()
+        merged = await self._show(request, request.items, time.monotonic() + request.deadline)
+        return self._answer(request.query, merged, merged.hits, started, total=merged.total)
 
-    async def _shown(
-        self, request: SearchRequest | ShowRequest, items: Sequence[Found | Item], deadline: float
-    ) -> Told:
-        """Documents with a piece of their text, from the children that lead to them."""
-        asked: dict[str, list[Item]] = {}
-        for one in items:
-            if len(one.path) > 1 and one.path[1] in self.children:
-                asked.setdefault(one.path[1], []).append(Item(one.kind, one.url, one.path[1:]))
-        onward = self._further(ShowRequest(query=request.query, items=(), hops=request.hops, visited=request.visited))
-        requests = {child: msgspec.structs.replace(onward, items=tuple(some)) for child, some in asked.items()}
+    async def _show(
+        self, request: SearchRequest | ShowRequest, items: Sequence[Hit | Item], deadline: float
+    ) -> MergedAnswer:
+        onward = self.fan_out.onward(
+            ShowRequest(query=request.query, items=(), hops=request.hops, visited=request.visited)
+        )
+        requests = {
+            child: msgspec.structs.replace(onward, items=mine)
+            for child, mine in items_by_child(as_items(items), self.children).items()
+        }
         return await self._ask("show", requests, deadline)
 
+    # -- select and expand ----------------------------------------------------------------------------------------------
+
     async def select(self, request: SelectRequest) -> Answer:
-        """Those of the results so far, at first the children, that may match by their labels; nobody is asked.
-
-        Labels tell nothing that filters ask for, so children stay; of documents a router knows the site alone.
-        """
+        """Return the clusters and documents of the current set that may match by their labels; nobody is asked."""
         self.requests += 1
-        started = time.perf_counter()
-        query = parsed(request.query)
-        check_filters(request.filters)
-        known = self._ready
-        verdict = known.table.judge(query)
-        scores = known.table.cori(query)
-        skipped = [Skipped(path=(self.name, name), reason=reason) for name, reason in verdict.skipped.items()]
-        by_url = {child.url: name for name, child in self.children.items()}
-        if request.items is None:
-            clusters, documents = list(verdict.ask), []
-        else:
-            asked = {by_url.get(item.url, "") for item in request.items if item.kind == "cluster"}
-            clusters = [name for name in verdict.ask if name in asked]
-            skipped = [one for one in skipped if one.path[-1] in asked]
-            may = set(known.own.judge(query).ask)
-            documents = [
-                item
-                for item in request.items
-                if item.kind == "document"
-                and (not item.cluster or str(item.cluster) in may)
-                and may_pass(item.url, request.filters)
-            ]
-            strange = [item for item in request.items if item.kind == "cluster" and item.url not in by_url]
-            documents += strange
-        clusters += [name for name in self.children if name not in known.table.labels and request.items is None]
-        results = [self._as_cluster(name, scores.get(name, 0.0)) for name in clusters]
-        results.sort(key=lambda one: (-one.score, one.url))
-        results += [Found(kind=item.kind, url=item.url, path=item.path, cluster=item.cluster) for item in documents]
-        return Answer(
-            query=request.query, router=self.name, total=len(results), results=tuple(results[: request.limit]),
-            groups=grouped(results[: request.limit]), skipped=tuple(skipped), seconds=time.perf_counter() - started,
-        )  # fmt: skip
-
-    def _as_cluster(self, name: str, score: float) -> Found:
-        """A child as a result."""
-        label = self.children[name].label
-        words = ", ".join(label.heaviest) if label else ""
-        return Found(
-            kind="cluster", url=self.children[name].url, title=name, snippet=plain(words)[:2000], score=score,
-            path=(self.name, name), pages=label.num_docs if label else 0,
-        )  # fmt: skip
+        return select_known(self.name, self.children, self.knowledge.ready, request)
 
     async def expand(self, request: SelectRequest) -> Answer:
-        """The children of those results so far that match, as far as they match: one hop down."""
-        self.requests += 1
+        """Return the matching children of the clusters that `select` returns, one hop down, and its documents."""
+        if stopped := self._stopped(request):
+            return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        if stopped := self._check_way(request):
-            return Answer(query=request.query, router=self.name, partial=(stopped,))
-        selected = await self.select(request)
-        requests: dict[str, Travel] = {}
-        kept: list[Found] = []
-        deeper: dict[str, list[Item]] = {}
-        for one in selected.results:
-            child = one.path[1] if len(one.path) > 1 else ""
-            if one.kind == "cluster" and len(one.path) == 2 and child in self.children:
-                requests[child] = self._further(request, items=None)
-            elif one.kind == "cluster" and child in self.children:
-                deeper.setdefault(child, []).append(Item(one.kind, one.url, one.path[1:], one.cluster))
-            elif one.kind == "document":
-                kept.append(one)
-        told = await self._ask("select", requests, deadline)
-        onward = {child: self._further(request, items=tuple(items)) for child, items in deeper.items()}
-        told = told.and_also(await self._ask("expand", onward, deadline))
-        told.skipped = [*selected.skipped, *told.skipped]
-        results = await self._merged([*kept, *told.results], request.limit)
-        return self._answer(request.query, told, results, started)
+        every = msgspec.structs.replace(request, first=0, limit=MOST_LOOKED_AT)
+        selected = select_known(self.name, self.children, self.knowledge.ready, every)
+        onward = self.fan_out.onward(request, first=0, limit=min(request.first + request.limit + 1, MOST_LOOKED_AT))
+        whole, deeper, documents = expand_requests(selected, self.children, onward)
+        merged = await self._ask("select", whole, deadline)
+        merged.extend(await self._ask("expand", deeper, deadline))
+        merged.skipped = [*selected.skipped, *merged.skipped]
+        hits = await fold_beside_others([*documents, *merged.hits])
+        last = request.first + request.limit
+        return self._answer(
+            request.query, merged, hits[request.first : last], started, total=max(merged.total, len(hits)),
+            more=len(hits) > last, distinct=min(len(hits), last),
+        )  # fmt: skip
 
-    async def refine(self, request: RefineRequest) -> Terms:
-        """Terms that go with a query on the pages below; as in 1996, in the sub-clusters of the children's labels.
+    # -- refinement -----------------------------------------------------------------------------------------------------
 
-        Labels tell it, too, if nobody below does.
+    async def refine(self, request: RefineRequest) -> Refinements:
+        """Return terms that go with a query on the pages below; as in 1996, in the sub-clusters of the children's labels.
+
+        Labels are used by default, too, if nobody below answers.
         """
         self.requests += 1
         key = encode(msgspec.structs.replace(request, deadline=1.0))
-        if kept := self._refined.get(key):
-            return kept
+        if cached := self._refinements.get(key):
+            return cached
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        query = parsed(request.query)
+        query = parse_query(request.query)
         as_in_1996 = request.preset == "hypursuit1996"
-        asked, together = 0, None
+        asked, counts = 0, None
         partial: tuple[str, ...] = ()
-        if not as_in_1996 and not self._check_way(request):
-            onward = TogetherRequest(query=request.query, hops=request.hops, visited=request.visited)
-            asked, together, partial = await self._together(onward, deadline)
-        if together and len(partial) < max(asked, 1):
-            found = together.suggest(request.count)
+        if not as_in_1996 and not self.fan_out.why_stopped(request):
+            onward = CooccurrencesRequest(query=request.query, hops=request.hops, visited=request.visited)
+            asked, counts, partial = await self._count_below(onward, deadline)
+        if counts and len(partial) < max(asked, 1):
+            found = without_own_words(counts.suggest, query, request.count)
         else:
-            if self._thesaurus is None:
-                self._thesaurus = LabelThesaurus(self._ready.table.labels)
-            found = self._thesaurus.suggest(asked_words(query), request.count, as_in_1996)
-        terms = Terms(
+            thesaurus = self.knowledge.ready.thesaurus
+            found = await asyncio.to_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
+        terms = Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
         )  # fmt: skip
         if not partial:
-            self._refined.put(key, terms)
+            self._refinements.put(key, terms)
         return terms
 
-    async def together(self, request: TogetherRequest) -> Counts:
-        """How often words go together with a query on the pages of those children that promise most."""
+    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
+        """Return how many pages of a query are about each word, summed over the most promising children."""
         self.requests += 1
-        deadline = time.monotonic() + request.deadline
-        if stopped := self._check_way(request):
-            return Counts(partial=(stopped,))
-        _asked, found, partial = await self._together(request, deadline)
-        return counts_of(found, partial)
+        if stopped := self.fan_out.why_stopped(request):
+            return CooccurrenceCounts(partial=(stopped,))
+        _asked, counts, partial = await self._count_below(request, time.monotonic() + request.deadline)
+        return encode_counts(counts, partial)
 
-    async def _together(self, request: TogetherRequest, deadline: float) -> tuple[int, Together, tuple[str, ...]]:
-        """(how many children were asked, their counts, what is missing)."""
-        names = self._ready.table.judge(parsed(request.query), ask=request.ask).ask
-        found, partial = await together_below(self.children, names, self._connected(), self._further(request), deadline)
-        return len(names), found, partial
+    async def _count_below(
+        self, request: CooccurrencesRequest, deadline: float
+    ) -> tuple[int, Cooccurrences, tuple[str, ...]]:
+        """Return how many children were asked for counts, the sum of these, and what is missing."""
+        names = self.knowledge.ready.table.judge(parse_query(request.query), ask=request.ask).ask
+        requests: dict[str, Request] = dict.fromkeys(names, self.fan_out.onward(request))
+        counts, partial = [], []
+        for child in await self.fan_out.ask("cooccurrences", requests, CooccurrenceCounts, deadline):
+            if child.answer is None:
+                partial.append(f"{child.name}: {child.error}"[:2000])
+                continue
+            label = self.children[child.name].label
+            counts.append(decode_counts(child.answer, label.num_docs if label else child.answer.documents))
+            partial += (f"{child.name}/{plain_text(reason)}"[:2000] for reason in child.answer.partial[:1000])
+        return len(names), Cooccurrences.summed(counts), tuple(partial[:10_000])
+
+    # -- suggestions and related pages ----------------------------------------------------------------------------------
 
     async def suggest(self, request: SuggestRequest) -> Answer:
-        """Documents like the results so far, from the children that they came from."""
-        self.requests += 1
+        """Return documents like those of the current set, from the children that these came from."""
+        if stopped := self._stopped(request):
+            return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         check_filters(request.filters)
-        if stopped := self._check_way(request):
-            return Answer(router=self.name, partial=(stopped,))
-        items: dict[str, list[Item]] = {}
-        for item in request.items:
-            if len(item.path) > 1 and item.path[1] in self.children:
-                items.setdefault(item.path[1], []).append(msgspec.structs.replace(item, path=item.path[1:]))
-        requests = {name: self._further(request, items=tuple(some)) for name, some in items.items()}
-        told = await self._ask("suggest", requests, deadline)
-        given = {item.url for item in request.items}
-        others = (one for one in told.results if one.url not in given)
-        results = await self._merged(others, request.limit, not request.visited)
-        return self._answer("", told, results, started, told.total)
+        items = request.items or await self._best_hits(request)
+        onward = self.fan_out.onward(request, items=())
+        requests: dict[str, Request] = {
+            child: msgspec.structs.replace(onward, items=mine)
+            for child, mine in items_by_child(items, self.children).items()
+        }
+        merged = await self._ask("suggest", requests, deadline)
+        given = {item.url for item in items}
+        others = [hit for hit in merged.hits if hit.url not in given]
+        hits = await fold_beside_others(others, request.limit, not request.visited)
+        return self._answer(
+            "", merged, hits, started, total=merged.total, more=bool(merged.more) or len(others) > len(hits)
+        )
+
+    async def _best_hits(self, request: SuggestRequest) -> tuple[Item, ...]:
+        """Return the hits that stand for a query where documents like them are asked for."""
+        if not request.query:
+            return ()
+        asked = SearchRequest(
+            query=request.query, limit=BEST_HITS, deadline=request.deadline, hops=request.hops, visited=request.visited
+        )
+        if not (hits := (await self.search(asked)).results):
+            raise nothing_to_suggest_by(self.name, request.query)
+        return as_items(hits)
 
     async def bag(self, request: RelatedRequest) -> Bag:
-        """The bag of a page below: from the leaf on its path, or from whoever has it."""
+        """Return the bag of a page below: from the leaf on its path, or from whoever has it."""
+        return await self._first_of("bag", request, request.url, Bag)
+
+    async def describe(self, request: DescribeRequest) -> PageDescription:
+        """Return what was understood of a page below."""
+        return await self._first_of("describe", request, request.url, PageDescription)
+
+    async def _first_of(
+        self, operation: str, request: RelatedRequest | DescribeRequest, url: str, answer: type[T]
+    ) -> T:
+        """Return the first answer of the child on a page's path, or of any child that has one."""
         self.requests += 1
         deadline = time.monotonic() + request.deadline
-        if stopped := self._check_way(request):
-            raise RouterError(stopped)
+        if stopped := self.fan_out.why_stopped(request):
+            raise ServiceError(stopped)
         on_path = len(request.path) > 1 and request.path[1] in self.children
         names = [request.path[1]] if on_path else list(self.children)
-        onward = self._further(request, path=request.path[1:] if on_path else ())
-
-        async def one(name: str) -> Bag | None:
-            try:
-                return (await self.children[name].call(self._connected(), "bag", onward, Bag, deadline))[0]
-            except ChildError:
-                return None
-
-        for found in await asyncio.gather(*map(one, names)):
-            if found is not None:
-                return found
-        raise RouterError(f"no router below knows the page {request.url}", 404)
+        onward = self.fan_out.onward(request, path=request.path[1:] if on_path else ())
+        for child in await self.fan_out.ask(operation, dict.fromkeys(names, onward), answer, deadline):
+            if child.answer is not None:
+                return child.answer
+        raise ServiceError(f"no router below knows the page {url}", 404)
 
     async def related(self, request: RelatedRequest) -> Answer:
-        """Pages like a page, from the children whose labels hold its heaviest words."""
-        self.requests += 1
+        """Return pages like a page, from the children whose labels hold its heaviest words."""
+        if stopped := self._stopped(request):
+            return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        check_filters(request.filters)
-        if stopped := self._check_way(request):
-            return Answer(router=self.name, partial=(stopped,))
-        bag = request.bag or await self.bag(request)
-        held = self._ready.table.words_held(bag.words) if bag.words else dict.fromkeys(self.children, 0)
+        options = request.options
+        check_filters(options.filters)
+        if request.html:
+            raise ServiceError(f"{self.name} is a router: a page's HTML can be compared in a collection only")
+        bag = request.bag or await self._bag_of(request)
+        names, skipped = self._choose_related(bag, request.ask)
+        onward = self.fan_out.onward(request, bag=bag, path=(), also=())
+        merged = await self._ask("related", dict.fromkeys(names, onward), deadline)
+        merged.skipped += skipped
+        asked_about = {bag.url, request.url, *request.also}
+        others = (hit for hit in merged.hits if hit.url not in asked_about)
+        hits = await fold_beside_others(others, options.k, options.fold and not request.visited)
+        return self._answer(
+            "", merged, hits, started, total=merged.total,
+            note=merged.notes[0] if merged.notes and not hits else "",
+        )  # fmt: skip
+
+    async def _bag_of(self, request: RelatedRequest) -> Bag:
+        """Return the bag of the page that is asked about, or the mean of several pages' bags."""
+        if not request.also:
+            return await self.bag(request)
+        urls = dict.fromkeys((request.url, *request.also))
+        bags = [
+            await self.bag(
+                msgspec.structs.replace(request, url=url, also=(), path=request.path if url == request.url else ())
+            )
+            for url in urls
+        ]
+        return mean_bag(bags)
+
+    def _choose_related(self, bag: Bag, ask: int) -> tuple[list[str], list[SkippedNode]]:
+        """Return the children to ask for pages like a bag, and why the others are not."""
+        table = self.knowledge.ready.table
+        held = table.words_held(bag.words) if bag.words else dict.fromkeys(self.children, 0)
         enough = max(1, round(_LEAST_SHARE * len(bag.words)))
         order = sorted((name for name in held if held[name] >= enough or not bag.words), key=lambda n: (-held[n], n))
-        chosen = order[: request.ask] + [name for name in self.children if name not in held]
-        onward = self._further(request, bag=bag, path=())
-        told = await self._ask("related", dict.fromkeys(chosen, onward), deadline)
-        told.skipped += [
-            Skipped(
+        chosen = order[:ask] + [name for name in self.children if name not in held]
+        skipped = [
+            SkippedNode(
                 path=(self.name, name), reason=f"it holds {held[name]} of the page's {len(bag.words)} heaviest words"
             )
             for name in held
             if name not in chosen
         ]
-        others = (one for one in told.results if one.url != bag.url)
-        results = await self._merged(others, request.limit, not request.visited)
-        return self._answer("", told, results, started, told.total)
-
-    async def tree(self, request: TreeRequest) -> TreeNode:
-        """All routers and leaves below, and how they are."""
-        self.requests += 1
-        deadline = time.monotonic() + request.deadline
-        own = TreeNode.of(await self.health())
-        if stopped := self._check_way(request):
-            return msgspec.structs.replace(own, error=stopped[:2000])
-        return await tree_below(own, self.children, self._connected(), self._further(request), deadline)
+        return chosen, skipped

@@ -9,26 +9,30 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import preset
-from pagekin.bags.words import bag_forms
-from pagekin.clusters.terms import ATTRIBUTES, WORDS
-from pagekin.hypertext.urls import canonical, host_of
-from pagekin.labels import ContentLabel
-from pagekin.labels.membership import FilterBank, Keys, probes_of, term_key
-from pagekin.labels.model import LARGEST, Terms, without_filters
-from pagekin.routers.messages import Filters
-from pagekin.text import ANALYSER, And, Not, Or, Phrase, Query, Stats, Word, analyse, form_key, parse
-from pagekin.text.analysis import form_of
-from pagekin.text.filters import language_code, site_name
+from pagekin.bags import bag_forms, preset_strategy
+from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET
+from pagekin.collection import query_words
+from pagekin.labels import (
+    LARGEST_COUNT,
+    ContentLabel,
+    FilterBank,
+    LabelTerms,
+    TermKeys,
+    probes_of,
+    term_key,
+    without_filters,
+)
+from pagekin.text import ANALYSER, And, Not, Or, Query, Stats, Word, analyse, form_key, form_of
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
 
 
 def matching(query: Query, holds: Callable[[str | None, str], Mask], everything: Mask) -> Mask:
-    """Which of many groups of documents may hold a match, given which may hold a word under an attribute.
+    """Mark the groups of documents that may hold a match of a query.
 
-    NOT takes no group out: a group that holds a word holds documents without it, too.
+    `holds` marks the groups that may hold a word under an attribute. NOT takes no group out: a group that holds a word
+    holds documents without it, too.
     """
     if isinstance(query, Word):
         return holds(query.attribute, query.word)
@@ -46,20 +50,13 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
     return found
 
 
-def asked_words(query: Query) -> list[tuple[str | None, str]]:
-    """The different words that a query names outside NOT, each with its attribute."""
-    if isinstance(query, And | Or):
-        return list(dict.fromkeys(pair for part in query.parts for pair in asked_words(part)))
-    if isinstance(query, Not):
-        return []
-    words = query.words if isinstance(query, Phrase) else (query.word,)
-    return list(dict.fromkeys((query.attribute, word) for word in words))
-
-
 @lru_cache(4096)
-def _asked(query: Query) -> tuple[tuple[tuple[str | None, str], ...], Keys]:
-    """(the words that a query asks for, what they are looked up by in filters); the same query is asked at many routers."""
-    pairs = tuple(asked_words(query))
+def _asked(query: Query) -> tuple[tuple[tuple[str | None, str], ...], TermKeys]:
+    """Return (the words that a query asks for, their keys in filters).
+
+    Cached, since the same query is asked at many routers.
+    """
+    pairs = tuple(query_words(query))
     # By the word: the stem of a stem is another.
     return pairs, probes_of(np.array([term_key(word, attribute or "text") for attribute, word in pairs], np.uint64))
 
@@ -105,7 +102,7 @@ class RoutingTable:
         self._told = [_Told(label) for label in self.labels.values()]
 
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
-        """Who may hold a match, at most `ask` of them, the most promising, if that is not 0."""
+        """Choose the children that may hold a match; if `ask` is not 0, at most that many, the most promising."""
         reasons: dict[str, str] = {}
         may = np.ones(len(self.names), np.bool_)
         if routing == "terms":
@@ -153,22 +150,22 @@ class RoutingTable:
         return may, skipped
 
     def _somewhere(self, held: Mask) -> Mask:
-        """(children, words): which child may hold which word in some group of its pages, as far as it tells."""
+        """Mark (children, words): which child may hold which word in some group of its pages, as far as it tells."""
         found = np.zeros((len(self.names), held.shape[1]), np.bool_)
         if len(self._first):
             found[self._told_of] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
         return found
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
-        """Which children have a word added to their label."""
+        """Mark the children that have a word added to their label."""
         if not any(self._added):
             return np.zeros(len(self.names), np.bool_)
         form = analyse([word])[0]
-        any_of = [attribute] if attribute not in (None, "text") else ATTRIBUTES
+        any_of = [attribute] if attribute not in (None, "text") else TERM_ATTRIBUTES
         return np.array([any((one, form) in added for one in any_of) for added in self._added], np.bool_)
 
     def _by_terms(self, query: Query) -> tuple[Mask, dict[str, str]]:
-        """As in 1996: by the terms that a label tells."""
+        """Choose children by the terms that their labels tell, as in 1996."""
 
         def holds(attribute: str | None, word: str) -> Mask:
             form = analyse([word])[0]
@@ -180,7 +177,7 @@ class RoutingTable:
         return may, {self.names[place]: "not among its heaviest terms" for place in np.flatnonzero(~may).tolist()}
 
     def cori(self, query: Query) -> dict[str, float]:
-        """How promising each child is, by CORI: terms that are frequent in it and that few others have."""
+        """Score how promising each child is, by CORI: by terms that are frequent in it and that few others have."""
         pairs, probes = _asked(query)
         may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
         df = np.zeros(may.shape)
@@ -199,7 +196,7 @@ class RoutingTable:
         return dict(zip(self.names, means.tolist(), strict=True))
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
-        """How many of some words each child may hold together, in one group of its pages."""
+        """Return how many of some words each child may hold together, in one group of its pages."""
         keys = np.array([term_key(word) for word in words], np.uint64)
         counts = self._bank.may_hold(keys)[: self._groups].sum(axis=1)
         most = np.zeros(len(self.names), np.int64)
@@ -208,12 +205,12 @@ class RoutingTable:
         return dict(zip(self.names, most.tolist(), strict=True))
 
     def stats(self, query: Query) -> Stats:
-        """Document frequencies of the query's forms, summed over the children as far as their labels tell.
+        """Sum the document frequencies of the query's forms over the children, as far as their labels tell.
 
         Of a term that a label left out, the df is taken to be that of the rarest term it kept; of a stop word, of which
         labels know nothing, that of every page.
         """
-        pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST)
+        pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST_COUNT)
         df = {}
         pairs, probes = _asked(query)
         may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
@@ -228,7 +225,7 @@ class RoutingTable:
                 (told.least if there else 0) if sure is None else sure
                 for told, sure, there in zip(self._told, known, maybe, strict=True)
             )
-        words = min(sum(label.num_words for label in self.labels.values()), LARGEST)
+        words = min(sum(label.num_words for label in self.labels.values()), LARGEST_COUNT)
         return Stats(analyser=ANALYSER, pages=pages, words=words, df={key: min(n, pages) for key, n in df.items()})
 
 
@@ -256,14 +253,14 @@ class _Told:
         self.least = int(df.min(initial=2**53)) if len(df) else 1
 
     def df(self, attribute: str | None, form: str) -> int | None:
-        """On how many documents a form stands under an attribute, or None if the label does not tell.
+        """Return the number of documents with a form under an attribute, or None if the label does not tell.
 
         Under any attribute it is at least the largest of those under one.
         """
         found = -1
-        kinds = len(ATTRIBUTES)
+        kinds = len(TERM_ATTRIBUTES)
         for word in self._words.get(form, ()):
-            first = word * kinds + (0 if attribute is None else ATTRIBUTES.index(attribute))
+            first = word * kinds + (0 if attribute is None else TERM_ATTRIBUTES.index(attribute))
             start = bisect_left(self._numbers, first)
             end = bisect_left(self._numbers, first + (kinds if attribute is None else 1), start)
             found = max(found, max(self._counts[start:end], default=-1))
@@ -272,37 +269,9 @@ class _Told:
 
 @lru_cache(4096)
 def _is_stopped(word: str) -> bool:
-    """Whether labels know nothing of a word."""
-    return word.isalpha() and not bag_forms([word], preset(WORDS))[0]
+    """Return whether a word is a stop word, of which labels know nothing."""
+    return word.isalpha() and not bag_forms([word], preset_strategy(TERM_PRESET))[0]
 
 
-def _numbers(terms: Terms) -> npt.NDArray[np.int64]:
+def _numbers(terms: LabelTerms) -> npt.NDArray[np.int64]:
     return np.cumsum(np.array(terms.steps, np.int64)) - 1
-
-
-def check_filters(filters: Filters) -> None:
-    """Refuse, with a QueryError, filters that every leaf would refuse."""
-    if filters.language:
-        language_code(filters.language)
-    if filters.site:
-        site_name(filters.site)
-
-
-def may_pass(url: str, filters: Filters) -> bool:
-    """Whether a document may pass filters, by its address alone: that tells its site, but no date and no language."""
-    if not filters.site:
-        return True
-    address, wanted = canonical(url), site_name(filters.site)
-    if address is None:
-        return False
-    host = host_of(address)
-    bare, colon, port = host.rpartition(":")
-    if colon and port.isdigit() and not wanted.rpartition(":")[2].isdigit():
-        host = bare
-    return host == wanted or host.endswith(f".{wanted}")
-
-
-@lru_cache(4096)
-def parsed(query: str) -> Query:
-    """The query that a text tells; the same text is asked at many routers."""
-    return parse(query)

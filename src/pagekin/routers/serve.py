@@ -8,24 +8,39 @@ import re
 import signal
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import unquote
 
 import uvicorn
 from litestar import Litestar
 
-from pagekin.routers.http import POSTED, PREFIX, SERVED, Served, answer_posted, router_app
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RouterError
+from pagekin.collection import Service, ServiceError
+from pagekin.routers.http import PATH_PREFIX, PATHS, SERVED, Served, answer_posted, router_app
 from pagekin.routers.place import Place as Place
-from pagekin.routers.protocol import RouterProtocol, dismiss_idlers
-from pagekin.routers.router import Router
 
 BACKLOG = 512
+LARGEST_HEAD = 64 << 10
+"""The most bytes of a request's line and headers."""
+MOST_CONNECTIONS = 10_000
+"""The most connections and requests at once; beyond it the answer is 503."""
 _HOST = re.compile(rb"(?:[\w.\-~%!$&'()*+,;=]*|\[[0-9a-fA-F:.%\w]+\])(?::(\d{0,6}))?")
 MakeApp = Callable[[], Litestar]
 """Makes the application that answers what is not asked between routers: with or without pages for people."""
 _COLLECTED = 100_000, 50, 100
 """Objects made, and rounds, after which Python looks for circles among the young, the older and all."""
+
+
+def server_config(app: Any, lifespan: Literal["on", "off"] = "on") -> uvicorn.Config:
+    """Return the settings of the server under an application, with uvicorn's own limits.
+
+    h11 reads requests: unlike httptools it refuses heads without end, and answers one request of a connection after
+    another. docs/network.md says what a proxy in front adds.
+    """
+    return uvicorn.Config(
+        app, http="h11", h11_max_incomplete_event_size=LARGEST_HEAD, log_level="warning", lifespan=lifespan,
+        access_log=False, backlog=BACKLOG, limit_concurrency=MOST_CONNECTIONS, timeout_keep_alive=120,
+        timeout_graceful_shutdown=2, server_header=False, date_header=False, proxy_headers=False, ws="none",
+    )  # fmt: skip
 
 
 class _Server(uvicorn.Server):
@@ -37,13 +52,13 @@ class _Server(uvicorn.Server):
 
 
 def free_port(host: str) -> int:
-    """A port of an address that nobody listens at."""
-    with contextlib.closing(listening(Place(host, 0))) as made:
+    """Return a port of a host at which nobody listens."""
+    with contextlib.closing(listening_socket(Place(host, 0))) as made:
         return int(made.getsockname()[1])
 
 
-def listening(place: Place) -> socket.socket:
-    """A socket that listens there, or a RouterError that says what is in the way."""
+def listening_socket(place: Place) -> socket.socket:
+    """Open a socket that listens at a place; raise ServiceError with what is in the way."""
     made = _bound_socket(place)
     made.listen(BACKLOG)
     made.setblocking(False)
@@ -60,12 +75,14 @@ def _bound_socket(place: Place) -> socket.socket:
     except OSError as error:
         if made is not None:
             made.close()
-        raise RouterError(f"nobody can listen at {place.host}:{place.port}: {error.strerror}. {_hint(error)}") from None
+        raise ServiceError(
+            f"nobody can listen at {place.host}:{place.port}: {error.strerror}. {_hint(error)}"
+        ) from None
     return made
 
 
 def _hint(error: OSError) -> str:
-    """What may be in the way."""
+    """Return a hint at what may be in the way."""
     if error.errno == errno.EADDRINUSE:
         return "Is something running there already?"
     if error.errno == errno.EMFILE:
@@ -76,12 +93,12 @@ def _hint(error: OSError) -> str:
 
 
 def obstacles(places: Iterable[Place]) -> list[str]:
-    """What is in the way of listening at some places: a line for each."""
+    """Return what is in the way of listening at some places: a line for each."""
     found = []
     for host, port in dict.fromkeys((place.host, place.port) for place in places):
         try:
             _bound_socket(Place(host, port)).close()
-        except RouterError as error:
+        except ServiceError as error:
             found.append(str(error))
     return found
 
@@ -89,18 +106,18 @@ def obstacles(places: Iterable[Place]) -> list[str]:
 class Mounted:
     """All routers of a process behind one application, told apart by the address at which they are asked, and by path."""
 
-    def __init__(self, services: Mapping[Place, Leaf | Router], app: Litestar, one_of_several: bool = False) -> None:
+    def __init__(self, services: Mapping[Place, Service], app: Litestar, one_of_several: bool = False) -> None:
         self._app = app
         self._services = list(services.values())
         self._served: dict[tuple[str, int], dict[str, Served]] = {}
         # The longest path first, so that /edu/ does not take /edu/mit/.
         for place, service in sorted(services.items(), key=lambda pair: -len(pair[0].path)):
-            self._served.setdefault((place.host, place.port), {})[place.path.rstrip("/")] = Served(
+            self._served.setdefault((place.host, place.port), {})[unquote(place.path).rstrip("/")] = Served(
                 service, one_of_several
             )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand a request to its router."""
+        """Pass a request on to its router."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
             return
@@ -111,10 +128,10 @@ class Mounted:
         for prefix, served in self._at(*scope["server"]).items():
             if not prefix or path == prefix or path.startswith(prefix + "/"):
                 rest = path[len(prefix) :] or "/"
-                if rest in POSTED and scope.get("method") == "POST":
+                if rest in PATHS and scope.get("method") == "POST":
                     await answer_posted(served, rest, receive, send)
                     return
-                here: Any = {**scope, SERVED: served, PREFIX: prefix, "path": rest, "raw_path": rest.encode()}
+                here: Any = {**scope, SERVED: served, PATH_PREFIX: prefix, "path": rest, "raw_path": rest.encode()}
                 if scope.get("method") == "HEAD":  # the server leaves the body out
                     here["method"] = "GET"
                 await self._app(here, receive, send)
@@ -123,7 +140,7 @@ class Mounted:
             await _refused(send, 404, b"no router is here")
 
     def _at(self, host: str, port: int) -> Mapping[str, Served]:
-        """The routers at an address, or at all addresses of the machine."""
+        """Return the routers at an address, or at all addresses of the machine."""
         for name in (host, "0.0.0.0", "::"):
             if (name, port) in self._served:
                 return self._served[name, port]
@@ -141,21 +158,21 @@ class Mounted:
 
 
 def _is_host(scope: Any) -> bool:
-    """Whether the host that a request names can be one."""
+    """Return whether the Host header of a request can name a host."""
     named = next((value for name, value in scope["headers"] if name == b"host"), b"")
     found = _HOST.fullmatch(named)
     return found is not None and int(found[1] or 0) < 65_536
 
 
 async def _refused(send: Any, status: int, detail: bytes) -> None:
-    """Answer what is for no router."""
+    """Answer a request that is for no router."""
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b'{"status_code":%d,"detail":"%b"}' % (status, detail)})
 
 
 async def serve(
-    services: Sequence[tuple[Leaf | Router, Place]],
+    services: Sequence[tuple[Service, Place]],
     ready: Callable[[], None] = lambda: None,
     stop: asyncio.Event | None = None,
     make_app: MakeApp = router_app,
@@ -163,43 +180,37 @@ async def serve(
 ) -> None:
     """Serve routers until a signal comes or `stop` is set; `ready()` is called once all of them listen.
 
-    At `shared` sockets, if they are given: then other processes listen at the same.
+    If `shared` sockets are given, listen at these: other processes listen at the same ones.
     """
     sockets = list(shared)
     try:
         if not shared:
             for host, port in dict.fromkeys((place.host, place.port) for _service, place in services):
-                sockets.append(listening(Place(host, port)))
+                sockets.append(listening_socket(Place(host, port)))
         mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
-        config = uvicorn.Config(
-            Mounted(mounted, make_app(), bool(shared)), http=RouterProtocol, log_level="warning", lifespan="on", access_log=False,
-            timeout_keep_alive=120, timeout_graceful_shutdown=2, server_header=False, date_header=False,
-            proxy_headers=False, ws="none",
-        )  # fmt: skip
+        config = server_config(Mounted(mounted, make_app(), bool(shared)))
         server = _Server(config)
         stopped = stop or asyncio.Event()
         with contextlib.suppress(ValueError, NotImplementedError, RuntimeError):  # signals are the main thread's
             for name in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(name, stopped.set)
         task = asyncio.create_task(server.serve(sockets))
-        watch = asyncio.create_task(dismiss_idlers(server.server_state.connections))
         while not server.started:
             if task.done():
                 await task
-                raise RouterError("the routers could not start: see the message above")
+                raise ServiceError("the routers could not start: see the message above")
             await asyncio.sleep(0.02)
         ready()
         await stopped.wait()
         server.should_exit = True
         await task
-        watch.cancel()
     finally:
         for at in sockets:
             at.close()
 
 
 def _bound(sockets: Sequence[socket.socket], place: Place) -> tuple[str, int]:
-    """The address at which a place is asked: as its socket names it."""
+    """Return the address at which a place is asked, as its socket names it."""
     for at in sockets:
         host, port = at.getsockname()[:2]
         if port == place.port and host in (place.host, *_addresses(place.host)):
@@ -214,7 +225,7 @@ def _addresses(host: str) -> set[str]:
 
 
 def run(
-    services: Sequence[tuple[Leaf | Router, Place]],
+    services: Sequence[tuple[Service, Place]],
     ready: Callable[[], None] = lambda: None,
     make_app: MakeApp = router_app,
     shared: Sequence[socket.socket] = (),
@@ -227,7 +238,7 @@ def run(
 
 
 def _loop_factory() -> Any:
-    """uvloop's, where it is installed: it takes half the time of a request away."""
+    """Return uvloop's loop factory if it is installed, else None: uvloop halves the time of a request."""
     try:
         import uvloop
     except ImportError:

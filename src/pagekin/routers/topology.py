@@ -17,10 +17,7 @@ import ada_url
 import msgspec
 
 from pagekin.hypertext import canonical_url, split_port
-from pagekin.labels import Budget, ContentLabel
-from pagekin.labels.fitting import plain_line
-from pagekin.labels.merge import router_label
-from pagekin.labels.model import is_plain
+from pagekin.labels import ContentLabel, LabelBudget, is_plain, plain_line, router_label
 from pagekin.routers.network import LONGEST_NAME, Network, NetworkError, Node, Settings
 
 Way = tuple[str, ...]
@@ -48,14 +45,14 @@ class SiteGroup:
 
     @property
     def name(self) -> str:
-        """What the leaf is called, unless a router has that name."""
+        """Return the name of the leaf, unless a router has that name."""
         if self.host:
             return shown_host(self.host)
         return f"other hosts of {shown_host(self.domains[-1])}" if self.domains else "other hosts"
 
     @property
     def file(self) -> str:
-        """The name of its collection's folder, without the ending: an @ stands in no host."""
+        """Return the name of the collection's folder, without the ending; an @ stands in no host."""
         name = self.host or f"other@{self.domains[-1] if self.domains else 'all'}"
         plain = name.replace(":", "@").replace(" ", "-")
         if len(plain) <= _LONGEST_FILE:
@@ -75,7 +72,7 @@ class Hierarchy:
 
 
 def domains_of(host: str) -> Way:
-    """The domains of a host, from the top down: those of www.cs.cornell.edu are edu, cornell.edu and cs.cornell.edu.
+    """Return the domains of a host from the top down: edu, cornell.edu, cs.cornell.edu for www.cs.cornell.edu.
 
     A host of one label is in none, an IP address in one that is made up for all of them.
     """
@@ -88,7 +85,7 @@ def domains_of(host: str) -> Way:
 
 
 def shown_host(host: str) -> str:
-    """A host in the letters of its language, if that can be undone, and written plainly."""
+    """Return a host in the letters of its language, if these can be turned back into the host, as plain text."""
     if "xn--" not in host:
         return host
     name, colon, port = split_port(host)
@@ -101,9 +98,10 @@ def shown_host(host: str) -> str:
 
 
 def group_hosts(hosts: Mapping[str, int], min_pages: int) -> list[SiteGroup]:
-    """One group for each host with enough pages; smaller hosts share one, in the lowest domain where they have enough.
+    """Group hosts to leaves: a group for each host with enough pages, shared ones for smaller hosts.
 
-    What is left at the top makes a group in any case. A host that is a domain of others stands in that domain.
+    Smaller hosts share a group in the lowest domain where they have enough pages. What is left at the top makes a group
+    in any case. A host that is a domain of others stands in that domain.
     """
     above = {domain for host in hosts for domain in domains_of(host)}
     place = {host: (*domains_of(host), *({split_port(host)[0]} & above)) for host in hosts}
@@ -127,13 +125,13 @@ def group_hosts(hosts: Mapping[str, int], min_pages: int) -> list[SiteGroup]:
 
 
 def dns_tree(groups: Iterable[SiteGroup]) -> Hierarchy:
-    """Routers by the domains of hosts, as in the paper's Figure 2; leaves by the names of their groups' files."""
+    """Make routers by the domains of hosts (the paper's Figure 2); leaves have the names of their groups' files."""
     paths = {group.file: group.domains for group in groups}
     return tree_of_paths("dns", ROOT, paths, lambda path: shown_host(path[-1]))
 
 
 def directory_tree(classes: Mapping[str, Mapping[Way, int]]) -> Hierarchy:
-    """Routers by the classes of a directory: each leaf is where most of its pages are, or below the root.
+    """Make routers by the classes of a directory: each leaf is where most of its pages are, or below the root.
 
     `classes` tells for each leaf how many pages are in which class.
     """
@@ -145,13 +143,13 @@ def directory_tree(classes: Mapping[str, Mapping[Way, int]]) -> Hierarchy:
 
 
 def cluster_tree(labels: Mapping[str, ContentLabel]) -> Hierarchy:
-    """Routers over leaves with similar labels: complete link on the terms of the whole, to about sqrt(n) groups.
+    """Make routers over leaves with similar labels: complete link on the terms of the whole, to about sqrt(n) groups.
 
     A router has the name of the words that its leaves share in contrast to the others.
     """
     bare = {leaf: msgspec.structs.replace(label, clusters=(), filters=()) for leaf, label in labels.items()}
     most = max(1, round(math.sqrt(len(bare))))
-    made = router_label("clusters", bare, Budget(clusters=most, bytes=1 << 40))
+    made = router_label("clusters", bare, LabelBudget(clusters=most, bytes=1 << 40))
     group_of = {leaf: next(iter(home.values())) for leaf, home in made.homes.items()}
     names = _group_names(
         {leaf: {term.word for term in label.rows(label.terms)} for leaf, label in bare.items()}, group_of
@@ -161,7 +159,10 @@ def cluster_tree(labels: Mapping[str, ContentLabel]) -> Hierarchy:
 
 
 def _group_names(words: Mapping[str, set[str]], group_of: Mapping[str, int]) -> dict[int, str]:
-    """The words that most leaves of a group have and few others: how many have it, times the log of how much more often."""
+    """Name each group by the words that most of its leaves have and few others.
+
+    A word counts by how many leaves have it, times the log of how much more often than others they do.
+    """
     held = Counter(word for some in words.values() for word in some)
     names: dict[int, str] = {}
     for group, size in sorted(Counter(group_of.values()).items()):
@@ -186,7 +187,7 @@ def _plain_name(text: str) -> str:
 
 
 def tree_of_paths(name: str, root: str, paths: Mapping[str, Way], named: Callable[[Way], str]) -> Hierarchy:
-    """The tree in which each leaf stands at the end of its path. A router with one child is replaced by it.
+    """Make the tree in which each leaf stands at the end of its path; a router with one child is replaced by it.
 
     Only a root above a single leaf stays.
     """
@@ -222,7 +223,7 @@ def _order(child: Way | str) -> tuple[bool, Way]:
 
 
 def _unique(name: str, taken: Container[str], kind: str = "") -> str:
-    """The name, if it may be one, or else a name like it that is not taken."""
+    """Return the name, if it may be one, or else a name like it that is not taken."""
     name = name[:_LONGEST_START].strip()
     if name in ("", ".", ".."):
         name = f"({name})"
@@ -237,7 +238,7 @@ def make_network(
     name: str, groups: Sequence[SiteGroup], trees: Sequence[Hierarchy], host: str = "127.0.0.1", port: int = 8700,
     one_port: bool = False, leaves: str = "leaves",
 ) -> Network:  # fmt: skip
-    """The network of these leaves below these trees of routers, every node with an address of its own.
+    """Make a network of these leaves below these trees of routers, every node with an address of its own.
 
     Addresses are ports that rise from `port` on, routers first; or with `one_port` paths below one port.
     """
@@ -284,7 +285,7 @@ def _url(host: str, port: int, name: str) -> str:
 
 
 def allowed_for(host: str) -> Way:
-    """What the address guard has to allow, so that nodes at `host` can be called."""
+    """Return what the address guard has to allow, so that nodes at `host` can be called."""
     if host == "localhost":
         return ("loopback",)
     try:

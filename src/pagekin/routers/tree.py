@@ -1,58 +1,56 @@
-"""The tree of routers below one: asked of all of them, each of which tells how it is and asks its own children."""
+"""The tree of services below a router: each child gives its own health and asks its children."""
 
 import asyncio
 from collections.abc import Mapping
 
 import msgspec
 
-from pagekin.labels.model import plain
-from pagekin.routers.children import Child, ChildError, RefusedError
-from pagekin.routers.client import Client
-from pagekin.routers.messages import TreeNode, TreeRequest
+from pagekin.collection import TreeNode, TreeRequest
+from pagekin.labels import plain_text
+from pagekin.routers.child import Child
+from pagekin.routers.connection import ChildError, RefusedError
 
 _LONGEST = 200
 """Characters of an address, or of an error, that are passed on: all together a tree must not be too large for those above."""
 
 
-async def tree_below(
-    own: TreeNode, children: Mapping[str, Child], client: Client, request: TreeRequest, deadline: float
-) -> TreeNode:
-    """The node of a router with the trees of its children; `request` goes on to them.
+async def tree_below(own: TreeNode, children: Mapping[str, Child], request: TreeRequest, deadline: float) -> TreeNode:
+    """Return the node of a router with the trees of its children; `request` goes on to them.
 
-    Those that give none stand there with the reason, and with what is known of them.
+    Children that give none stand there with the reason, and with what is known of them.
     """
     shown = list(children.values())[: request.limit - 1]
     onward = msgspec.structs.replace(request, limit=max(request.limit - len(shown), 1))
-    below = await asyncio.gather(*(_child_tree(child, client, onward, deadline) for child in shown))
+    below = await asyncio.gather(*(_child_tree(child, onward, deadline) for child in shown))
     whole = msgspec.structs.replace(own, children=tuple(below), left_out=len(children) - len(shown))
     return _within(whole, request.limit)
 
 
-async def _child_tree(child: Child, client: Client, request: TreeRequest, deadline: float) -> TreeNode:
+async def _child_tree(child: Child, request: TreeRequest, deadline: float) -> TreeNode:
     try:
-        found, _size = await child.call(client, "tree", request, TreeNode, deadline)
+        found, _size = await child.call("tree", request, TreeNode, deadline)
     except ChildError as error:
         label = child.label
         return TreeNode(
             name=child.name, url=child.url, leaf=False, up=isinstance(error, RefusedError), ready=label is not None,
             documents=label.num_docs if label else 0, label_bytes=child.label_bytes, label_age=child.label_age(),
-            error=plain(str(error))[:2000],
+            error=plain_text(str(error))[:2000],
         )  # fmt: skip
     return msgspec.structs.replace(_clean(found, request.hops), name=child.name, url=child.url, up=True)
 
 
 def _clean(node: TreeNode, depth: int) -> TreeNode:
-    """A node from elsewhere without what could drive a terminal or lead astray, and no deeper than a request goes."""
+    """Return a node from elsewhere without what could drive a terminal or lead astray, no deeper than a request goes."""
     url = node.url if len(node.url) <= _LONGEST and node.url.startswith(("http://", "https://")) else ""
     return msgspec.structs.replace(
-        node, name=plain(node.name), url=url if plain(url) == url else "", error=plain(node.error)[:_LONGEST],
+        node, name=plain_text(node.name), url=url if plain_text(url) == url else "", error=plain_text(node.error)[:_LONGEST],
         children=tuple(_clean(child, depth - 1) for child in node.children) if depth > 0 else (),
         left_out=node.left_out if depth > 0 else min(node.left_out + len(node.children), 2**53),
     )  # fmt: skip
 
 
 def _within(node: TreeNode, limit: int) -> TreeNode:
-    """The tree with at most `limit` nodes; if it has more, small branches stay whole and large ones share what is left."""
+    """Return the tree cut to `limit` nodes: small branches stay whole and large ones share what is left."""
     branches = node.children[: limit - 1]
     sizes = [_size(branch) for branch in branches]
     left, cut = limit - 1, list(branches)
@@ -66,5 +64,5 @@ def _within(node: TreeNode, limit: int) -> TreeNode:
 
 
 def _size(node: TreeNode) -> int:
-    """How many nodes a tree has."""
+    """Return the number of nodes of a tree."""
     return 1 + sum(map(_size, node.children))

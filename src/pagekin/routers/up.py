@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,17 +16,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pagekin.labels.model import plain
+from pagekin.collection import Health, ReloadingCollection, Service, ServiceError
+from pagekin.labels import plain_text
 from pagekin.net import Guard, parse_allowed
-from pagekin.routers.ask import fetch
 from pagekin.routers.http import router_app
-from pagekin.routers.keeper import RouterSettings
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import Health, RouterError
+from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.network import Network, Node
+from pagekin.routers.opening import fetch
 from pagekin.routers.others import Others
 from pagekin.routers.router import Router
-from pagekin.routers.serve import MakeApp, Place, listening, obstacles, run
+from pagekin.routers.serve import MakeApp, Place, listening_socket, obstacles, run
 from pagekin.routers.warm import warm, warm_leaf
 from pagekin.store import KinError
 
@@ -43,13 +42,13 @@ _MOST_TOLD = 5
 class Opened:
     """Routers that can be served, and those that cannot, with the reason."""
 
-    services: list[tuple[Leaf | Router, Place]]
+    services: list[tuple[Service, Place]]
     skipped: dict[str, str]
     ill: dict[str, str]
     """Those that are served, but cannot answer until their collection is mended."""
 
     def complaints(self) -> list[str]:
-        """What is wrong, in lines."""
+        """Return what is wrong, in lines."""
         lines = [f"not run: {name}: {reason}" for name, reason in self.skipped.items()]
         return lines + [f"cannot answer yet: {name}: {reason}" for name, reason in self.ill.items()]
 
@@ -57,30 +56,39 @@ class Opened:
 def open_nodes(
     network: Network, names: Iterable[str], refresh: float = 60.0, progress: Callable[[float], None] = lambda _s: None
 ) -> Opened:
-    """Open some nodes of a network."""
-    services: list[tuple[Leaf | Router, Place]] = []
+    """Open some nodes of a network; note those that cannot be opened or cannot answer yet."""
+    services: list[tuple[Service, Place]] = []
     skipped: dict[str, str] = {}
     ill: dict[str, str] = {}
-    chosen = [network.by_name[name] for name in names]
+    near: dict[str, Service] = {}
+    # Children first, so that routers find those that run in this process.
+    chosen = sorted((network.by_name[name] for name in names), key=lambda node: network.level_of(node.name))
     for place, node in enumerate(chosen, 1):
         try:
-            service = _opened(network, node, refresh)
+            service: Service
+            if node.leaf:
+                service = leaf = _open_leaf(network, node)
+                if leaf.error:
+                    ill[node.name] = leaf.reason
+            else:
+                service = _open_router(network, node, refresh, near)
+            near[node.name] = service
             service.above = tuple((name, network.by_name[name].url) for name in node.parents)
             services.append((service, node.place))
-            if service.error:
-                ill[node.name] = service.reason if isinstance(service, Leaf) else service.error
         except KinError as error:
             skipped[node.name] = str(error)
         progress(place / len(chosen))
     return Opened(services, skipped, ill)
 
 
-def _opened(network: Network, node: Node, refresh: float) -> Leaf | Router:
-    if node.leaf:
-        collection = network.collection_of(node)
-        if collection is None:
-            raise KinError(f"{node.name} names no collection")
-        return Leaf(node.name, collection, patient=True)
+def _open_leaf(network: Network, node: Node) -> ReloadingCollection:
+    collection = network.collection_of(node)
+    if collection is None:
+        raise KinError(f"{node.name} names no collection")
+    return ReloadingCollection(node.name, collection, patient=True)
+
+
+def _open_router(network: Network, node: Node, refresh: float, near: Mapping[str, Service]) -> Router:
     settings = RouterSettings(
         refresh=refresh,
         label_seconds=network.timeout_of(node),
@@ -90,25 +98,25 @@ def _opened(network: Network, node: Node, refresh: float) -> Leaf | Router:
         guard=Guard(parse_allowed(network.allow_of(node))),
     )
     children = {child.name: child.url for child in network.children_of(node.name)}
-    return Router(node.name, children, settings, network.level_of(node.name))
+    return Router(node.name, children, settings, network.level_of(node.name), near)
 
 
-def chosen_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
-    """The nodes that are to run in this place: those named, or those at a host, or all that run here."""
+def choose_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
+    """Return the nodes to run in this place: those named, or those at a host, or all that run here."""
     if unknown := [name for name in only if name not in network.by_name]:
         near = get_close_matches(unknown[0], network.by_name, 1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
-        raise RouterError(f"the network has no node '{unknown[0]}'{hint}")
+        raise ServiceError(f"the network has no node '{unknown[0]}'{hint}")
     found = [node for node in network.nodes if (node.name in only if only else node.here)]
     if host:
         found = [node for node in found if host in (node.place.host, Place.of(node.url).host)]
     if not found:
-        raise RouterError(f"no node of the network runs at '{host}'" if host else "no node of the network runs here")
+        raise ServiceError(f"no node of the network runs at '{host}'" if host else "no node of the network runs here")
     return [node.name for node in found]
 
 
 def share(network: Network, processes: int, names: Sequence[str] | None = None) -> list[list[str]]:
-    """The nodes that run here, or those named, divided among processes.
+    """Divide the nodes that run here, or those named, among processes.
 
     Asking children costs more than answering: the first process has the routers with most of them, up to 85 % of all
     children, and the others share the other routers and the leaves.
@@ -138,8 +146,8 @@ def run_network(
 ) -> None:
     """Run nodes of a network until this process is stopped; its other processes end with it.
 
-    Nobody listens before all that first questions need is open, and this process, which has most routers, is the last. A
-    RouterError, with nothing left running, if one of them cannot start.
+    No node listens before all that first questions need is open, and this process, which has most routers, is the last.
+    Raise ServiceError, with nothing left running, if one of them cannot start.
     """
     _check_places(network, names)
     _may_open_many()
@@ -164,7 +172,7 @@ def run_network(
 
 
 def _may_open_many() -> None:
-    """Let this process, and those that it starts, open as many files as the system lets it: sites hold some each."""
+    """Raise the limit of open files, for this process and those it starts, as far as allowed: sites hold many."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -173,18 +181,18 @@ def _may_open_many() -> None:
 
 
 def _check_places(network: Network, names: Sequence[str]) -> None:
-    """Refuse to run nodes where somebody else listens: all of them are told, and nothing is started."""
+    """Refuse to run nodes if another program listens at one of their places; name all of them, and start nothing."""
     found = obstacles(network.by_name[name].place for name in names)
     if found:
         more = f"\n... and {len(found) - _MOST_TOLD:,} more" if len(found) > _MOST_TOLD else ""
-        raise RouterError("\n".join(found[:_MOST_TOLD]) + more + "\nNothing was started.")
+        raise ServiceError("\n".join(found[:_MOST_TOLD]) + more + "\nNothing was started.")
 
 
 def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> Opened:
-    """Nodes that are open, and warm; what is wrong with some is told."""
+    """Open nodes and warm them; report what is wrong with some."""
     opened = open_nodes(network, names, refresh)
     if any(_TOO_MANY_FILES in reason for reason in (*opened.ill.values(), *opened.skipped.values())):
-        raise RouterError(
+        raise ServiceError(
             f"{len(names):,} nodes need more open files than the system lets one process have: raise that limit (ulimit -n), or "
             "let more --processes share them"
         )
@@ -195,7 +203,7 @@ def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tel
 
 
 def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell: Callable[[str], None]) -> None:
-    """Say when the highest of the routers that run here know what all below them hold, and after a while who does not."""
+    """Report when the highest routers that run here know all that is below them, and after a while which do not."""
     waiting = {name for name in names if not network.by_name[name].leaf}
     waiting -= {name for name in waiting if waiting & set(network.by_name[name].parents)}
     known: dict[str, int] = {}
@@ -205,7 +213,7 @@ def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell:
             node = network.by_name[name]
             try:
                 found = fetch(node.place.url, "health", Health, 5.0)
-            except RouterError:
+            except ServiceError:
                 continue
             if found.ready and not found.waiting:
                 known[name] = found.documents
@@ -234,13 +242,13 @@ def _run_part(
 
 
 def run_leaf(
-    leaf: Leaf, place: Place, processes: int, ready: Callable[[], None], make_app: MakeApp = router_app
+    leaf: ReloadingCollection, place: Place, processes: int, ready: Callable[[], None], make_app: MakeApp = router_app
 ) -> None:
     """Run a leaf until this process is stopped, in several processes that listen at one address."""
     if processes == 1:
         run([(leaf, place)], ready, make_app)
         return
-    at = listening(place)
+    at = listening_socket(place)
     calls = [(leaf.name, leaf.path, place, at, make_app)] * (processes - 1)
     with contextlib.closing(at), Others(_run_copy, calls) as others:
         others.until_ready()
@@ -258,14 +266,17 @@ def _run_copy(
     """Run a leaf in one more process, until the one that started it is gone."""
     _run_under(parent)
     with _reporting(report) as tell:
-        leaf = Leaf(name, path)
+        leaf = ReloadingCollection(name, path)
         warm_leaf(leaf)
         run([(leaf, place)], lambda: tell("ready", 1, 0), make_app, [at])
 
 
 @contextlib.contextmanager
 def _reporting(report: Connection) -> Iterator[Callable[..., None]]:
-    """What tells the process above; what ends this one for a reason that people can mend is told without a traceback."""
+    """Yield a function that reports to the parent process.
+
+    An error that people can mend is reported without a traceback, and ends this process.
+    """
 
     def tell(*what: Any) -> None:
         with contextlib.suppress(OSError):
@@ -273,7 +284,7 @@ def _reporting(report: Connection) -> Iterator[Callable[..., None]]:
 
     try:
         yield tell
-    except (RouterError, KinError) as error:
+    except (ServiceError, KinError) as error:
         tell("failed", str(error))
         sys.exit(1)
 
@@ -292,7 +303,7 @@ def _end_with(parent: int) -> None:
 
 
 def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
-    """How each node is, asked at once."""
+    """Return the health of each node; all are asked at once."""
 
     def one(node: Node) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -301,14 +312,14 @@ def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
         }  # fmt: skip
         try:
             found = fetch(node.url, "health", Health, seconds, _guard_of(network, node))
-        except RouterError as error:
+        except ServiceError as error:
             return {**row, "error": str(error)}
         wrong = [f"{child.name}: {child.error}" for child in found.children if child.error]
         more = f" (and {len(wrong) - 1:,} more children)" if len(wrong) > 1 else ""
         return {
             **row, "up": found.ready or not found.leaf, "ready": found.ready and not found.waiting, "waiting": found.waiting,
             "label_bytes": found.label_bytes, "label_age": found.label_age, "documents": found.documents,
-            "requests": found.requests, "error": plain(found.error or "".join(wrong[:1]) + more),
+            "requests": found.requests, "error": plain_text(found.error or "".join(wrong[:1]) + more),
         }  # fmt: skip
 
     with ThreadPoolExecutor(16) as pool:
@@ -316,7 +327,7 @@ def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
 
 
 def _guard_of(network: Network, node: Node) -> Guard:
-    """What may be called when a node is: what routers above it may call, and our own networks if it runs here."""
+    """Make the guard for calls to a node: what routers above it may call, and our own networks if it runs here."""
     allowed = [
         *network.allow_of(node),
         *(each for name in node.parents for each in network.allow_of(network.by_name[name])),

@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.clusters.thesaurus import PageThesaurus, PageTopics, Together
+from pagekin.clusters import Cooccurrences, PageThesaurus, PageTopics
+from pagekin.collection import MOST_COOCCURRENCES, CooccurrenceCounts, LabelThesaurus, decode_counts, encode_counts
 from pagekin.hypertext import Corpus
-from pagekin.labels import from_json
-from pagekin.routers.messages import MOST_TOGETHER, Counts
-from pagekin.routers.refinement import LabelThesaurus
-from pagekin.routers.together import counts_of, together_of
-from pagekin.text import TextIndex
+from pagekin.labels import label_from_json
+from pagekin.text import TextIndex, form_of
 
 from .webs import Web, ask, get, searched_in
 
@@ -38,7 +36,7 @@ class Counted:
             self.df.update(other.df)
 
     def cut(self) -> "Counted":
-        words = sorted(self.both, key=lambda word: (-self.both[word], self.df[word], word))[:MOST_TOGETHER]
+        words = sorted(self.both, key=lambda word: (-self.both[word], self.df[word], word))[:MOST_COOCCURRENCES]
         return Counted(self.pages, self.documents, *(Counter({w: c[w] for w in words}) for c in (self.both, self.df)))
 
     def lists(self, count: int) -> dict[str, list[str]]:
@@ -100,7 +98,12 @@ def test_a_router_refines_by_the_pages_of_all_leaves_below(web: Web, collections
         if true.pages:
             assert found["known"] == true.pages
             assert found["children"]
-            assert {kind: found[kind] for kind in ("collocated", "broader", "narrower")} == true.lists(12)
+            own = {form_of(word.lower()) for word in query.split()}
+            fitting = {
+                kind: [word for word in words if form_of(word) not in own][:12]
+                for kind, words in true.lists(12 + len(own)).items()
+            }
+            assert {kind: found[kind] for kind in ("collocated", "broader", "narrower")} == fitting
         else:
             assert (found["known"], found["collocated"]) == (0, [])
 
@@ -112,14 +115,14 @@ def test_a_query_of_which_no_page_is_about_all_is_refined_by_the_pages_that_matc
 
 
 def test_as_many_children_are_asked_as_were_wanted(web: Web) -> None:
-    few = ask(web.urls["root"], "together", query="page", ask=1)
-    many = ask(web.urls["root"], "together", query="page", ask=8)
+    few = ask(web.urls["root"], "cooccurrences", query="page", ask=1)
+    many = ask(web.urls["root"], "cooccurrences", query="page", ask=8)
     assert 0 < few["pages"] < many["pages"]
-    assert len(many["words"]) == len(many["both"]) == len(many["df"]) <= MOST_TOGETHER
+    assert len(many["words"]) == len(many["both"]) == len(many["df"]) <= MOST_COOCCURRENCES
 
 
 def test_if_nobody_below_answers_labels_tell_what_goes_together(web: Web) -> None:
-    labels = {child: from_json(get(web.urls[child], "label").body) for child in web.children["nature"]}
+    labels = {child: label_from_json(get(web.urls[child], "label").body) for child in web.children["nature"]}
     true = LabelThesaurus(labels).suggest([(None, "metal")], 6)
     found = ask(web.urls["nature"], "refine", query="metal", count=6, hops=0)
     assert (found["children"], found["known"]) == (0, true.pages)
@@ -127,19 +130,21 @@ def test_if_nobody_below_answers_labels_tell_what_goes_together(web: Web) -> Non
 
 
 def test_a_childs_counts_cannot_outweigh_what_it_holds() -> None:
-    lies = Counts(pages=10**9, documents=10**15, words=("gold", "a\x1bb", "x"), both=(10**12, 3), df=(5, 2, 7))
-    found = together_of(lies, most=40)
+    lies = CooccurrenceCounts(
+        pages=10**9, documents=10**15, words=("gold", "a\x1bb", "x"), both=(10**12, 3), df=(5, 2, 7)
+    )
+    found = decode_counts(lies, documents=40)
     assert (found.pages, found.documents, found.words) == (40, 40, ("gold", "a b"))
     assert found.both.tolist() == [5, 2]
     assert found.df.tolist() == [5, 2]
 
 
 def test_counts_that_travel_are_of_the_commonest_words_and_the_rarer_of_these() -> None:
-    names = tuple(f"w{number:03}" for number in range(MOST_TOGETHER + 50))
+    names = tuple(f"w{number:03}" for number in range(MOST_COOCCURRENCES + 50))
     both = np.array([number % 7 + 1 for number in range(len(names))])
     df = both + np.array([number % 11 for number in range(len(names))])
-    told = counts_of(Together(9, 100, names, both, df), ["one is missing"])
-    order = sorted(range(len(names)), key=lambda place: (-both[place], df[place], names[place]))[:MOST_TOGETHER]
+    told = encode_counts(Cooccurrences(9, 100, names, both, df), ["one is missing"])
+    order = sorted(range(len(names)), key=lambda place: (-both[place], df[place], names[place]))[:MOST_COOCCURRENCES]
     assert list(told.words) == [names[place] for place in order]
     assert list(told.both) == [both[place] for place in order]
     assert list(told.df) == [df[place] for place in order]

@@ -1,55 +1,16 @@
-"""Answers of a router's server leave in one piece, and are what uvicorn would send."""
+"""The server under services, uvicorn by its public settings: whole answers, heads with an end, callers that go away."""
 
 import asyncio
 import contextlib
 import socket
 import threading
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import uvicorn
 
-from pagekin.routers import protocol
-from pagekin.routers.protocol import LARGEST_HEAD, MOST_AHEAD, RouterProtocol, _Joining, dismiss_idlers
-
-
-class Wire(asyncio.Transport):
-    """A transport that notes what is written."""
-
-    def __init__(self) -> None:
-        super().__init__({"peername": ("192.0.2.1", 5)})
-        self.written: list[bytes] = []
-        self.closed = False
-
-    def write(self, data: Any) -> None:
-        assert not self.closed
-        self.written.append(bytes(data))
-
-    def close(self) -> None:
-        self.closed = True
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-
-def test_what_is_written_in_one_turn_leaves_as_one_piece() -> None:
-    async def run() -> None:
-        wire = Wire()
-        joining = cast(asyncio.Transport, _Joining(wire, asyncio.get_running_loop()))
-        joining.write(b"head")
-        joining.write(b"body")
-        assert wire.written == []
-        await asyncio.sleep(0)
-        assert wire.written == [b"headbody"]
-        joining.write(b"more")
-        joining.close()
-        assert (wire.written, wire.closed) == ([b"headbody", b"more"], True)
-        await asyncio.sleep(0)
-        assert wire.written == [b"headbody", b"more"]
-        assert joining.get_extra_info("peername") == ("192.0.2.1", 5)
-
-    asyncio.run(run())
+from pagekin.routers.serve import LARGEST_HEAD, server_config
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -72,9 +33,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, http=RouterProtocol, ws="none", lifespan="off", log_level="error")
-    )
+    server = uvicorn.Server(server_config(app, lifespan="off"))
     made = socket.socket()
     made.bind(("127.0.0.1", 0))
     made.listen(5)
@@ -153,32 +112,3 @@ def test_a_head_of_ordinary_size_in_pieces_after_a_large_body_is_taken(port: int
     first, head = request(b"x" * 1_000_000), request(b"two", more=f"Cookie: {'c' * 20_000}\r\nConnection: close\r\n")
     raw = answered(port, first + head[:5_000], head[5_000:15_000], head[15_000:])
     assert raw.count(b"HTTP/1.1 200 OK") == 2 and raw.endswith(b"two")
-
-
-def test_requests_far_ahead_of_their_answers_end_the_connection(port: int) -> None:
-    raw = answered(port, request(b"") * (50 * MOST_AHEAD))
-    assert raw.count(b"HTTP/1.1") < 50 * MOST_AHEAD
-
-
-def test_connections_on_which_nothing_comes_to_an_end_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "PATIENCE", 0.06)
-
-    def connected(data: bytes) -> tuple[RouterProtocol, Wire]:
-        wire, loop = Wire(), asyncio.get_running_loop()
-        config = uvicorn.Config(app, ws="none", lifespan="off", log_level="error")
-        config.load()
-        made = RouterProtocol(config, uvicorn.server.ServerState(), {}, loop)
-        made.connection_made(wire)
-        if data:
-            made.data_received(data)
-        return made, wire
-
-    async def run() -> None:
-        silent, half = connected(b""), connected(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nfour")
-        whole = connected(request(b"whole"))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(dismiss_idlers([one for one, _wire in (silent, half, whole)]), 0.3)
-        assert silent[1].closed and half[1].closed and not whole[1].closed
-        assert whole[1].written[0].endswith(b"whole")
-
-    asyncio.run(run())

@@ -1,16 +1,17 @@
-"""Terms to refine a query with, from the sub-clusters of labels: what goes together in them stands for what does on pages."""
+"""Terms to refine a query with, from the sub-clusters of labels (hypursuit-1996): they stand for the pages behind them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters.thesaurus import Suggestions
+from pagekin.clusters import Suggestions
+from pagekin.hypertext import fold_case
 from pagekin.labels import ContentLabel
-from pagekin.text import analyse
+from pagekin.text import Query, analyse, asked_forms, form_of
 
 Array = npt.NDArray[Any]
 _FEWEST = 3
@@ -45,7 +46,7 @@ class LabelThesaurus:
         self._tf, self._df = table[:, 2].astype(np.float64), table[:, 3].astype(np.float64)
 
     def suggest(self, pairs: Sequence[tuple[str | None, str]], count: int, plain: bool = False) -> Suggestions:
-        """Suggestions for the words of a query; `plain` as in 1996."""
+        """Suggest terms that refine a query, given its words; `plain` as in 1996."""
         found = [self._number.get(form, -1) for form in analyse([word for _attribute, word in pairs])]
         words = list(dict.fromkeys(word for word in found if word >= 0))
         # The share of each sub-cluster's documents that hold all words, if they stand there independently of one another.
@@ -62,7 +63,10 @@ class LabelThesaurus:
         return self._plain(words, holding, known, count) if plain else self._default(words, share, known, count)
 
     def _plain(self, words: list[int], holding: Array, known: int, count: int) -> Suggestions:
-        """Σ df_c(t) / Σ n_c over the sub-clusters that hold all words; parents and children after Forsyth and Rada."""
+        """Suggest terms by Σ df_c(t) / Σ n_c over the sub-clusters that hold all words.
+
+        Broader and narrower terms are found by the method of Forsyth and Rada.
+        """
         inside = holding[self._cluster]
         summed = np.bincount(self._word[inside], self._df[inside], len(self._shown))
         together = summed / max(float(self._sizes[holding].sum()), 1.0)
@@ -79,7 +83,7 @@ class LabelThesaurus:
         )
 
     def _default(self, words: list[int], share: Array, known: int, count: int) -> Suggestions:
-        """What stands out in the sub-clusters where the words do: P(t | question) times the logarithm of the lift."""
+        """Suggest terms that stand out in the sub-clusters of the words: P(t | question) times the log of the lift."""
         both = np.bincount(self._word, self._df * share[self._cluster], len(self._shown))
         df = np.bincount(self._word, self._df, len(self._shown))
         question = float((share * self._sizes).sum())
@@ -100,7 +104,7 @@ class LabelThesaurus:
 
     @cached_property
     def _parents(self) -> npt.NDArray[np.int64]:
-        """The broader term of each low term, -1 for others.
+        """Return the broader term of each low term, -1 for others.
 
         Of the terms in more than one sub-cluster and at most half of them, the third that is in most is high; a low term's
         parent is the high term whose tf is distributed most alike.
@@ -119,7 +123,7 @@ class LabelThesaurus:
         return found
 
     def _distributions(self, words: Array) -> npt.NDArray[np.float32]:
-        """(words, sub-clusters): tf of each word, of length 1."""
+        """Return (words, sub-clusters): the tf of each word as a vector of length 1."""
         place = np.full(len(self._shown), -1, np.int64)
         place[words] = np.arange(len(words))
         here = place[self._word] >= 0
@@ -134,3 +138,14 @@ class LabelThesaurus:
 
     def _names(self, words: Sequence[int]) -> tuple[str, ...]:
         return tuple(self._shown[word] for word in words)
+
+
+def without_own_words(suggest: Callable[[int], Suggestions], query: Query, count: int) -> Suggestions:
+    """Return suggestions, at most `count` of each kind, without forms of the query's own words."""
+    own = {form for _attribute, form in asked_forms(query)}
+    found = suggest(count + len(own))
+    lists = (
+        tuple(word for word in words if form_of(fold_case(word)) not in own)[:count]
+        for words in (found.collocated, found.broader, found.narrower)
+    )
+    return Suggestions(found.pages, *lists)

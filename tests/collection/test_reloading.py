@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -12,32 +11,30 @@ import numpy as np
 import pytest
 
 from pagekin.clusters import read_trees
-from pagekin.hypertext.read import ReadPlan, read_sources
-from pagekin.labels.keep import read_label
-from pagekin.labels.model import plain
-from pagekin.routers import leaf as leaf_module
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import (
+from pagekin.collection import (  # fmt: skip
     Bag,
     Filters,
     Item,
     RefineRequest,
+    RelatedOptions,
     RelatedRequest,
-    RouterError,
+    ReloadingCollection,
     SearchRequest,
     SelectRequest,
+    ServiceError,
     ShowRequest,
     SuggestRequest,
-)  # fmt: skip
-from pagekin.routers.open_leaf import OpenLeaf
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+)
+from pagekin.collection import Collection as OpenCollection
+from pagekin.collection import reloading as leaf_module
+from pagekin.hypertext import ReadPlan, read_sources
+from pagekin.labels import plain_text, read_label
+from pagekin.routers import Place, Router
 from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
-from pagekin.text import QueryError, TextIndex, parse, text_collection
+from pagekin.text import QueryError, TextIndex, add_text_index, parse_query
 from tests.bags.webs import record
-
-from .webs import Running, ask, build_leaf, eager, free_ports, get, request, urls_of, wait_for
+from tests.routers.webs import Running, ask, build_leaf, eager, free_ports, get, request, urls_of, wait_for
 
 URL = "http://elements.example/oxygen.html"
 
@@ -47,8 +44,8 @@ def now(answer: Coroutine[Any, Any, Any]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def elements(collections: dict[str, Path]) -> Leaf:
-    return Leaf("elements", collections["elements"])
+def elements(collections: dict[str, Path]) -> ReloadingCollection:
+    return ReloadingCollection("elements", collections["elements"])
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +54,8 @@ def index(collections: dict[str, Path]) -> TextIndex:
 
 
 @pytest.mark.parametrize("query", ["oxygen", "gas NOT oxygen", 'title:oxygen OR "atomic number"', "nowherefound"])
-def test_search_is_the_full_text_index(elements: Leaf, index: TextIndex, query: str) -> None:
-    hits = index.search(parse(query), 1000)
+def test_search_is_the_full_text_index(elements: ReloadingCollection, index: TextIndex, query: str) -> None:
+    hits = index.search(parse_query(query), 1000)
     answer = now(elements.search(SearchRequest(query=query, limit=1000)))
     assert answer.leaf and answer.router == "elements"
     assert [one.url for one in answer.results] == [index.corpus.page_url(page) for page in hits.pages]
@@ -69,7 +66,7 @@ def test_search_is_the_full_text_index(elements: Leaf, index: TextIndex, query: 
     assert now(elements.search(SearchRequest(query=query, limit=0))).results == ()
 
 
-def test_a_result_carries_the_sub_cluster_of_its_page(elements: Leaf, index: TextIndex) -> None:
+def test_a_result_carries_the_sub_cluster_of_its_page(elements: ReloadingCollection, index: TextIndex) -> None:
     label = read_label(index.corpus.kin)
     assert label
     tree = next(tree for tree in read_trees(index.corpus.kin) if tree.name == "clusters")
@@ -82,7 +79,7 @@ def test_a_result_carries_the_sub_cluster_of_its_page(elements: Leaf, index: Tex
         assert one.url in pages
 
 
-def test_show_gives_the_pages_that_are_here_and_their_text(elements: Leaf) -> None:
+def test_show_gives_the_pages_that_are_here_and_their_text(elements: ReloadingCollection) -> None:
     items = (
         Item("document", URL), Item("document", "http://elsewhere.example/"), Item("cluster", URL),
         Item("document", URL), Item("document", "\x00 no address"),
@@ -94,19 +91,38 @@ def test_show_gives_the_pages_that_are_here_and_their_text(elements: Leaf) -> No
     assert one.marks
 
 
-def test_select_keeps_those_of_the_results_so_far_that_match(elements: Leaf, index: TextIndex) -> None:
+def test_select_keeps_those_of_the_results_so_far_that_match(elements: ReloadingCollection, index: TextIndex) -> None:
     every = [one.url for one in now(elements.search(SearchRequest(query="element", limit=100))).results]
     items = tuple(Item("document", url) for url in [*every[:10], "http://elsewhere.example/"])
     kept = now(elements.select(SelectRequest(query="oxygen", items=items)))
-    oxygen = {index.corpus.page_url(page) for page in index.search(parse("oxygen"), 100).pages}
+    oxygen = {index.corpus.page_url(page) for page in index.search(parse_query("oxygen"), 100).pages}
     assert {one.url for one in kept.results} == oxygen & set(every[:10])
     assert now(elements.select(SelectRequest(query="oxygen", items=()))).results == ()
     same = now(elements.expand(SelectRequest(query="oxygen", items=items)))
     assert same.results == kept.results
-    assert {one.url for one in now(elements.select(SelectRequest(query="oxygen"))).results} == oxygen
 
 
-def test_refine_gives_terms_but_not_those_of_the_query(elements: Leaf) -> None:
+def test_a_leafs_children_are_its_sub_clusters_and_theirs_the_documents(
+    elements: ReloadingCollection, index: TextIndex
+) -> None:
+    oxygen = {index.corpus.page_url(page) for page in index.search(parse_query("oxygen"), 100).pages}
+    clusters = now(elements.select(SelectRequest(query="oxygen"))).results
+    assert {one.kind for one in clusters} == {"cluster"} and sum(one.matches for one in clusters) == len(oxygen)
+    below = now(elements.expand(SelectRequest(query="oxygen")))
+    assert {one.kind for one in below.results} == {"document"} and below.total == len(oxygen)
+    assert {url for one in below.results for url in (one.url, *one.copies)} == oxygen
+    assert [one.cluster for one in clusters] == list(dict.fromkeys(one.cluster for one in below.results))
+    first = Item("cluster", clusters[0].url)
+    inside = now(elements.expand(SelectRequest(query="oxygen", items=(first,)))).results
+    assert inside == tuple(one for one in below.results if one.cluster == clusters[0].cluster)
+    assert now(elements.select(SelectRequest(query="oxygen", items=(first,)))).results == clusters[:1]
+    best = now(elements.expand(SelectRequest(query="oxygen", each=1))).results
+    assert [one.cluster for one in best] == [one.cluster for one in clusters]
+    second = now(elements.expand(SelectRequest(query="oxygen", first=1, limit=2)))
+    assert second.results == below.results[1:3] and second.more == (len(below.results) > 3)
+
+
+def test_refine_gives_terms_but_not_those_of_the_query(elements: ReloadingCollection) -> None:
     for preset in ("default", "hypursuit1996"):
         found = now(elements.refine(RefineRequest(query="metal NOT gold", count=5, preset=preset)))
         shown = (*found.collocated, *found.broader, *found.narrower)
@@ -117,7 +133,7 @@ def test_refine_gives_terms_but_not_those_of_the_query(elements: Leaf) -> None:
         assert (nothing.known, nothing.collocated) == (0, ())
 
 
-def test_suggest_never_gives_back_what_was_given(elements: Leaf, index: TextIndex) -> None:
+def test_suggest_never_gives_back_what_was_given(elements: ReloadingCollection, index: TextIndex) -> None:
     every = [index.corpus.page_url(page) for page in range(len(index))]
     for given in ([URL], every[:5], every[3:20], every, []):
         answer = now(elements.suggest(SuggestRequest(items=tuple(Item("document", url) for url in given), limit=50)))
@@ -130,14 +146,14 @@ def test_suggest_never_gives_back_what_was_given(elements: Leaf, index: TextInde
     assert {one.url for one in like} <= set(best)
 
 
-def test_a_bag_that_travelled_finds_what_the_page_itself_finds(elements: Leaf, index: TextIndex) -> None:
+def test_a_bag_that_travelled_finds_what_the_page_itself_finds(elements: ReloadingCollection, index: TextIndex) -> None:
     bag = now(elements.bag(RelatedRequest(url=URL)))
     assert bag.url == URL and "oxygen" in bag.words
-    found = now(elements.related(RelatedRequest(bag=bag, limit=8)))
+    found = now(elements.related(RelatedRequest(bag=bag, options=RelatedOptions(k=8, captured_only=True))))
     true = RelatedIndex(index.corpus).related(URL, 8, captured_only=True)
     assert [one.url for one in found.results] == [one.url for one in true]
     assert [one.score for one in found.results] == pytest.approx([one.similarity for one in true], abs=1e-6)
-    by_url = now(elements.related(RelatedRequest(url=URL, limit=8)))
+    by_url = now(elements.related(RelatedRequest(url=URL, options=RelatedOptions(k=8, captured_only=True))))
     assert by_url.results == found.results
 
 
@@ -149,7 +165,7 @@ def test_a_bag_that_travelled_finds_what_the_page_itself_finds(elements: Leaf, i
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_no_bag_is_refused_at_once(elements: Leaf, wrong: dict[str, Any]) -> None:
+def test_what_is_no_bag_is_refused_at_once(elements: ReloadingCollection, wrong: dict[str, Any]) -> None:
     """Throwing darts at weights of 1e38 would never end."""
     bag = now(elements.bag(RelatedRequest(url=URL)))
     many = len(bag.hashes)
@@ -166,20 +182,22 @@ def test_what_is_no_bag_is_refused_at_once(elements: Leaf, wrong: dict[str, Any]
         changes = {"hashes": (bag.hashes[0], bag.hashes[0], *bag.hashes[2:])}
     if wrong == {"hashes": "beyond"}:
         changes = {"hashes": (2**63, *bag.hashes[1:])}
-    with pytest.raises(RouterError) as refused:
+    with pytest.raises(ServiceError) as refused:
         now(elements.related(RelatedRequest(bag=msgspec.structs.replace(bag, **changes))))
     assert refused.value.status == 400
 
 
-def test_a_page_that_is_not_here_is_told_without_telling_where_the_collection_lies(elements: Leaf) -> None:
+def test_a_page_that_is_not_here_is_told_without_telling_where_the_collection_lies(
+    elements: ReloadingCollection,
+) -> None:
     for url in ("http://nowhere.example/", "", "\x00", "javascript:x"):
-        with pytest.raises(RouterError) as unknown:
+        with pytest.raises(ServiceError) as unknown:
             now(elements.bag(RelatedRequest(url=url)))
         assert unknown.value.status == 404
         assert str(elements.path) not in str(unknown.value)
 
 
-def test_bad_filters_and_queries_are_the_callers_fault(elements: Leaf) -> None:
+def test_bad_filters_and_queries_are_the_callers_fault(elements: ReloadingCollection) -> None:
     for asked in (
         SearchRequest(query="("), SearchRequest(query=""), SearchRequest(query="NOT x"),
         SearchRequest(query="x", filters=Filters(language="?")), SearchRequest(query="x", filters=Filters(site="a b")),
@@ -189,8 +207,8 @@ def test_bad_filters_and_queries_are_the_callers_fault(elements: Leaf) -> None:
 
 
 def test_plain_text_has_no_control_characters() -> None:
-    assert plain("a\x1b[1m\u202eb\nc") == "a [1m b c"
-    assert plain("Größe, 日本") == "Größe, 日本"
+    assert plain_text("a\x1b[1m\u202eb\nc") == "a [1m b c"
+    assert plain_text("Größe, 日本") == "Größe, 日本"
 
 
 def test_a_collection_that_cannot_be_served_says_what_to_do(tmp_path: Path) -> None:
@@ -198,13 +216,17 @@ def test_a_collection_that_cannot_be_served_says_what_to_do(tmp_path: Path) -> N
     archive = tmp_path / "bare.warc"
     archive.write_bytes(record("http://bare.example/", "<title>x</title><p>bare words"))
     read_sources(ReadPlan([str(archive)], bare))
+    leaf = ReloadingCollection("bare", bare)
+    with pytest.raises(KinError, match="pagekin index"):
+        now(leaf.search(SearchRequest(query="bare")))
     with pytest.raises(KinError, match="pagekin cluster"):
-        Leaf("bare", bare)
+        _ = leaf.label
+    assert not now(leaf.health()).ready
     with pytest.raises(KinError):
-        Leaf("missing", tmp_path / "missing.kin")
+        ReloadingCollection("missing", tmp_path / "missing.kin")
     (tmp_path / "empty").mkdir()
     with pytest.raises(KinError):
-        Leaf("empty", tmp_path / "empty")
+        ReloadingCollection("empty", tmp_path / "empty")
 
 
 def test_without_an_index_of_related_pages_the_rest_still_answers(tmp_path: Path) -> None:
@@ -214,14 +236,14 @@ def test_without_an_index_of_related_pages_the_rest_still_answers(tmp_path: Path
     archive, path = tmp_path / "some.warc", tmp_path / "some.kin"
     archive.write_bytes(b"".join(record(f"http://some.example/{n}", f"<p>pebble number{n} beach") for n in range(4)))
     read_sources(ReadPlan([str(archive)], path))
-    text_collection(path)
+    add_text_index(path)
     cluster_collection(path, ClusterSettings(max_clusters=2))
-    leaf = Leaf("some", path)
+    leaf = ReloadingCollection("some", path)
     assert now(leaf.search(SearchRequest(query="pebble"))).total == 4
     assert now(leaf.suggest(SuggestRequest(items=(Item("document", "http://some.example/1"),)))).leaf
     bag = Bag("x", (1,), (1.0,), (1,) * 64)
     for asked in (leaf.bag(RelatedRequest(url="http://some.example/1")), leaf.related(RelatedRequest(bag=bag))):
-        with pytest.raises(RouterError, match="no index of related pages") as missing:
+        with pytest.raises(ServiceError, match="not indexed") as missing:
             now(asked)
         assert missing.value.status == 404
 
@@ -244,7 +266,7 @@ def test_a_rebuilt_collection_gives_new_answers_new_etags_and_a_new_label_above(
     one, two = free_ports(2)
     url, top = f"http://127.0.0.1:{one}/", f"http://127.0.0.1:{two}/"
     router = Router("top", {"sea": url}, eager())
-    with Running([(Leaf("sea", path), Place("127.0.0.1", one)), (router, Place("127.0.0.1", two))]):
+    with Running([(ReloadingCollection("sea", path), Place("127.0.0.1", one)), (router, Place("127.0.0.1", two))]):
         wait_for(lambda: get(top, "health").json["ready"])
         before = get(url, "health").json["etags"]
         old = get(url, "label", part="routing").headers["etag"]
@@ -266,25 +288,14 @@ def test_a_rebuilt_collection_gives_new_answers_new_etags_and_a_new_label_above(
         assert get(top, "health").json["documents"] == 9
 
 
-def test_a_phrase_right_after_a_rebuild_is_answered_by_the_new_collection(tmp_path: Path) -> None:
-    """What phrases need is opened at the first of them, and may be gone by then."""
-    path = build_leaf(tmp_path / "sea.kin", sea("gull"), 2)
-    leaf = Leaf("sea", path)
-    assert now(leaf.search(SearchRequest(query="gull"))).total == 6
-    build_leaf(path, sea("tern", 4), 2)
-    leaf._looked = time.monotonic() + 60
-    assert now(leaf.search(SearchRequest(query='"sand dune"'))).total == 4
-    assert now(leaf.search(SearchRequest(query="gull"))).total == 0
-
-
 def test_a_collection_that_vanishes_answers_as_it_was_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leaf_module, "_LOOK_AGAIN", 0.0)
     path = build_leaf(tmp_path / "sea.kin", sea("gull"), 2)
-    leaf = Leaf("sea", path)
+    leaf = ReloadingCollection("sea", path)
     path.rename(tmp_path / "away.kin")
-    assert now(leaf.search(SearchRequest(query="gull", snippets=False))).total == 6
+    assert now(leaf.search(SearchRequest(query="gull", raw=True))).total == 6
     assert now(leaf.health()).error
     shutil.copytree(tmp_path / "away.kin", path)
     assert now(leaf.search(SearchRequest(query="gull"))).total == 6
@@ -292,7 +303,7 @@ def test_a_collection_that_vanishes_answers_as_it_was_and_says_so(
 
 
 def test_opening_takes_the_collection_as_it_is(collections: dict[str, Path]) -> None:
-    opened = OpenLeaf("elements", collections["elements"])
+    opened = OpenCollection("elements", collections["elements"])
     assert set(opened.etags) == {"refinement", "routing", "browsing"}
     assert opened.label_bytes > 1000
     assert np.all(opened.cluster_of > 0), "every page is in a sub-cluster"
@@ -310,7 +321,7 @@ def test_of_copies_the_one_is_shown_to_which_most_links_lead(tmp_path: Path) -> 
         )
         for number in range(3)
     ]
-    leaf = Leaf("harbours", build_leaf(tmp_path / "harbours.kin", pages))
+    leaf = ReloadingCollection("harbours", build_leaf(tmp_path / "harbours.kin", pages))
     [found] = now(leaf.search(SearchRequest(query="harbour7"))).results
     assert (found.url, found.copies) == ("http://original.example/x", ("http://amirror.example/x",))
     assert found.snippet and found.title == "Harbours"

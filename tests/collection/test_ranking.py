@@ -6,30 +6,29 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags.copies import PLACES
-from pagekin.routers.messages import Found
-from pagekin.routers.results import grouped, merged
+from pagekin.bags import SKETCH_PLACES
+from pagekin.collection import Hit, fold_hits, group_hits, merge_hits
 
 
 def sketch(words: int, changed: int = 0) -> str:
     """The sketch of a text; texts of the same words that differ in few of them are copies."""
-    row = np.random.default_rng(words).integers(0, 60_000, PLACES).astype("<u2")
+    row = np.random.default_rng(words).integers(0, 60_000, SKETCH_PLACES).astype("<u2")
     row[:changed] = np.random.default_rng([words, changed]).integers(0, 60_000, changed)
     return base64.b64encode(row.tobytes()).decode()
 
 
-def found(url: str, score: float = 1.0, text: int | None = None, changed: int = 0, **more: object) -> Found:
-    return Found(
+def found(url: str, score: float = 1.0, text: int | None = None, changed: int = 0, **more: object) -> Hit:
+    return Hit(
         kind="document", url=url, score=score, sketch="" if text is None else sketch(text, changed), **more  # type: ignore[arg-type]  # fields by name
     )  # fmt: skip
 
 
 def test_the_best_come_first_and_of_equal_ones_the_first_address() -> None:
     some = [found("http://b/", 1.0), found("http://c/", 2.0), found("http://a/", 1.0)]
-    assert [one.url for one in merged(some, 10)] == ["http://c/", "http://a/", "http://b/"]
-    assert [one.url for one in merged(some, 2)] == ["http://c/", "http://a/"]
-    assert merged(some, 0) == []
-    assert merged([], 10) == []
+    assert [one.url for one in fold_hits(some, 10)] == ["http://c/", "http://a/", "http://b/"]
+    assert [one.url for one in fold_hits(some, 2)] == ["http://c/", "http://a/"]
+    assert fold_hits(some, 0) == []
+    assert fold_hits([], 10) == []
 
 
 def test_the_same_address_stands_once_with_its_best_score_and_all_copies() -> None:
@@ -37,7 +36,7 @@ def test_the_same_address_stands_once_with_its_best_score_and_all_copies() -> No
         found("http://a/", 1.0, copies=("http://x/",)), found("http://a/", 3.0, copies=("http://y/", "http://a/")),
         found("http://b/", 2.0),
     ]  # fmt: skip
-    first, second = merged(some, 10)
+    first, second = fold_hits(some, 10)
     assert (first.url, first.score, set(first.copies)) == ("http://a/", 3.0, {"http://x/", "http://y/"})
     assert second.url == "http://b/"
 
@@ -48,21 +47,21 @@ def test_near_copies_are_folded_into_the_best_and_others_are_not() -> None:
         found("http://unlike/", 1.5, text=1, changed=20), found("http://other/", 1.4, text=2), found("http://bare/", 1.3),
         found("http://also-bare/", 1.2),
     ]  # fmt: skip
-    result = merged(some, 10)
+    result = fold_hits(some, 10)
     assert [one.url for one in result] == [
         "http://first/", "http://unlike/", "http://other/", "http://bare/", "http://also-bare/",
     ]  # fmt: skip
     assert result[0].copies == ("http://copy/",)
     assert all(one.copies == () for one in result[1:])
-    assert len(merged(some, 10, copies=False)) == 6
+    assert len(merge_hits(some, 10)) == 6
 
 
 def test_sketches_that_are_none_fold_nothing() -> None:
     for wrong in ("!", "AAAA", "a" * 200, base64.b64encode(b"x" * 127).decode(), "é"):
-        some = [Found(kind="document", url=f"http://{n}/", sketch=wrong) for n in range(3)]
-        assert len(merged(some, 10)) == 3
-    empty = base64.b64encode(np.full(PLACES, 65_535, "<u2").tobytes()).decode()
-    assert len(merged([Found(kind="document", url=f"http://{n}/", sketch=empty) for n in range(3)], 10)) == 3
+        some = [Hit(kind="document", url=f"http://{n}/", sketch=wrong) for n in range(3)]
+        assert len(fold_hits(some, 10)) == 3
+    empty = base64.b64encode(np.full(SKETCH_PLACES, 65_535, "<u2").tobytes()).decode()
+    assert len(fold_hits([Hit(kind="document", url=f"http://{n}/", sketch=empty) for n in range(3)], 10)) == 3
 
 
 @given(
@@ -83,7 +82,7 @@ def test_whatever_comes_nothing_stands_twice_and_nothing_is_lost(
         found(f"http://{url}/", score, text, copies=tuple(f"http://{copy}/" for copy in sorted(copies - {url})))
         for url, score, text, copies in rows
     ]
-    result = merged(some, limit, seen=100)
+    result = fold_hits(some, limit)
     assert len(result) <= limit
     urls = [one.url for one in result]
     assert len(set(urls)) == len(urls)
@@ -92,25 +91,25 @@ def test_whatever_comes_nothing_stands_twice_and_nothing_is_lost(
     for one in result:
         assert one.url not in one.copies and len(set(one.copies)) == len(one.copies)
         assert one.score == max(other.score for other in some if other.url == one.url)
-    everything = merged(some, 10_000)
+    everything = fold_hits(some, 10_000)
     told = {url for one in everything for url in (one.url, *one.copies)}
     assert told == {url for one in some for url in (one.url, *one.copies)}
     assert [one.url for one in everything][: len(result)] == urls
-    assert merged(reversed(some), limit, seen=100) == result or any(
+    assert fold_hits(reversed(some), limit) == result or any(
         (a.score, a.url) == (b.score, b.url) and a != b for a in some for b in some
     )
 
 
 def test_no_more_than_a_hundred_copies_are_named() -> None:
     some = [found(f"http://{n:03}/", text=1) for n in range(150)]
-    (one,) = merged(some, 1000)
+    (one,) = fold_hits(some, 1000)
     assert len(one.copies) == 100
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["x", "y"])), max_size=12))
 def test_groups_hold_every_place_once_in_the_order_of_first_results(pairs: list[tuple[int, str]]) -> None:
     some = [found(f"http://{n}/", cluster=number, cluster_name=name) for n, (number, name) in enumerate(pairs)]
-    groups = grouped(some)
+    groups = group_hits(some)
     assert sorted(place for group in groups for place in group.results) == list(range(len(some)))
     assert [group.results[0] for group in groups] == sorted(group.results[0] for group in groups)
     assert [(group.cluster, group.name) for group in groups] == list(dict.fromkeys(pairs))

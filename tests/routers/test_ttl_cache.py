@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from pagekin.routers import hot
-from pagekin.routers.hot import Hot
+from pagekin.routers import ttl_cache
+from pagekin.routers.ttl_cache import TtlCache
 
 from .bad_children import QUERY, Parts, above, found
 from .fakes import Fake, reply, says, tells
@@ -25,12 +25,12 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(hot, "time", made)
+    monkeypatch.setattr(ttl_cache, "time", made)
     return made
 
 
 def test_what_is_kept_ends_after_its_seconds_and_the_oldest_go(clock: Clock) -> None:
-    kept: Hot[str] = Hot(3.0, 2)
+    kept: TtlCache[str] = TtlCache(3.0, 2)
     kept.put(b"a", "first")
     assert kept.get(b"a") == "first"
     clock.now += 2.9
@@ -43,7 +43,7 @@ def test_what_is_kept_ends_after_its_seconds_and_the_oldest_go(clock: Clock) -> 
     assert (kept.get(b"a"), kept.get(b"b"), kept.get(b"c")) == ("again", None, "third")
     kept.clear()
     assert kept.get(b"c") is None
-    never: Hot[str] = Hot(0.0, 2)
+    never: TtlCache[str] = TtlCache(0.0, 2)
     never.put(b"a", "first")
     assert never.get(b"a") is None
 
@@ -54,15 +54,15 @@ def test_the_same_question_is_answered_the_same_without_asking_anybody(web: Web,
         Fake(tells({"results": [found("http://kept.example/")], "total": 1}), parts) as child,
         above(web, {"child": child.url}, settings) as (url, _router),
     ):
-        first = ask(url, "search", query=QUERY, snippets=False, deadline=60.0)
+        first = ask(url, "search", query=QUERY, raw=True, deadline=60.0)
         assert len(child.asked("search")) == 1
-        assert ask(url, "search", query=QUERY, snippets=False, deadline=59.0) == first
+        assert ask(url, "search", query=QUERY, raw=True, deadline=59.0) == first
         assert len(child.asked("search")) == 1
         for other in ({"limit": 11}, {"query": QUERY + " OR x"}, {"filters": {"site": "a.example"}}):
-            ask(url, "search", **{"query": QUERY, "snippets": False, "deadline": 60.0, **other})
+            ask(url, "search", **{"query": QUERY, "raw": True, "deadline": 60.0, **other})
         assert len(child.asked("search")) == 4, "other questions are others"
         clock.now += 31
-        again = ask(url, "search", query=QUERY, snippets=False, deadline=60.0)
+        again = ask(url, "search", query=QUERY, raw=True, deadline=60.0)
         assert len(child.asked("search")) == 5
         assert again["results"] == first["results"]
 
@@ -73,7 +73,7 @@ def test_answers_that_miss_something_are_not_kept(web: Web, parts: Parts) -> Non
         Fake(says(reply(b"{", "500 Oh")), parts) as child,
         above(web, {"child": child.url}, settings) as (url, _router),
     ):
-        asked = {"query": QUERY, "snippets": False, "deadline": 60.0}
+        asked = {"query": QUERY, "raw": True, "deadline": 60.0}
         assert ask(url, "search", **asked)["partial"]
         child.behave = tells({"results": [found("http://late.example/")], "total": 1})
         until = time.monotonic() + 20

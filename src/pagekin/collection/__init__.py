@@ -1,0 +1,9 @@
+"""One open collection answers every question: the service of a leaf.
+
+`Collection` is one open `.kin` folder, `ReloadingCollection` the service that follows a rebuilt folder and works in
+threads, `Service` the protocol of everything that answers, `messages` its requests and answers.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,477 @@
+"""One open `.kin` folder that answers every question about its pages."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches
+from pagekin.clusters import Cooccurrences, PageThesaurus, Tree, document_of, read_trees
+from pagekin.collection import selection, suggestion
+from pagekin.collection.cooccurrences import encode_counts
+from pagekin.collection.damage import damaged_error
+from pagekin.collection.messages import (
+    Answer,
+    Bag,
+    Citation,
+    CooccurrenceCounts,
+    CooccurrencesRequest,
+    DescribeRequest,
+    Filters,
+    Hit,
+    Item,
+    PageDescription,
+    Refinements,
+    RefineRequest,
+    RelatedRequest,
+    SearchRequest,
+    SelectRequest,
+    ServiceError,
+    SharedTerm,
+    ShowRequest,
+    SuggestRequest,
+    Summary,
+    SummaryCluster,
+)
+from pagekin.collection.queries import parse_query, query_words
+from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
+from pagekin.collection.refinement import LabelThesaurus, without_own_words
+from pagekin.collection.related import RelatedPages
+from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
+from pagekin.labels import (
+    ContentLabel,
+    join_parts,
+    label_etag,
+    label_to_json,
+    leaf_identity,
+    plain_text,
+    read_label_parts,
+    stored_etag,
+)
+from pagekin.similarity import Query as RelatedQuery
+from pagekin.similarity import RelatedError, RelatedIndex, Result
+from pagekin.store import KinError
+from pagekin.text import Originals, Query, Stats, TextIndex, keep_pages, make_snippet
+
+T = TypeVar("T")
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+Marks = tuple[tuple[int, int], ...]
+_LONGEST = 2_000
+"""The most characters of a title, a snippet or a quoted text in a hit."""
+_MATCHING = 200
+"""The most matching pages that stand for a query of which no page is about all words."""
+
+
+class Collection:
+    """One open `.kin` folder. Pages are numbers inside; requests and answers name them by address.
+
+    Not for several threads at once: `ReloadingCollection` sees to that. Pass compiled=False for one-off questions:
+    importing numba costs more than one answer. With `hide_path` its name stands for its path in messages, as for those who
+    ask from elsewhere. `threads` are those that make what an older collection does not keep.
+    """
+
+    def __init__(self, name: str, path: Path, compiled: bool = True, hide_path: bool = True, threads: int = 1) -> None:
+        self.name, self.path, self._compiled = name, path, compiled
+        self._hide_path, self._threads = hide_path, threads
+        self.corpus = Corpus.open(path)
+        self._companions: dict[Any, Any] = {}
+
+    def companion(self, make: "Callable[[Collection], T]") -> T:
+        """Return what a room above keeps with this collection as long as it is open; made when first asked for."""
+        if make not in self._companions:
+            self._companions[make] = make(self)
+        found: T = self._companions[make]
+        return found
+
+    # -- what it holds --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parts(self) -> Mapping[str, ContentLabel]:
+        """Return the parts of the content label; raise a KinError if there is none or it is damaged."""
+        parts = read_label_parts(self.corpus.kin)
+        published = self.corpus.facts.get("label", {}).get("etags", {})
+        if parts is None and not published:
+            raise KinError(f"{self.path} has no content label yet. Make it with: pagekin cluster {self.path}")
+        if parts is None or (
+            published and published != {function: stored_etag(self.corpus.kin, function) for function in parts}
+        ):
+            raise damaged_error(self.path, "its content label is not the one that the manifest names")
+        return parts
+
+    @property
+    def has_label(self) -> bool:
+        """Return whether there is a content label; without one there are no sub-clusters."""
+        return bool(self.corpus.facts.get("label", {}).get("etags")) or read_label_parts(self.corpus.kin) is not None
+
+    @cached_property
+    def etags(self) -> Mapping[str, str]:
+        """Return the ETag of each part of the label."""
+        return {function: label_etag(part) for function, part in self.parts.items()}
+
+    @cached_property
+    def label(self) -> ContentLabel:
+        """Return the whole content label."""
+        return join_parts(self.parts)
+
+    @cached_property
+    def label_bytes(self) -> int:
+        """Return the size of the label as JSON."""
+        return sum(len(label_to_json(part)) for part in self.parts.values())
+
+    @cached_property
+    def mark(self) -> str:
+        """Return the identity of the collection: the same wherever and however often it is served."""
+        whole = {"": str(self.corpus.kin.manifest.get("checksum"))}
+        return leaf_identity(self.etags if self.has_label else whole)
+
+    @cached_property
+    def text(self) -> TextIndex:
+        """Return the full-text index."""
+        return TextIndex.open(self.corpus)
+
+    @cached_property
+    def related_pages(self) -> RelatedPages:
+        """Return the index of related pages; raise a KinError if there is none."""
+        return RelatedPages(RelatedIndex(self.corpus, self._compiled))
+
+    @cached_property
+    def trees(self) -> dict[str, Tree]:
+        """Return the hierarchies by name."""
+        return {tree.name: tree for tree in read_trees(self.corpus.kin)}
+
+    @cached_property
+    def cluster_of(self) -> npt.NDArray[np.int64]:
+        """Return the sub-cluster of each page, by its number in the label; 0 for none."""
+        numbers = np.zeros(len(self.corpus), np.int64)
+        tree = self.trees.get("clusters")
+        for cluster in self.parts["browsing"].clusters if tree and self.has_label else ():
+            for node in cluster.nodes:
+                if tree and node < len(tree):
+                    numbers[tree.pages_of(node)] = cluster.number
+        return numbers
+
+    @cached_property
+    def documents(self) -> npt.NDArray[np.int64]:
+        """Return the composite document of each page."""
+        return document_of(self.trees.get("documents"), len(self.corpus))
+
+    @cached_property
+    def document_pages(self) -> npt.NDArray[np.int64]:
+        """Return the number of pages of each document."""
+        return np.bincount(self.documents)
+
+    @cached_property
+    def titles(self) -> ShortTitles:
+        """Return titles without what all of them share."""
+        return ShortTitles(self.corpus)
+
+    @cached_property
+    def thesaurus(self) -> PageThesaurus:
+        """Return the words that each page is about, by which queries are refined."""
+        return PageThesaurus.of(self.corpus, self._threads)
+
+    @cached_property
+    def _label_thesaurus(self) -> LabelThesaurus:
+        return LabelThesaurus({self.name: self.label})
+
+    @cached_property
+    def _originals(self) -> Originals:
+        return Originals(self.corpus)
+
+    @cached_property
+    def _sketches(self) -> npt.NDArray[np.uint16]:
+        """Return the sketches of all pages (rows of 64); no rows if the collection has none."""
+        kin = self.corpus.kin
+        return copy_sketches(kin) if has_sketches(kin) else np.zeros((0, SKETCH_PLACES), np.uint16)
+
+    def sketches(self, pages: Sequence[int] | Mask) -> npt.NDArray[np.uint16]:
+        """Return the sketches of some pages; empty rows if the collection has none."""
+        if len(self._sketches):
+            return self._sketches[pages]
+        count = int(np.count_nonzero(pages)) if isinstance(pages, np.ndarray) else len(pages)
+        return np.full((count, SKETCH_PLACES), EMPTY_PLACE, np.uint16)
+
+    def keep(self, filters: Filters) -> Mask | None:
+        """Return which pages pass filters; None if all do."""
+        if filters == Filters():
+            return None
+        return keep_pages(
+            self.corpus,
+            site=filters.site or None,
+            since=filters.since,
+            until=filters.until,
+            language=filters.language or None,
+        )
+
+    def cluster_name(self, number: int) -> str:
+        """Return the name of a sub-cluster of the label."""
+        return self.parts["browsing"].clusters[number - 1].name if number else ""
+
+    def pages_of(self, items: Iterable[Item]) -> list[int]:
+        """Return the pages of those items that are documents of this collection."""
+        numbers = (self.corpus.url_number(item.url) for item in items if item.kind == "document")
+        return list(
+            dict.fromkeys(page for number in numbers if number >= 0 for page in self.corpus.pages_of(number)[:1])
+        )
+
+    # -- hits -----------------------------------------------------------------------------------------------------------
+
+    def hit(self, page: int, score: float, text: str = "", marks: Marks = (), **more: Any) -> Hit:
+        """Return a page as a hit."""
+        cluster = int(self.cluster_of[page])
+        return Hit(
+            kind="document", url=self.corpus.page_url(page), title=plain_text(self.titles.text(page))[:_LONGEST],
+            snippet=text[:_LONGEST], marks=marks, score=float(score), cluster=cluster,
+            cluster_name=self.cluster_name(cluster), path=(self.name,), date=int(self.corpus.pages.date[page]),
+            language=self.corpus.language(page), pages=int(self.document_pages[self.documents[page]]),
+            sketch=self._sketch(page), **more,
+        )  # fmt: skip
+
+    def _raw_hit(self, page: int, score: float) -> Hit:
+        """Return what a router needs of a hit to merge it with others."""
+        return Hit(
+            kind="document", url=self.corpus.page_url(page), score=float(score), cluster=int(self.cluster_of[page]),
+            path=(self.name,), pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
+        )  # fmt: skip
+
+    def ranked_hit(self, ranked: RankedPage, query: Query) -> Hit:
+        """Return a page of a ranking as a hit, by the address of the original where mirrors are folded with it."""
+        pages = {self.corpus.page_url(page): page for page in (*ranked.copies, ranked.page)}
+        urls = list(dict.fromkeys(self.corpus.page_url(page) for page in (ranked.page, *ranked.copies)))
+        best = self._originals.best(urls) if len(urls) > 1 else urls[0]
+        copies = tuple(url for url in urls if url != best)[:MOST_COPIES]
+        return self.hit(pages[best], ranked.score, *self.snippet(pages[best], query), copies=copies)
+
+    def snippet(self, page: int, query: Query) -> tuple[str, Marks]:
+        """Return the piece of a page that shows best what a query found, and where the matches stand in it."""
+        return _join_snippet(make_snippet(self.corpus, page, query, compiled=self._compiled))
+
+    def opening(self, page: int) -> str:
+        """Return how a page begins."""
+        return plain_text(self.corpus.snippets.text(page))
+
+    def _sketch(self, page: int) -> str:
+        return encode_sketch(self._sketches[page].tobytes()) if len(self._sketches) else ""
+
+    def answer(self, request: Any, hits: Iterable[Hit], started: float, **more: Any) -> Answer:
+        """Return hits as an answer; in total as many as they are unless `total` says otherwise."""
+        results = tuple(hits)
+        facts: dict[str, Any] = {"total": len(results), "distinct": len(results)} | more
+        return Answer(
+            query=getattr(request, "query", ""), router=self.name, leaf=True, mark=self.mark, results=results,
+            groups=group_hits(results), seconds=time.perf_counter() - started, **facts,
+        )  # fmt: skip
+
+    # -- questions ------------------------------------------------------------------------------------------------------
+
+    def rank(self, query: Query, first: int, last: int, filters: Filters, stats: Stats | None = None) -> Ranking:
+        """Return the documents that match from place `first` up to `last`, copies folded."""
+        keep, urls = self.keep(filters), self.corpus.pages.url
+
+        def fold(pages: Sequence[int]) -> list[int]:
+            return fold_copies(self.sketches(pages), urls[pages].tolist()) if pages else []
+
+        return rank_pages(
+            lambda depth: self.text.search(query, depth, stats=stats, keep=keep, documents=self.documents),
+            fold, first, last,
+        )  # fmt: skip
+
+    def search(self, request: SearchRequest) -> Answer:
+        """Return documents that match."""
+        started = time.perf_counter()
+        query = parse_query(request.query)
+        if request.raw:
+            found = self.text.search(
+                query, request.limit, stats=request.stats, keep=self.keep(request.filters), documents=self.documents
+            )
+            hits = [self._raw_hit(page, score) for page, score in zip(found.pages, found.scores, strict=True)]
+            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits))
+        last = request.first + request.limit
+        ranking = self.rank(query, request.first, last, request.filters, request.stats)
+        return self.answer(
+            request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
+            at_least=ranking.at_least, more=ranking.more, distinct=ranking.distinct,
+        )  # fmt: skip
+
+    def show(self, request: ShowRequest) -> Answer:
+        """Return documents with the piece of their text that shows best what a query found."""
+        started = time.perf_counter()
+        query = parse_query(request.query)
+        hits = (self.hit(page, 0.0, *self.snippet(page, query)) for page in self.pages_of(request.items))
+        return self.answer(request, hits, started)
+
+    def select(self, request: SelectRequest) -> Answer:
+        """Return the clusters and documents of the current set that match; at first the sub-clusters."""
+        return selection.select(self, request)
+
+    def expand(self, request: SelectRequest) -> Answer:
+        """Return the matching documents of the sub-clusters of the current set that match."""
+        return selection.expand(self, request)
+
+    def suggest(self, request: SuggestRequest) -> Answer:
+        """Return documents like those of the current set."""
+        return suggestion.suggest(self, request)
+
+    def refine(self, request: RefineRequest) -> Refinements:
+        """Return terms that go with a query, from what pages are about; as in 1996, from the label's sub-clusters."""
+        started = time.perf_counter()
+        query = parse_query(request.query)
+        if request.preset == "hypursuit1996":
+            found = self._label_thesaurus.suggest(query_words(query), request.count, plain=True)
+        else:
+            found = without_own_words(self._cooccurrences(query).suggest, query, request.count)
+            if not found.pages and (known := self._known_words(query)[0]):
+                found = without_own_words(partial(self.thesaurus.suggest, known), query, request.count)
+        return Refinements(
+            query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
+            narrower=found.narrower, seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
+        """Return how many pages of a query are about each word."""
+        return encode_counts(self._cooccurrences(parse_query(request.query)))
+
+    def _known_words(self, query: Query) -> tuple[list[int], bool]:
+        """Return the words of a query that pages are about, and whether these are all."""
+        numbers = [self.thesaurus.find(word) for _attribute, word in query_words(query)]
+        known = [number for number in numbers if number >= 0]
+        return known, len(known) == len(numbers)
+
+    def _cooccurrences(self, query: Query) -> Cooccurrences:
+        """Count the words of the pages about a query; if no page is about all of it, of those that match best."""
+        known, all_known = self._known_words(query)
+        pages = self.thesaurus.pages(known) if known and all_known else np.zeros(0, np.int64)
+        if not len(pages):
+            pages = np.array(self.text.search(query, _MATCHING, documents=self.documents).pages, np.int64)
+        return self.thesaurus.together(pages, known)
+
+    def related(self, request: RelatedRequest) -> Answer:
+        """Return the pages of this collection that are most like a page."""
+        started = time.perf_counter()
+        related, options = self._related_pages(), request.options
+        keep = self.keep(options.filters)
+        try:
+            query = self._related_query(related, request)
+            if query is None:
+                return self.answer(request, (), started, strategy=related.index.strategy.name)
+            found = related.answer(query, options, keep)
+        except RelatedError as error:
+            raise ServiceError(self._without_path(str(error)), 404) from None
+        subjects = [self._subject(document) for document in query.documents]
+        return self.answer(
+            request, (self._related_hit(result) for result in found.results), started, subjects=tuple(subjects),
+            copies=tuple(found.copies[:MOST_COPIES]), strategy=related.index.strategy.name, alpha=found.alpha,
+            below_threshold=found.below_threshold,
+            note=_explain_alpha(found.alpha, found.below_threshold, bool(found.results)),
+        )  # fmt: skip
+
+    def _related_query(self, related: RelatedPages, request: RelatedRequest) -> RelatedQuery | None:
+        if request.bag is not None:
+            return related.query_of_bag(request.bag)
+        if request.html:
+            return related.index.query_of_html(request.html, "the page", request.url)
+        return related.index.query_of([request.url, *request.also])
+
+    def _subject(self, document: int) -> Hit:
+        index = self.related_pages.index
+        return Hit(
+            kind="document", url=index.urls[document], title=plain_text(index.title(document))[:_LONGEST], path=(self.name,),
+        )  # fmt: skip
+
+    def _related_hit(self, result: Result) -> Hit:
+        """Return a related page as a hit."""
+        reasons: dict[str, Any] = {
+            "error": result.error,
+            "terms": tuple(
+                SharedTerm(
+                    term=one.term[:_LONGEST], title=self._title_of_term(one.term), share=one.share, contribution=one.contribution,
+                    origins=tuple(one.origins), query_origins=tuple(one.query_origins),
+                )
+                for one in result.terms
+            ),
+            "citations": tuple(
+                Citation(
+                    source=one.source, text=one.text[:_LONGEST], left=one.left[:_LONGEST], right=one.right[:_LONGEST],
+                    cites_both=one.cites_both,
+                )
+                for one in result.citations
+            ),
+        }  # fmt: skip
+        copies = result.copies[:MOST_COPIES]
+        pages = self.corpus.pages_of(self.corpus.url_number(result.url))
+        if pages:
+            return self.hit(pages[0], result.similarity, self.opening(pages[0]), copies=copies, **reasons)
+        return Hit(
+            kind="document", url=result.url, title=plain_text(result.title)[:_LONGEST], score=result.similarity,
+            path=(self.name,), copies=copies, captured=False, **reasons,
+        )  # fmt: skip
+
+    def _title_of_term(self, term: str) -> str:
+        """Return the title of the page that a term is; '' for words."""
+        return plain_text(self.related_pages.index.display_term(term))[:_LONGEST] if "://" in term else ""
+
+    def bag(self, request: RelatedRequest) -> Bag:
+        """Return a page's bag, to be compared in other collections."""
+        related = self._related_pages()
+        try:
+            return related.bag(request.url)
+        except RelatedError as error:
+            raise ServiceError(self._without_path(str(error)), 404) from None
+
+    def _related_pages(self) -> RelatedPages:
+        try:
+            return self.related_pages
+        except KinError as error:
+            raise ServiceError(self._without_path(str(error)), 404) from None
+
+    def describe(self, request: DescribeRequest) -> PageDescription:
+        """Return what was understood of a page."""
+        page = self.corpus.describe(request.url, request.inlinks)
+        if page is None:
+            raise ServiceError(self._without_path(unknown_url_message(self.corpus, request.url)), 404)
+        return PageDescription(router=self.name, page=page)
+
+    def summary(self) -> Summary:
+        """Return what the collection holds, for people."""
+        return summarise_label(self.name, True, self.label, ())
+
+    def _without_path(self, message: str) -> str:
+        """Return a message for those who ask, who may not need to know where the collection lies."""
+        return message.replace(str(self.path), self.name) if self._hide_path else message
+
+
+def _explain_alpha(alpha: float, left_out: int, some: bool) -> str:
+    """Return a sentence that names the threshold α where it is the reason for few or no related pages."""
+    if not left_out:
+        return ""
+    pages = f"{left_out:,} page{'s' if left_out > 1 else ''}"
+    kept = "only pages more similar than that are shown" if some else "no page is more similar than that"
+    return f"The threshold α = {alpha:g} leaves out {pages}: {kept}."
+
+
+def summarise_label(name: str, leaf: bool, label: ContentLabel, children: tuple[str, ...]) -> Summary:
+    """Return a label as a summary for people."""
+    clusters = tuple(
+        SummaryCluster(number=one.number, name=one.name, documents=one.num_docs, words=one.heaviest, urls=one.urls)
+        for one in label.clusters
+    )
+    return Summary(
+        name=name, leaf=leaf, documents=label.num_docs, exact=label.exact, bytes=label.size, words=label.heaviest,
+        clusters=clusters, children=children,
+    )  # fmt: skip
+
+
+def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:
+    """Return a snippet's text and where its matches stand in it."""
+    text, marks = "", []
+    for piece, match in pieces:
+        clean = plain_text(piece)
+        if match:
+            marks.append((len(text), len(text) + len(clean)))
+        text += clean
+    return text, tuple(marks[:100])

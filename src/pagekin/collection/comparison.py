@@ -1,0 +1,66 @@
+"""Pages of one collection compared with each other: how similar each two are, and the terms that all share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pagekin.bags import Origin
+from pagekin.similarity import jaccard
+
+if TYPE_CHECKING:
+    from pagekin.collection.collection import Collection
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several pages compared."""
+
+    similarities: list[list[float]]
+    """Of each page to each, exact; 1 on the diagonal."""
+    shared: list[tuple[str, float, list[str]]]
+    """(term, its least weight in any of the pages, where from) of the terms that all hold, the heaviest first."""
+
+
+def compare_pages(collection: "Collection", numbers: Sequence[int], count: int) -> Comparison:
+    """Compare pages by the numbers of their addresses, all of which have bags; return at most `count` shared terms."""
+    bags = collection.related_pages.index.bags
+    documents = [bags.document(number) for number in numbers]
+    every = [bags.bag(document) for document in documents]
+    similarities = [[1.0] * len(every) for _ in every]
+    for one, mine in enumerate(every):
+        for other in range(one):
+            similarities[one][other] = similarities[other][one] = jaccard(mine, every[other])
+    shared = _shared_terms(collection, documents, count) if len(documents) > 1 else []
+    return Comparison(similarities, shared)
+
+
+def _shared_terms(collection: "Collection", documents: Sequence[int], count: int) -> list[tuple[str, float, list[str]]]:
+    bags = collection.related_pages.index.bags
+    terms, least = bags.bag(documents[0])
+    origins = bags.origins(documents[0])
+    for document in documents[1:]:
+        theirs, weights = bags.bag(document)
+        terms, mine, other = np.intersect1d(terms, theirs, assume_unique=True, return_indices=True)
+        least, origins = np.minimum(least[mine], weights[other]), origins[mine] | bags.origins(document)[other]
+    return [
+        (
+            bags.shown(collection.corpus, int(terms[place])),
+            float(least[place]),
+            Origin(int(origins[place])).names(),
+        )
+        for place in np.lexsort((terms, -least))[:count].tolist()
+    ]
+
+
+def similarities_to(collection: "Collection", url: str, numbers: Sequence[int]) -> dict[int, float]:
+    """Return the exact similarity of pages, by the numbers of their addresses, to the page at an address, the highest first.
+
+    Pages without a bag are left out; raise a RelatedError if the page itself has none.
+    """
+    index = collection.related_pages.index
+    number_of = {index.bags.document(number): number for number in numbers}
+    number_of.pop(-1, None)
+    documents, similarity = index.rerank(index.query_of([url]), np.array(list(number_of), np.int64), -1.0)
+    return {number_of[document]: value for document, value in zip(documents.tolist(), similarity.tolist(), strict=True)}

@@ -1,0 +1,498 @@
+"""Requests and answers of every service, with their limits: the same through Python, the command line, HTTP and pages.
+
+Services keep no state of anyone who asks: a request carries all that is needed to answer it, the results so far too.
+Each hit names the `path` to the leaf that it came from, so that a later request finds it again.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pagekin.text import Stats
+
+Name = Annotated[str, Meta(max_length=200)]
+Line = Annotated[str, Meta(max_length=2_000)]
+Url = Annotated[str, Meta(min_length=1, max_length=8_000)]
+NamePath = Annotated[tuple[Name, ...], Meta(max_length=32)]
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, Meta(ge=0, le=1e6)]
+Moment = Annotated[int, Meta(ge=0, le=253_402_300_799)]
+"""Seconds from 1970 to the end of the year 9999, at most: later ones are no dates."""
+Limit = Annotated[int, Meta(ge=0, le=10_000)]
+Routing = Literal["filters", "terms", "all"]
+Preset = Literal["default", "hypursuit1996"]
+MOST_HOPS = 16
+"""Routers below one another that a request may pass."""
+MOST_HTML = 4_000_000
+"""Characters of a page that is sent with a question."""
+BEST_HITS = 10
+"""Hits of a query that stand for it where documents like them are asked for."""
+
+
+class ServiceError(Exception):
+    """A request that cannot be answered. The message says why, `status` whose fault it is, as in HTTP."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Filters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which pages may be hits."""
+
+    site: Name = ""
+    """A host, or the end of one: cornell.edu takes cs.cornell.edu, too."""
+    since: Count | None = None
+    """Seconds since 1970."""
+    until: Count | None = None
+    language: Name = ""
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The fields that every request carries on its way down a network."""
+
+    deadline: Annotated[float, Meta(ge=0.001, le=120)] = 5.0
+    """Seconds that are left for an answer."""
+    hops: Annotated[int, Meta(ge=0, le=MOST_HOPS)] = MOST_HOPS
+    """How many routers below may still be asked through one another."""
+    visited: NamePath = ()
+    """Marks of the routers that it has passed, which begin with their names: one of them again is a loop."""
+
+
+class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask for documents that match a query."""
+
+    query: Line
+    first: Limit = 0
+    """How many of the best hits to pass over: the second page of ten begins at 10."""
+    limit: Limit = 10
+    filters: Filters = Filters()
+    ask: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    """The most children to ask at each router, the most promising; 0 means all that may hold a match."""
+    routing: Routing = "filters"
+    """What children are judged by: all their words, their heaviest terms as in 1996, or nothing."""
+    raw: bool = False
+    """Return the best `limit` hits without text and without folding copies: routers merge and fold them."""
+    stats: Stats | None = None
+    """Document frequencies over the whole network that was asked, so that scores can be compared."""
+
+
+class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of the results so far: a document, or a cluster, which is a router."""
+
+    kind: Literal["document", "cluster"]
+    url: Url
+    path: NamePath = ()
+    cluster: Count = 0
+
+
+class SelectRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask which clusters and documents of the current set match a query; for `expand`, which of their children do."""
+
+    query: Line
+    items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] | None = None
+    """The current set; None means the children of the service: a router's children, a leaf's sub-clusters."""
+    first: Limit = 0
+    limit: Limit = 100
+    each: Limit = 0
+    """For `expand`: the most children of each cluster of the set, at a leaf documents; 0 means all."""
+    filters: Filters = Filters()
+    """For documents. A router cannot judge its children by them, so its clusters stay whatever the filters."""
+
+
+class ShowRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask for documents as hits of a query, with a piece of their text."""
+
+    query: Line
+    items: Annotated[tuple[Item, ...], Meta(max_length=1_000)]
+
+
+class RefineRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask for terms to narrow or widen a query."""
+
+    query: Line
+    count: Annotated[int, Meta(ge=1, le=1_000)] = 8
+    preset: Preset = "default"
+    """From what the pages are about, or as in 1996 from the terms of the label's sub-clusters."""
+
+
+class CooccurrencesRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask how often words stand on the pages of a query: routers sum these counts to refine queries."""
+
+    query: Line
+    ask: Annotated[int, Meta(ge=1, le=1_000)] = 16
+    """The most children to ask at each router, the most promising."""
+
+
+class SuggestRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask for documents like those of the current set (the 1996 paper's expansion), or like the best hits of a query."""
+
+    query: Line = ""
+    """By default, documents that match it are left out. Without `items`, its best hits are the current set."""
+    items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] = ()
+    limit: Limit = 10
+    filters: Filters = Filters()
+    preset: Preset = "default"
+    """Related pages and the nearest of the sub-clusters, or as in 1996 all documents of the sub-clusters."""
+
+
+class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A page's weighted bag on its way: enough to compare it with any collection of the same strategy."""
+
+    strategy: Name
+    """The digest of the strategy that made it."""
+    hashes: Annotated[tuple[int, ...], Meta(max_length=20_000)]
+    """64-bit hashes of its terms, as signed numbers."""
+    weights: Annotated[tuple[float, ...], Meta(max_length=20_000)]
+    sketch: Annotated[tuple[Annotated[int, Meta(ge=0, le=65_535)], ...], Meta(max_length=64)]
+    signature: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**32 - 1)], ...], Meta(max_length=4_096)] = ()
+    """By the strategy's own signatures, so that nobody has to sign it again."""
+    words: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
+    """Its heaviest words: by these the children to ask are chosen."""
+    origins: Annotated[tuple[Annotated[int, Meta(ge=0, le=255)], ...], Meta(max_length=20_000)] = ()
+    """Where each term is from, as flags, for reasons."""
+    sites: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
+    """The sites of its pages, to tell the same site from others."""
+    url: Line = ""
+
+
+class RelatedOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How related pages are chosen and shown: the same options through every door."""
+
+    k: Annotated[int, Meta(ge=1, le=10_000)] = 10
+    min_similarity: Annotated[float, Meta(ge=0, le=1)] | None = None
+    """Only pages more similar than this; None means the α of the collection's strategy."""
+    sites: Literal["all", "same", "other"] = "all"
+    """Pages of all sites, of the site of the page that is asked about, or of others."""
+    captured_only: bool = False
+    """Leave out addresses that are known only by the links to them."""
+    filters: Filters = Filters()
+    """For the hits; the page that is asked about need not pass them."""
+    method: Literal["reranked", "exact", "estimate"] = "reranked"
+    """Compare the likeliest pages exactly, or all pages, or signatures alone."""
+    fold: bool = True
+    """Show near-copies under the best of them."""
+    explain: bool = False
+    """Give reasons: shared terms and citing pages."""
+
+
+class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask for pages like a page: one of the network by its address, any by its bag, at a leaf also by its HTML."""
+
+    url: Line = ""
+    also: Annotated[tuple[Line, ...], Meta(max_length=100)] = ()
+    """Further pages that are asked about together with `url`."""
+    html: Annotated[str, Meta(max_length=MOST_HTML)] = ""
+    """A page that need not be in the collection; `url` is then its address, for its relative links."""
+    path: NamePath = ()
+    bag: Bag | None = None
+    ask: Annotated[int, Meta(ge=1, le=1_000)] = 4
+    """The most children to ask at each router: those that hold most of the page's heaviest words."""
+    options: RelatedOptions = RelatedOptions()
+
+
+class DescribeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask what was understood of a page."""
+
+    url: Url
+    path: NamePath = ()
+    inlinks: Limit = 100
+    """The most anchors that lead to the page."""
+
+
+# -- answers ------------------------------------------------------------------------------------------------------------
+
+
+class SharedTerm(msgspec.Struct, frozen=True, kw_only=True):
+    """A term that two pages share, as a reason why they are related."""
+
+    term: Line
+    title: Line = ""
+    """Of a term that is a page, to or from which both have links: its title."""
+    share: float
+    """Its share of the similarity."""
+    contribution: float = 0.0
+    origins: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
+    """Where the related page has it from: content, anchors, links, outlinks."""
+    query_origins: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
+
+
+class Citation(msgspec.Struct, frozen=True, kw_only=True):
+    """A link to a related page, with the words around it, as a reason."""
+
+    source: Url
+    text: Line = ""
+    left: Line = ""
+    right: Line = ""
+    cites_both: bool = False
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """One result: a document, or a cluster."""
+
+    kind: Literal["document", "cluster"]
+    url: Url
+    """The address of a document or a router; of a leaf's sub-cluster the address of its page, at the leaf itself
+    relative to the leaf's own."""
+    title: Line = ""
+    snippet: Line = ""
+    marks: Annotated[tuple[tuple[Count, Count], ...], Meta(max_length=100)] = ()
+    """Where in the snippet the words of the query stand: from, to."""
+    score: float = 0.0
+    """The similarity, of a related page."""
+    cluster: Count = 0
+    """The sub-cluster of the service that answers; 0 if it is not known."""
+    cluster_name: Line = ""
+    path: NamePath = ()
+    """Names from the service that answers down to the leaf."""
+    date: Moment = 0
+    language: Name = ""
+    pages: Count = 1
+    """Pages of the document, or of the cluster."""
+    matches: Count = 0
+    """Documents of a cluster that match, where they were counted."""
+    copies: Annotated[tuple[Url, ...], Meta(max_length=100)] = ()
+    """Other addresses of the same, folded under this."""
+    sketch: Annotated[str, Meta(max_length=200)] = ""
+    """A sketch of its words, by which copies are recognised."""
+    captured: bool = True
+    """Whether the page itself was read; otherwise it is known only by the links to it."""
+    error: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    """Half the width of the 95 % interval of an estimated similarity; 0 if it is exact."""
+    terms: Annotated[tuple[SharedTerm, ...], Meta(max_length=100)] = ()
+    citations: Annotated[tuple[Citation, ...], Meta(max_length=20)] = ()
+
+    @property
+    def similarity(self) -> float:
+        """Return the score under the name that it has for related pages."""
+        return self.score
+
+
+class AskedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A service that was asked on the way to an answer."""
+
+    path: NamePath
+    leaf: bool = False
+    seconds: Seconds = 0.0
+    results: Count = 0
+    bytes: Count = 0
+    failed: bool = False
+    """Whether it gave no answer; then it is not known whether it is a leaf."""
+    mark: Name = ""
+    """Of a leaf: which collection it answered from, so that one that is asked by two ways counts once."""
+    total: Count = 0
+    """Of a leaf: documents that match."""
+
+
+class SkippedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A service that was passed over, and why."""
+
+    path: NamePath
+    reason: Line
+
+
+class HitGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """The hits of one sub-cluster."""
+
+    cluster: Count
+    name: Line
+    results: tuple[Count, ...]
+    """Their places in the list of hits."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """Hits, and how they were found."""
+
+    query: Line = ""
+    router: Name = ""
+    """The name of the service that answers."""
+    leaf: bool = False
+    """Whether a leaf answers, which asked nobody else."""
+    mark: Name = ""
+    """Of a leaf: the identity of the collection it answers from."""
+    total: Count = 0
+    """Documents that match, each leaf counted once; copies that only their leaves tell apart count each."""
+    at_least: bool = False
+    """Whether `total` is a lower bound, because a phrase of common words was not followed to its end."""
+    more: bool = False
+    """Whether there are further hits behind these."""
+    distinct: Count = 0
+    """Hits up to and with these, copies folded; if there are no `more`, as many as there are."""
+    results: tuple[Hit, ...] = ()
+    groups: tuple[HitGroup, ...] = ()
+    subjects: tuple[Hit, ...] = ()
+    """Of related pages: the pages that were asked about."""
+    copies: Annotated[tuple[Url, ...], Meta(max_length=100)] = ()
+    """Of related pages: near-copies of what was asked about, which are no hits."""
+    strategy: Name = ""
+    """Of related pages: the name of the strategy by which pages are compared."""
+    alpha: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    """Of related pages: hits are more similar than this."""
+    below_threshold: Count = 0
+    """Of related pages: how many pages with some similarity α left out, where there are fewer hits than asked for."""
+    note: Line = ""
+    """Why there are few or no hits, where that is not simply that nothing matches."""
+    asked: tuple[AskedNode, ...] = ()
+    skipped: tuple[SkippedNode, ...] = ()
+    partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
+    """Why something may be missing; empty if nothing is."""
+    seconds: Seconds = 0.0
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Iterate over the hits."""
+        return iter(self.results)
+
+
+class Refinements(msgspec.Struct, frozen=True, kw_only=True):
+    """Terms to refine a query with."""
+
+    query: Line = ""
+    router: Name = ""
+    known: Count = 0
+    """Pages, or sub-clusters, that hold all that was asked."""
+    collocated: tuple[Name, ...] = ()
+    broader: tuple[Name, ...] = ()
+    narrower: tuple[Name, ...] = ()
+    children: Count = 0
+    """How many children were asked for counts of their pages; 0 if labels or own pages were used."""
+    partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
+    """Which of them gave no answer, and why."""
+    seconds: Seconds = 0.0
+
+
+MOST_COOCCURRENCES = 300
+"""The most words that are counted on the pages of a query."""
+
+
+class CooccurrenceCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many pages of a query are about each word."""
+
+    pages: Count = 0
+    """Pages of the query."""
+    documents: Count = 0
+    """Pages in all, of those sites that have some of the query."""
+    words: Annotated[tuple[Name, ...], Meta(max_length=MOST_COOCCURRENCES)] = ()
+    both: Annotated[tuple[Count, ...], Meta(max_length=MOST_COOCCURRENCES)] = ()
+    """Pages of the query that are about each word."""
+    df: Annotated[tuple[Count, ...], Meta(max_length=MOST_COOCCURRENCES)] = ()
+    """Pages that are about it."""
+    partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
+
+
+class PageDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """What was understood of a page."""
+
+    router: Name = ""
+    page: dict[str, Any] = {}
+    """Title, words by attribute, anchors out and in with their windows, regions: as `pagekin page --json` prints."""
+
+
+class SummaryCluster(msgspec.Struct, frozen=True, kw_only=True):
+    """A sub-cluster in a summary."""
+
+    number: Count
+    name: Line
+    documents: Count
+    words: tuple[Name, ...]
+    urls: tuple[Url, ...]
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a service holds, for people."""
+
+    name: Line
+    leaf: bool
+    documents: Count
+    exact: bool
+    bytes: Count
+    words: tuple[Name, ...]
+    clusters: tuple[SummaryCluster, ...]
+    children: tuple[Name, ...] = ()
+
+
+class ChildHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """What a router knows of a child's health."""
+
+    name: Name
+    url: Url
+    up: bool
+    label_bytes: Count
+    label_age: float | None
+    """Seconds since its label was last known to be fresh."""
+    error: Line = ""
+    calls: Count = 0
+    failures: Count = 0
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """The health of a service."""
+
+    name: Name
+    leaf: bool
+    level: Count
+    ready: bool
+    """Whether it has a label to give."""
+    version: Name
+    documents: Count
+    label_bytes: Count
+    label_age: float | None
+    etags: dict[str, str]
+    uptime: float
+    requests: Count
+    children: tuple[ChildHealth, ...] = ()
+    error: Line = ""
+    waiting: Count = 0
+    """Routers and leaves below that have not told what they hold."""
+
+
+MOST_NODES = 5_000
+"""Nodes of a tree, at most."""
+
+
+class TreeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Ask for the services below one and their health."""
+
+    limit: Annotated[int, Meta(ge=1, le=MOST_NODES)] = MOST_NODES
+    """Nodes at most."""
+
+
+class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A router as its parent knows it, with those below it."""
+
+    name: Name
+    url: Annotated[str, Meta(max_length=8_000)] = ""
+    """Where it answers; of the router that was asked it is not known."""
+    level: Count = 0
+    leaf: bool = False
+    up: bool = True
+    """Whether it answered."""
+    ready: bool = False
+    """Whether it has a label to give."""
+    documents: Count = 0
+    label_bytes: Count = 0
+    label_age: float | None = None
+    """Seconds since its label was made, or, of one that did not answer, was last known to be fresh."""
+    error: Line = ""
+    left_out: Count = 0
+    """Children of it that are not shown, because the tree would be too large."""
+    children: tuple["TreeNode", ...] = ()
+
+    @classmethod
+    def of(cls, health: Health) -> "TreeNode":
+        """Make the node of a service from its health; without children."""
+        return cls(
+            name=health.name, level=health.level, leaf=health.leaf, ready=health.ready, documents=health.documents,
+            label_bytes=health.label_bytes, label_age=health.label_age, error=health.error,
+        )  # fmt: skip
+
+
+def as_items(hits: Iterable[Hit | Item]) -> tuple[Item, ...]:
+    """Return hits as the current set of a request."""
+    return tuple(Item(hit.kind, hit.url, hit.path, hit.cluster) for hit in hits)
+
+
+def encode(message: Any) -> bytes:
+    """Return a message as JSON, as it travels."""
+    return msgspec.json.encode(message)

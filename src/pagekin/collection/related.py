@@ -1,0 +1,102 @@
+"""Related pages of one collection: of its own pages, of a page outside it, or of a bag that came from another one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import SKETCH_PLACES
+from pagekin.collection.damage import damaged_error
+from pagekin.collection.messages import Bag, RelatedOptions, ServiceError
+from pagekin.hypertext import host_of, site_of
+from pagekin.similarity import Answer, Query, RelatedIndex
+
+Mask = npt.NDArray[np.bool_]
+_ROUNDING = 1e-3
+"""How far from 1 the weights of a bag may sum to."""
+_HEAVIEST_WORDS = 24
+"""Words of a page that travel with its bag."""
+
+
+class RelatedPages:
+    """The index of related pages of a collection, asked by requests."""
+
+    def __init__(self, index: RelatedIndex) -> None:
+        self.index = index
+
+    def answer(self, query: Query, options: RelatedOptions, keep: Mask | None = None) -> Answer:
+        """Return the documents most similar to a query, of those whose pages `keep` marks."""
+        return self.index.answer(
+            query, options.k, min_similarity=options.min_similarity, exact=options.method == "exact",
+            estimate=options.method == "estimate", explain=options.explain, sites=options.sites, fold=options.fold,
+            captured_only=options.captured_only, keep=keep,
+        )  # fmt: skip
+
+    def query_of_pages(self, pages: Sequence[int]) -> Query:
+        """Return several pages as one query, leaving out those without a bag."""
+        corpus, bags = self.index.corpus, self.index.bags
+        of = corpus.pages.url
+        documents = {page: bags.document(int(of[page])) for page in pages}
+        known = [page for page, document in documents.items() if document >= 0]
+        if not all(_is_bag(bags.bag(documents[page])[1]) for page in known):
+            raise damaged_error(corpus.kin.path, "the weights of a page's words are none")
+        return self.index.query_of([corpus.page_url(page) for page in known])
+
+    def bag(self, url: str) -> Bag:
+        """Return a page's bag, to be compared elsewhere; raise a RelatedError if the page cannot be asked about."""
+        index = self.index
+        query = index.query_of([url])
+        heaviest = index.heaviest(query.documents[0], 2 * _HEAVIEST_WORDS)
+        words = [word for word, _weight, _origins in heaviest if "://" not in word]
+        return Bag(
+            strategy=self._strategy,
+            hashes=tuple(index.bags.hashes[query.terms].astype(np.int64).tolist()),
+            weights=tuple(float(weight) for weight in query.weights),
+            sketch=tuple(query.sketch.tolist()),
+            signature=tuple(query.signature.tolist()),
+            words=tuple(word[:200] for word in words[:_HEAVIEST_WORDS]),
+            origins=tuple(query.origins.tolist()),
+            sites=(site_of(host_of(index.urls[query.documents[0]]))[:200],),
+            url=url,
+        )
+
+    @property
+    def _strategy(self) -> str:
+        return self.index.strategy.digest()[:200]
+
+    def query_of_bag(self, bag: Bag) -> Query | None:
+        """Return a bag from elsewhere as a query, or None if it shares no term with this collection."""
+        index = self.index
+        if bag.strategy != self._strategy:
+            raise ServiceError("its pages are represented by another strategy, so bags cannot be compared")
+        many = len(bag.hashes)
+        if len(bag.weights) != many or len(bag.origins) not in (0, many) or len(bag.sketch) != SKETCH_PLACES:
+            raise ServiceError("the bag's columns have different lengths")
+        try:
+            hashes = np.array(bag.hashes, np.int64).view(np.uint64)
+        except OverflowError:
+            raise ServiceError("the bag's hashes are no 64-bit numbers") from None
+        weights = np.array(bag.weights, np.float64).astype(np.float32)
+        if not _is_bag(weights):
+            raise ServiceError("the bag's weights are no positive numbers that sum to 1")
+        if len(np.unique(hashes)) < len(hashes):
+            raise ServiceError("a term stands twice in the bag")
+        terms = index.bags.find(hashes)
+        known = terms >= 0
+        own = index.corpus.url_number(bag.url) if bag.url else -1
+        mine = index.bags.document(own) if own >= 0 else -1
+        if not known.any():
+            return None
+        origins = np.array(bag.origins or (0,) * len(hashes), np.uint8)
+        signature = np.array(bag.signature, np.uint32)
+        if len(signature) != index.strategy.signature.m:
+            signature = index.maker.sign(hashes, weights)
+        return Query(
+            terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
+            (mine,) if mine >= 0 else (), origins[known], np.array(bag.sketch, np.uint16), bag.url, bag.sites,
+        )  # fmt: skip
+
+
+def _is_bag(weights: npt.NDArray[np.float32]) -> bool:
+    """Return whether these can be the weights of a bag: signing anything else may take forever."""
+    return bool(len(weights) and (weights > 0).all() and abs(weights.sum(dtype=np.float64) - 1) < _ROUNDING)

@@ -1,0 +1,257 @@
+"""A collection as a service: opened again when its folder was rebuilt, its work done in threads."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pagekin import __version__
+from pagekin.collection.collection import Collection
+from pagekin.collection.damage import DamageCheck, explain_damage, refuse_damaged
+from pagekin.collection.messages import (
+    Answer,
+    Bag,
+    CooccurrenceCounts,
+    CooccurrencesRequest,
+    DescribeRequest,
+    Health,
+    PageDescription,
+    Refinements,
+    RefineRequest,
+    RelatedRequest,
+    Request,
+    SearchRequest,
+    SelectRequest,
+    ServiceError,
+    ShowRequest,
+    SuggestRequest,
+    Summary,
+    TreeNode,
+    TreeRequest,
+)
+from pagekin.collection.service import KnownChild
+from pagekin.labels import ContentLabel
+from pagekin.store import MANIFEST, KinError
+
+T = TypeVar("T")
+_LOOK_AGAIN = 1.0
+"""Seconds after which it is checked again whether the folder was rebuilt."""
+
+
+class ReloadingCollection:
+    """The service of a leaf. It follows its folder: when that is rebuilt, the next question is answered from the new one.
+
+    A `patient` one exists also while its folder cannot be opened: it says so to those who ask, and keeps trying.
+    """
+
+    leaf = True
+    above: tuple[tuple[str, str], ...] = ()
+    """(name, address) of the routers above it, as far as they are known."""
+    children: Mapping[str, KnownChild] = {}
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        compiled: bool = True,
+        patient: bool = False,
+        hide_path: bool = True,
+        threads: int = 1,
+    ) -> None:
+        self.name, self.path = name, path
+        self._options: dict[str, Any] = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
+        self.requests = 0
+        self.error = self.reason = ""
+        """What is wrong with the folder, for those who ask from elsewhere, and for those who run it."""
+        self._started = self._looked = time.monotonic()
+        self._stamp = self._manifest_stamp()
+        self._check = DamageCheck(name, path)
+        self._lock = threading.RLock()
+        """Held while a question is answered: a collection is not for several threads at once."""
+        self._current: Collection | None = None
+        self._companions: dict[Any, Any] = {}
+        try:
+            self._current = self._open()
+        except KinError as error:
+            if not patient:
+                raise
+            self._note_failure(error)
+
+    # -- following the folder -------------------------------------------------------------------------------------------
+
+    def _open(self) -> Collection:
+        """Open the folder as it is now, or raise a KinError that says why it cannot be opened."""
+        refuse_damaged(self.path)
+        try:
+            collection = Collection(self.name, self.path, **self._options)
+            if collection.has_label:
+                collection.parts  # noqa: B018  # a damaged label is refused now, not amid an answer
+        except KinError:
+            raise
+        except Exception as error:
+            raise explain_damage(self.path, error) from error
+        return collection
+
+    def _note_failure(self, error: Exception) -> None:
+        self.reason = str(error)
+        self.error = self.reason.replace(str(self.path), self.path.name)[:500]
+
+    def explain_fault(self, error: BaseException) -> str:
+        """Return what to say of an unexpected error to those who asked: whether the collection is damaged."""
+        return self._check.explain(error)
+
+    def _manifest_stamp(self) -> tuple[int, int]:
+        """Return what changes when the folder is rebuilt."""
+        try:
+            status = (self.path / MANIFEST).stat()
+        except OSError:  # opening it says what is wrong
+            return 0, 0
+        return status.st_mtime_ns, status.st_ino
+
+    @property
+    def collection(self) -> Collection:
+        """Return the collection as it is now, or as it last was; raise a ServiceError if it never could be opened."""
+        if time.monotonic() - self._looked > _LOOK_AGAIN:
+            self._reload()
+        if self._current is None:
+            raise ServiceError(self.error, 503)
+        return self._current
+
+    def _reload(self) -> None:
+        """Open the folder again if it was rebuilt."""
+        with self._lock:
+            self._looked = time.monotonic()
+            try:
+                stamp = self._manifest_stamp()
+                if stamp != self._stamp or self._current is None:
+                    self._current, self._stamp, self.error = self._open(), stamp, ""
+                    self._check = DamageCheck(self.name, self.path)
+            except (KinError, OSError) as error:
+                self._note_failure(error)
+
+    # -- answering ------------------------------------------------------------------------------------------------------
+
+    def ask(self, work: Callable[[Collection], T]) -> T:
+        """Do some work with the collection in this thread; again if the folder was rebuilt amid it."""
+        with self._lock:
+            self.requests += 1
+            collection = self.collection
+            try:
+                return work(collection)
+            except KinError:
+                self._reload()
+                if self._current is None or self._current is collection:
+                    raise
+                return work(self._current)
+
+    def answer(self, operation: str, request: Request) -> Any:
+        """Answer a question in this thread: for those who ask many collections in one go."""
+        return self.ask(lambda collection: getattr(collection, operation)(request))
+
+    async def run(self, work: Callable[[Collection], T]) -> T:
+        """Do some work with the collection in a thread, so that others have their turn meanwhile."""
+        return await asyncio.to_thread(self.ask, work)
+
+    def companion(self, make: Callable[[Any], T]) -> T:
+        """Return what a room above keeps with this service, whichever collection is open; made when first asked for."""
+        if make not in self._companions:
+            self._companions[make] = make(self)
+        kept: T = self._companions[make]
+        return kept
+
+    async def search(self, request: SearchRequest) -> Answer:
+        """Return documents that match a query."""
+        return await self.run(lambda collection: collection.search(request))
+
+    async def show(self, request: ShowRequest) -> Answer:
+        """Return documents with a piece of their text."""
+        return await self.run(lambda collection: collection.show(request))
+
+    async def select(self, request: SelectRequest) -> Answer:
+        """Return the clusters and documents of the current set that match."""
+        return await self.run(lambda collection: collection.select(request))
+
+    async def expand(self, request: SelectRequest) -> Answer:
+        """Return the matching documents of matching sub-clusters."""
+        return await self.run(lambda collection: collection.expand(request))
+
+    async def refine(self, request: RefineRequest) -> Refinements:
+        """Return terms to narrow or widen a query."""
+        return await self.run(lambda collection: collection.refine(request))
+
+    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
+        """Return how many pages of a query are about each word."""
+        return await self.run(lambda collection: collection.cooccurrences(request))
+
+    async def suggest(self, request: SuggestRequest) -> Answer:
+        """Return documents like those of the current set."""
+        return await self.run(lambda collection: collection.suggest(request))
+
+    async def bag(self, request: RelatedRequest) -> Bag:
+        """Return a page's bag, to be compared elsewhere."""
+        return await self.run(lambda collection: collection.bag(request))
+
+    async def related(self, request: RelatedRequest) -> Answer:
+        """Return the pages of this collection that are most like a page."""
+        return await self.run(lambda collection: collection.related(request))
+
+    async def describe(self, request: DescribeRequest) -> PageDescription:
+        """Return what was understood of a page."""
+        return await self.run(lambda collection: collection.describe(request))
+
+    async def summary(self) -> Summary:
+        """Return what the collection holds, for people."""
+        return await self.run(lambda collection: collection.summary())
+
+    # -- what it is -----------------------------------------------------------------------------------------------------
+
+    @property
+    def label(self) -> ContentLabel:
+        """Return its content label."""
+        return self.collection.label
+
+    @property
+    def parts(self) -> Mapping[str, ContentLabel]:
+        """Return the parts of its label."""
+        return self.collection.parts
+
+    @property
+    def etags(self) -> Mapping[str, str]:
+        """Return their ETags."""
+        return self.collection.etags
+
+    async def health(self) -> Health:
+        """Return the health of the collection."""
+        facts: dict[str, Any] = {"documents": 0, "label_bytes": 0, "label_age": None, "etags": {}}
+        ready, error = False, self.error
+        try:
+            now = self.collection
+            facts["documents"] = len(now.corpus)
+            if now.has_label:
+                ready = True
+                facts = {
+                    "documents": now.label.num_docs, "label_bytes": now.label_bytes, "label_age": 0.0, "etags": now.etags,
+                }  # fmt: skip
+            error = error or (f"it is damaged: {self._check.damage}" if self._check.damage else "")
+        except (ServiceError, KinError) as reason:
+            error = str(reason).replace(str(self.path), self.path.name)
+        return Health(
+            name=self.name, leaf=True, level=0, ready=ready, version=__version__, uptime=time.monotonic() - self._started,
+            requests=self.requests, error=error[:2000], **facts,
+        )  # fmt: skip
+
+    async def tree(self, _request: TreeRequest) -> TreeNode:
+        """Return its own node; nobody is below it."""
+        return TreeNode.of(await self.health())
+
+    def wake(self) -> bool:
+        """Return False: a collection has no children to ask."""
+        return False
+
+    async def start(self) -> None:
+        """Do nothing: nothing has to be fetched."""
+
+    async def stop(self) -> None:
+        """Do nothing: nothing has to be ended."""

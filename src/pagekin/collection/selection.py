@@ -1,0 +1,135 @@
+"""`select` and `expand` at a leaf, as the 1996 paper has them: its sub-clusters are its children, documents theirs."""
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pagekin.bags import fold_copies
+from pagekin.collection.messages import Answer, Hit, Item, SelectRequest
+from pagekin.collection.queries import parse_query
+from pagekin.collection.ranking import RankedPage, groups_of
+from pagekin.labels import plain_text
+
+if TYPE_CHECKING:
+    from pagekin.collection.collection import Collection
+
+_CLUSTER = re.compile(r"(?:.*/)?cluster/(\d{1,9})")
+
+
+@dataclass
+class _Matches:
+    """The matching documents of one sub-cluster, the best first."""
+
+    pages: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+
+def cluster_address(number: int) -> str:
+    """Return the address of a leaf's sub-cluster, relative to the leaf's own; 0 stands for documents in none."""
+    return f"cluster/{number}"
+
+
+def cluster_number(url: str) -> int:
+    """Return the number of the sub-cluster that an address names; -1 if it names none."""
+    found = _CLUSTER.fullmatch(url)
+    return int(found[1]) if found else -1
+
+
+def select(collection: "Collection", request: SelectRequest) -> Answer:
+    """Return the sub-clusters and documents of the current set that match; at first all sub-clusters that do."""
+    started = time.perf_counter()
+    clusters, documents = _matches(collection, request)
+    hits = [_cluster_hit(collection, number, mine) for number, mine in clusters.items()]
+    hits += _document_hits(collection, request, documents, request.first + request.limit)
+    return _window(collection, request, hits, started)
+
+
+def expand(collection: "Collection", request: SelectRequest) -> Answer:
+    """Return the matching documents of the sub-clusters that `select` returns, and its documents."""
+    started = time.perf_counter()
+    clusters, documents = _matches(collection, request)
+    last = request.first + request.limit
+    hits: list[Hit] = []
+    total = len(documents.pages)
+    for mine in clusters.values():
+        total += len(mine.pages)
+        if len(hits) <= last:
+            most = min(request.each or last + 1, last + 1 - len(hits))
+            hits += _document_hits(collection, request, mine, most)
+    hits += _document_hits(collection, request, documents, max(last + 1 - len(hits), 0))
+    return _window(collection, request, hits, started, total)
+
+
+def _window(
+    collection: "Collection", request: SelectRequest, hits: Sequence[Hit], started: float, total: int | None = None
+) -> Answer:
+    last = request.first + request.limit
+    return collection.answer(
+        request, hits[request.first : last], started, total=len(hits) if total is None else total,
+        more=len(hits) > last, distinct=min(len(hits), last),
+    )  # fmt: skip
+
+
+def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int, _Matches], _Matches]:
+    """Return the matching documents of each sub-cluster of the current set, and those that are in the set themselves.
+
+    Sub-clusters stand in the order of their best documents.
+    """
+    found = collection.text.search(
+        parse_query(request.query), len(collection.corpus), keep=collection.keep(request.filters),
+        documents=collection.documents,
+    )  # fmt: skip
+    homes = collection.cluster_of[found.pages].tolist() if found.pages else []
+    chosen, pages = _current_set(collection, request.items)
+    clusters: dict[int, _Matches] = {}
+    documents = _Matches()
+    for page, score, home in zip(found.pages, found.scores, homes, strict=True):
+        mine = None
+        if page in pages:
+            mine = documents
+        elif chosen is None or home in chosen:
+            mine = clusters.setdefault(home, _Matches())
+        if mine is not None:
+            mine.pages.append(page)
+            mine.scores.append(score)
+    return clusters, documents
+
+
+def _current_set(collection: "Collection", items: Iterable[Item] | None) -> tuple[set[int] | None, set[int]]:
+    """Return the sub-clusters of the current set, None for all, and its pages: of a document, all of them."""
+    if items is None:
+        return None, set()
+    chosen = list(items)
+    clusters = {number for item in chosen if item.kind == "cluster" and (number := cluster_number(item.url)) >= 0}
+    of = collection.documents
+    own = collection.pages_of(chosen)
+    return clusters, set(np.flatnonzero(np.isin(of, of[own])).tolist()) if own else set()
+
+
+def _document_hits(collection: "Collection", request: SelectRequest, mine: _Matches, most: int) -> list[Hit]:
+    """Return the best documents, copies folded, with a piece of their text."""
+    if not mine.pages or not most:
+        return []
+    query = parse_query(request.query)
+    heads = fold_copies(collection.sketches(mine.pages), mine.pages)
+    return [
+        collection.ranked_hit(
+            RankedPage(mine.pages[head], mine.scores[head], tuple(mine.pages[copy] for copy in copies)), query
+        )
+        for head, *copies in groups_of(heads)[:most]
+    ]
+
+
+def _cluster_hit(collection: "Collection", number: int, mine: _Matches) -> Hit:
+    """Return a sub-cluster as a hit, scored by its best document."""
+    cluster = collection.label.clusters[number - 1] if number else None
+    name = plain_text(cluster.name) if cluster else "In no topic"
+    return Hit(
+        kind="cluster", url=cluster_address(number), title=name, score=mine.scores[0], cluster=number, cluster_name=name,
+        snippet=", ".join(map(plain_text, cluster.heaviest))[:2000] if cluster else "", path=(collection.name,),
+        pages=cluster.num_docs if cluster else len(mine.pages), matches=len(mine.pages),
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""`suggest` at a leaf: documents like those of the current set, which HyPursuit calls expansion."""
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import fold_copies
+from pagekin.collection.messages import (
+    BEST_HITS,
+    Answer,
+    RelatedOptions,
+    SearchRequest,
+    ServiceError,
+    SuggestRequest,
+    as_items,
+)
+from pagekin.collection.queries import parse_query
+from pagekin.similarity import RelatedError
+from pagekin.store import KinError
+
+if TYPE_CHECKING:
+    from pagekin.collection.collection import Collection
+
+_SUBJECTS = 5
+"""How many documents of the set the related pages are like."""
+_CENTRAL = 0.1
+"""What the most central page of a sub-cluster scores: below what is like a document of the set itself."""
+
+
+def suggest(collection: "Collection", request: SuggestRequest) -> Answer:
+    """Return documents like those of the current set.
+
+    In 1996: all documents of the sub-clusters that hold some of the set, those with most of it first. By default the
+    central pages of these sub-clusters, and the pages that are most related to the first of the set, but none that
+    match the query.
+    """
+    started = time.perf_counter()
+    given, keep = _current_set(collection, request), collection.keep(request.filters)
+    if request.query and request.preset == "default":
+        others = ~collection.text.found(parse_query(request.query), collection.documents)
+        keep = others if keep is None else keep & others
+    scores = _all_of_clusters(collection, given) if request.preset == "hypursuit1996" else {}
+    if request.preset == "default":
+        scores = _related(collection, given[:_SUBJECTS], request.limit, keep)
+        for page, score in _central(collection, given).items():
+            scores[page] = scores.get(page, 0.0) + score
+    for page in given:
+        scores.pop(page, None)
+    order = sorted((page for page in scores if keep is None or keep[page]), key=lambda page: (-scores[page], page))
+    if request.preset == "default":
+        order = _without_copies(collection, given, order)
+    hits = (collection.hit(page, scores[page], collection.opening(page)) for page in order[: request.limit])
+    return collection.answer(request, hits, started, total=len(order), more=len(order) > request.limit)
+
+
+def _current_set(collection: "Collection", request: SuggestRequest) -> list[int]:
+    """Return the pages of the current set: those that are named, or the best hits of the query."""
+    if request.items or not request.query:
+        return collection.pages_of(request.items)
+    hits = collection.search(SearchRequest(query=request.query, limit=BEST_HITS)).results
+    if not hits:
+        raise nothing_to_suggest_by(collection.name, request.query)
+    return collection.pages_of(as_items(hits))
+
+
+def nothing_to_suggest_by(name: str, query: str) -> ServiceError:
+    """Return the error of a query that has no hits."""
+    return ServiceError(f"nothing in {name} matches '{query}', so there is nothing to suggest by", 404)
+
+
+def _without_copies(collection: "Collection", given: list[int], order: list[int]) -> list[int]:
+    """Return pages in order, without copies of given pages and of pages before them."""
+    pages = [*given, *order]
+    heads = fold_copies(collection.sketches(pages), pages) if pages else []
+    return [page for place, page in enumerate(pages) if heads[place] == place and place >= len(given)]
+
+
+def _shares(collection: "Collection", given: list[int]) -> npt.NDArray[np.float64]:
+    """Return the share of the given pages that lies in each sub-cluster, by its number."""
+    counts = np.bincount(collection.cluster_of[given], minlength=1).astype(np.float64) if given else np.zeros(1)
+    counts[0] = 0.0
+    return counts / max(len(given), 1)
+
+
+def _all_of_clusters(collection: "Collection", given: list[int]) -> dict[int, float]:
+    """Return all pages of the sub-clusters that hold given pages, scored by the share of these that they hold."""
+    shares = _shares(collection, given)
+    of = collection.cluster_of
+    inside = np.flatnonzero((of < len(shares)) & (shares[np.minimum(of, len(shares) - 1)] > 0))
+    return dict(zip(inside.tolist(), shares[of[inside]].tolist(), strict=True))
+
+
+def _central(collection: "Collection", given: list[int]) -> dict[int, float]:
+    """Return the central pages of the sub-clusters that hold given pages, the nearest to the middle highest."""
+    scores: dict[int, float] = {}
+    shares = _shares(collection, given)
+    for number in np.flatnonzero(shares).tolist():
+        for place, url in enumerate(collection.label.clusters[number - 1].urls):
+            address = collection.corpus.url_number(url)
+            for page in collection.corpus.pages_of(address)[:1] if address >= 0 else ():
+                scores[page] = _CENTRAL * float(shares[number]) / (1 + place)
+    return scores
+
+
+def _related(
+    collection: "Collection", pages: list[int], most: int, keep: npt.NDArray[np.bool_] | None
+) -> dict[int, float]:
+    """Return the captured pages that are most related to some pages together; none without an index of them."""
+    if not most or not pages:
+        return {}
+    try:
+        related = collection.related_pages
+    except KinError:
+        return {}
+    try:
+        query = related.query_of_pages(pages)
+    except RelatedError:
+        return {}
+    found = related.answer(query, RelatedOptions(k=most, captured_only=True), keep)
+    numbers = (collection.corpus.url_number(result.url) for result in found.results)
+    scores = (result.similarity for result in found.results)
+    return {collection.corpus.pages_of(number)[0]: score for number, score in zip(numbers, scores, strict=True)}

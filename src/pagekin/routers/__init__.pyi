@@ -1,0 +1,54 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .http import HTTP_ERRORS, PATH_PREFIX, HttpRequest, Served, health_route, router_app, served
+from .network import NETWORK_FILE, Network, NetworkError
+from .network_file import clean_node_url
+from .opening import BlockingService, address_of, open_service
+from .router import Router
+from .serve import Place, free_port, listening_socket
+from .sizes import parts_on_disk
+from .topology import (
+    Hierarchy,
+    SiteGroup,
+    check_ports,
+    cluster_tree,
+    directory_tree,
+    dns_tree,
+    group_hosts,
+    make_network,
+)
+from .up import ask_health, choose_nodes, run_leaf, run_network
+
+__all__ = [
+    "HTTP_ERRORS",
+    "NETWORK_FILE",
+    "PATH_PREFIX",
+    "BlockingService",
+    "Hierarchy",
+    "HttpRequest",
+    "Network",
+    "NetworkError",
+    "Place",
+    "Router",
+    "Served",
+    "SiteGroup",
+    "address_of",
+    "ask_health",
+    "check_ports",
+    "choose_nodes",
+    "clean_node_url",
+    "cluster_tree",
+    "directory_tree",
+    "dns_tree",
+    "free_port",
+    "group_hosts",
+    "health_route",
+    "listening_socket",
+    "make_network",
+    "open_service",
+    "parts_on_disk",
+    "router_app",
+    "run_leaf",
+    "run_network",
+    "served",
+]

@@ -1,0 +1,265 @@
+"""A child as its router knows it: its label, how it answered so far, and whether it is left alone for a while."""
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pagekin.collection import Request
+from pagekin.labels import (
+    ContentLabel,
+    LabelError,
+    LabelLimits,
+    LeafCount,
+    join_parts,
+    label_etag,
+    label_to_json,
+    leaf_identity,
+)
+from pagekin.routers.bounds import bound_of
+from pagekin.routers.connection import (
+    ChildError,
+    Connection,
+    DirectConnection,
+    NotReadyError,
+    Outgoing,
+    RefusedError,
+)
+
+T = TypeVar("T")
+_FAILURES = 3
+"""Failures in a row after which a child is left alone for a while."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+_FAIR, _LEAST_FAIR, _SLOWER = 0.5, 0.1, 10
+"""Seconds that a child must have had before it is blamed for giving no answer; less, if that is ten times its usual time."""
+_MARGIN, KEPT = 0.25, 0.3
+"""The share of the time left that a router keeps for itself, and how many seconds of it are enough."""
+
+
+@dataclass
+class Child:
+    """One child, and what is known of it."""
+
+    name: str
+    url: str
+    connection: Connection
+    max_bytes: int | None = None
+    """How much of its label is wanted; None: all of it."""
+    parts: dict[str, ContentLabel] = field(default_factory=dict)
+    etags: dict[str, str] = field(default_factory=dict)
+    label: ContentLabel | None = None
+    label_bytes: int = 0
+    fresh_at: float | None = None
+    """When its label was last known to be fresh, by the monotonic clock."""
+    error: str = ""
+    calls: int = 0
+    failures: int = 0
+    _in_a_row: int = 0
+    _usual: float | None = None
+    """Seconds that it takes to answer."""
+    _ill: bool = False
+    """Whether it was there when it failed to answer: a label from it does not mend that."""
+    _closed_until: float = 0.0
+    _hosts_of: ContentLabel | None = None
+    _known_hosts: frozenset[str] = frozenset()
+
+    @property
+    def up(self) -> bool:
+        """Return whether the last call was answered."""
+        return self.calls > self.failures and not self.error
+
+    @property
+    def direct(self) -> DirectConnection | None:
+        """Return the connection to a collection in this process, which can be asked in any thread; None for others."""
+        connection = self.connection
+        if isinstance(connection, DirectConnection) and connection.service.leaf:
+            return connection
+        return None
+
+    def cluster_number(self, cluster: int) -> int:
+        """Return the number of one of its sub-clusters in the label that is here: a label that was cut has others."""
+        if self.max_bytes is None or self.label is None:
+            return cluster
+        return next((one.number for one in self.label.clusters if cluster in one.nodes), 0)
+
+    def nearness(self, url: str) -> int:
+        """Return how much an address is this child's own: 0 if nothing says so.
+
+        1 if its label names pages of the host, more if its name is the host or a domain of it, the longer the more: names
+        are given by whoever runs the router, labels by the child.
+        """
+        host = _host(url)
+        named = self.name.removeprefix("host ").removeprefix("other hosts of ").partition(":")[0].lower()
+        if named and (host == named or host.endswith(f".{named}")):
+            return 1 + len(named)
+        return int(host in self._hosts())
+
+    def _hosts(self) -> frozenset[str]:
+        """Return the hosts of pages that its label names."""
+        if self._hosts_of is not self.label:
+            urls = (url for cluster in (self.label.clusters if self.label else ()) for url in cluster.urls)
+            self._known_hosts = frozenset(map(_host, urls))
+            self._hosts_of = self.label
+        return self._known_hosts
+
+    @property
+    def missing(self) -> bool:
+        """Return whether to ask for its label again soon: there is none, or not all of it, or it cannot be reached."""
+        return self.label is None or bool(self.error) or self.label.waiting > 0
+
+    def pause(self) -> float:
+        """Return the seconds for which it is left alone, after too many failures."""
+        return max(0.0, self._closed_until - time.monotonic())
+
+    def note_success(self) -> None:
+        """Note an answer."""
+        self.error, self._in_a_row, self._closed_until, self._ill = "", 0, 0.0, False
+
+    def note_failure(self, reason: str, ill: bool = False) -> None:
+        """Note that there was none; after some in a row, wait longer and longer before the next try."""
+        self.error, self._ill = reason, ill
+        self.failures += 1
+        self._in_a_row += 1
+        if self._in_a_row >= _FAILURES:
+            pause = min(_FIRST_PAUSE * 2 ** (self._in_a_row - _FAILURES), _LONGEST_PAUSE)
+            self._closed_until = time.monotonic() + pause * random.uniform(0.8, 1.2)
+
+    def note_late(self, left: float) -> str:
+        """Note that no answer came in the time that was left; return the reason."""
+        usual = self._usual if self._usual is not None else _FAIR
+        if left < min(_FAIR, max(_LEAST_FAIR, _SLOWER * usual)):  # an impatient caller is not its fault
+            return f"no answer within {left:.2g} s"
+        self.note_failure(f"no answer within {left:.1f} s", ill=True)
+        return self.error
+
+    # -- calls ----------------------------------------------------------------------------------------------------------
+
+    async def call(self, operation: str, request: Request, answer: type[T], deadline: float) -> tuple[T, int]:
+        """Return what the child answers and its bytes, or raise a ChildError; `deadline` is the router's own."""
+        left = time_for_children(deadline)
+        try:
+            async with asyncio.timeout(left):
+                return await self.ask(operation, Outgoing(with_deadline(request, left)), answer)
+        except TimeoutError:
+            raise ChildError(self.note_late(left)) from None
+
+    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
+        """Return what the child answers and its bytes, or raise a ChildError; the caller ends what takes too long."""
+        self._refuse_while_closed()
+        began = time.monotonic()
+        try:
+            found = await self.connection.ask(operation, outgoing, answer, bound_of(operation, outgoing.request))
+        except ChildError as error:
+            self._note_error(error)
+            raise
+        self._note_answer(began)
+        return found
+
+    def ask_directly(self, operation: str, request: Request) -> Any:
+        """Return what a collection in this process answers, asked in this thread, or raise a ChildError."""
+        self._refuse_while_closed()
+        began = time.monotonic()
+        direct = self.direct
+        if direct is None:
+            raise ChildError("it does not run in this process")
+        try:
+            found = direct.answer(operation, request)
+        except ChildError as error:
+            self._note_error(error)
+            raise
+        self._note_answer(began)
+        return found
+
+    def _refuse_while_closed(self) -> None:
+        if pause := self.pause():
+            raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
+        self.calls += 1
+
+    def _note_error(self, error: ChildError) -> None:
+        if isinstance(error, RefusedError):
+            self.note_success()
+        else:
+            self.note_failure(str(error), ill=error.reached)
+
+    def _note_answer(self, began: float) -> None:
+        self.note_success()
+        took = time.monotonic() - began
+        self._usual = took if self._usual is None else 0.9 * self._usual + 0.1 * took
+
+    # -- its label ------------------------------------------------------------------------------------------------------
+
+    async def refresh(self, seconds: float, limits: LabelLimits) -> bool:
+        """Fetch the parts of its label that changed; return whether any did. Raise a ChildError if it cannot be had."""
+        self.calls += 1
+        try:
+            async with asyncio.timeout(seconds):
+                changed = await self.connection.changed_parts(self.etags, self.max_bytes, limits)
+            parts = {**self.parts, **changed}
+            label = await asyncio.to_thread(_LabelOfChild.of, parts) if changed or self.label is None else None
+        except TimeoutError:
+            self.note_failure(f"no label within {seconds:.0f} s")
+        except NotReadyError as error:
+            self.error = str(error)
+        except ChildError as error:
+            self.note_failure(str(error))
+        except LabelError as error:
+            self.note_failure(f"its label was refused: {error}")
+        except KeyError as error:
+            self.note_failure(f"it gave no part {error} of its label")
+        else:
+            self.fresh_at = time.monotonic()
+            if label is not None:
+                self.parts, self.label, self.etags, self.label_bytes = parts, label.whole, label.etags, label.bytes
+            if not self._ill:
+                self.note_success()
+            return bool(changed)
+        raise ChildError(self.error)
+
+    def label_age(self) -> float | None:
+        """Return the seconds since its label was last known to be fresh."""
+        return None if self.fresh_at is None else time.monotonic() - self.fresh_at
+
+
+@dataclass(frozen=True)
+class _LabelOfChild:
+    """A child's label made of its parts; made in a thread, since it takes a while."""
+
+    whole: ContentLabel
+    etags: dict[str, str]
+    bytes: int
+
+    @classmethod
+    def of(cls, parts: Mapping[str, ContentLabel]) -> "_LabelOfChild":
+        tags = {function: label_etag(part) for function, part in parts.items()}
+        whole = join_parts(parts)
+        if not whole.leaves:
+            # A leaf's label does not name the leaf, so that the same collection has the same label wherever it is served.
+            own = LeafCount(leaf_identity(tags), whole.num_docs, 0)
+            whole = msgspec.structs.replace(whole, leaves=(own,))
+        return cls(whole, tags, sum(len(label_to_json(part)) for part in parts.values()))
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def time_for_children(deadline: float, kept: float = KEPT) -> float:
+    """Return the seconds that children have, given when the router has to be done; it keeps some for itself."""
+    left = deadline - time.monotonic()
+    left -= min(_MARGIN * left, kept)
+    if left <= 0.001:
+        raise ChildError("no time was left to ask it")
+    return left
+
+
+def with_deadline(request: Request, left: float) -> Request:
+    """Return a request with the time that is left for an answer."""
+    return msgspec.structs.replace(request, deadline=min(max(left, 0.001), 120.0))

@@ -1,0 +1,198 @@
+"""How a router reaches a child: over HTTP, or directly where the child runs in the same process."""
+
+import asyncio
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeVar, cast
+
+import msgspec
+
+from pagekin.collection import Request, Service, ServiceError, encode
+from pagekin.labels import (
+    ABSTRACTION_FUNCTIONS,
+    ROUTER_CLUSTERS,
+    ContentLabel,
+    LabelBudget,
+    LabelError,
+    LabelLimits,
+    cut_label,
+    label_etag,
+    label_from_wire,
+    label_parts,
+)
+from pagekin.net import ConnectError, HttpClient, HttpError
+from pagekin.routers.bounds import Bound, check_wire
+from pagekin.routers.remote import allow_hint, decoder_of, refusal_reason, system_reason
+from pagekin.store import KinError
+from pagekin.text import QueryError
+
+T = TypeVar("T")
+_RETRY_AFTER = 0.05
+_REFUSALS = (400, 404, 413)
+"""What a healthy child answers that does not take the request or does not know the page."""
+
+
+class ChildError(Exception):
+    """A child gave no answer; the message says why. `reached` tells whether it was there at all."""
+
+    def __init__(self, message: str, reached: bool = True) -> None:
+        super().__init__(message)
+        self.reached = reached
+
+
+class NotReadyError(ChildError):
+    """A child is there, but has no label yet."""
+
+
+class RefusedError(ChildError):
+    """A child is there, but does not take the request."""
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """A request on its way to several children, encoded once."""
+
+    request: Request
+
+    @cached_property
+    def body(self) -> bytes:
+        """Return the request as JSON."""
+        return encode(self.request)
+
+
+class Connection(Protocol):
+    """The way to a child."""
+
+    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T], bound: Bound) -> tuple[T, int]:
+        """Return what the child answers and its size in bytes, or raise a ChildError."""
+        ...
+
+    async def changed_parts(
+        self, etags: Mapping[str, str], most: int | None, limits: LabelLimits
+    ) -> dict[str, ContentLabel]:
+        """Return the parts of the child's label whose ETags differ, cut to `most` bytes if that is given."""
+        ...
+
+
+class HttpConnection:
+    """The way to a child at an address."""
+
+    def __init__(self, client: HttpClient, url: str) -> None:
+        self._client, self._url = client, url.rstrip("/")
+
+    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T], bound: Bound) -> tuple[T, int]:
+        """Return what the child answers and its size in bytes; a connection that cannot be made is tried once more."""
+        url = f"{self._url}/{operation}"
+        try:
+            try:
+                reply = await self._client.call(url, outgoing.body, most=bound.size)
+            except ConnectError:
+                await asyncio.sleep(_RETRY_AFTER * random.uniform(0.5, 1.5))
+                reply = await self._client.call(url, outgoing.body, most=bound.size)
+        except HttpError as error:
+            raise _child_error(error) from error
+        if reply.status != 200:
+            kind = RefusedError if reply.status in _REFUSALS else ChildError
+            raise kind(f"it answered {reply.status}: {refusal_reason(reply.body)}")
+        if excess := bound.excess(reply.body):
+            raise ChildError(f"its answer is refused: {excess}")
+        try:
+            return decoder_of(answer).decode(reply.body), len(reply.body)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise ChildError(f"it answered nonsense: {str(error)[:200]}") from None
+
+    async def changed_parts(
+        self, etags: Mapping[str, str], most: int | None, limits: LabelLimits
+    ) -> dict[str, ContentLabel]:
+        """Fetch the parts of the child's label that changed."""
+        found = {
+            function: await self._part(function, etags.get(function, ""), most, limits)
+            for function in ABSTRACTION_FUNCTIONS
+        }
+        return {function: part for function, part in found.items() if part is not None}
+
+    async def _part(self, function: str, tag: str, most: int | None, limits: LabelLimits) -> ContentLabel | None:
+        headers = {"If-None-Match": f'"{tag}"'} if tag else {}
+        within = f"&max_bytes={most}" if most else ""
+        try:
+            reply = await self._client.call(
+                f"{self._url}/label?part={function}&form=wire{within}", headers=headers, most=limits.bytes
+            )
+        except HttpError as error:
+            raise _child_error(error) from error
+        if reply.status == 304:
+            return None
+        if reply.status == 503:
+            raise NotReadyError(refusal_reason(reply.body))
+        if reply.status != 200:
+            raise ChildError(f"it answered {reply.status}: {refusal_reason(reply.body)}")
+        return await asyncio.to_thread(_decode_part, reply.body, limits)
+
+
+class DirectConnection:
+    """The way to a child in the same process: no bytes travel, and nothing is decoded."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    def answer(self, operation: str, request: Request) -> Any:
+        """Answer for a collection in this thread, or raise a ChildError; see `ReloadingCollection.answer`."""
+        try:
+            return cast(Any, self.service).answer(operation, request)
+        except Exception as error:
+            raise self._child_error(error) from error
+
+    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T], bound: Bound) -> tuple[T, int]:
+        """Return what the child answers; its size is 0."""
+        try:
+            found: T = await getattr(self.service, operation)(outgoing.request)
+        except Exception as error:
+            raise self._child_error(error) from error
+        return found, 0
+
+    def _child_error(self, error: Exception) -> ChildError:
+        if isinstance(error, QueryError):
+            return RefusedError(f"it answered 400: {error}"[:500])
+        if isinstance(error, ServiceError):
+            kind = RefusedError if error.status in _REFUSALS else ChildError
+            return kind(f"it answered {error.status}: {error}"[:500])
+        return ChildError(f"it answered 500: {self.service.explain_fault(error)}"[:500])
+
+    async def changed_parts(
+        self, etags: Mapping[str, str], most: int | None, limits: LabelLimits
+    ) -> dict[str, ContentLabel]:
+        """Return the parts of the child's label that changed."""
+        try:
+            parts, tags = self.service.parts, self.service.etags
+            if most:
+                parts = await asyncio.to_thread(_cut_parts, self.service.label, most)
+                tags = {function: label_etag(part) for function, part in parts.items()}
+        except (ServiceError, KinError) as error:
+            raise NotReadyError(str(error)) from None
+        return {
+            function: parts[function] for function in ABSTRACTION_FUNCTIONS if tags[function] != etags.get(function)
+        }
+
+
+def _cut_parts(label: ContentLabel, most: int) -> dict[str, ContentLabel]:
+    return label_parts(cut_label(label, LabelBudget(clusters=ROUTER_CLUSTERS, bytes=most)))
+
+
+def _decode_part(raw: bytes, limits: LabelLimits) -> ContentLabel:
+    """Return a part of a label as it came; what cannot be one is not decoded."""
+    try:
+        check_wire(raw, limits)
+        return label_from_wire(raw, limits)
+    except LabelError as error:
+        raise ChildError(f"its label was refused: {error}") from None
+
+
+def _child_error(error: HttpError) -> ChildError:
+    """Return a failed call in a few words."""
+    if not isinstance(error, ConnectError):
+        return ChildError(str(error))
+    if error.refused:
+        return ChildError(f"it may not be called: {error.refused}{allow_hint(error.refused)}", reached=False)
+    return ChildError(f"it cannot be reached ({system_reason(error.os_error).lower()})", reached=False)

@@ -1,0 +1,62 @@
+"""The ranking of a router: its children's rankings merged, copies folded, as deep as a page of hits needs."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from pagekin.collection import Answer, Hit, Request, SearchRequest, fold_hits, merge_hits
+from pagekin.routers.fanout import ChildAnswer, FanOut
+from pagekin.routers.knowledge import Knowledge
+from pagekin.routers.merging import MergedAnswer, Merger
+
+_DEEPER, MOST_LOOKED_AT = 4, 10_000
+"""Where copies take most places children are asked for so many times more hits, up to so many."""
+_AT_ONCE = 1_000
+"""Hits that are folded on the event loop; more are folded in a thread."""
+
+
+class Ranker:
+    """Asks children for their best hits, and for more where copies take most places."""
+
+    def __init__(self, fan_out: FanOut, merger: Merger, knowledge: Knowledge) -> None:
+        self._fan_out, self._merger, self._knowledge = fan_out, merger, knowledge
+
+    async def rank(
+        self, names: Sequence[str], request: SearchRequest, last: int, fold: bool, deadline: float
+    ) -> tuple[MergedAnswer, list[Hit]]:
+        """Return what children answered and the merged ranking, as deep as its first `last` hits need.
+
+        Each child gives its best hits. Those that score below the last of a child that has more are not certain; where too
+        few others remain once copies are folded, the children that have more are asked for more.
+        """
+        depth = min(last + 1 if fold else last, MOST_LOOKED_AT)
+        answers: dict[str, ChildAnswer[Answer]] = {}
+        asked: Sequence[str] = names
+        while True:
+            deeper = msgspec.structs.replace(request, limit=depth)
+            requests: dict[str, Request] = dict.fromkeys(asked, deeper)
+            answers |= {one.name: one for one in await self._fan_out.ask("search", requests, Answer, deadline)}
+            merged = await self._merger.merge(
+                dict.fromkeys(names, deeper), [answers[name] for name in names], self._knowledge.snapshot,
+                _DEEPER * depth if fold else depth,
+            )  # fmt: skip
+            hits = await fold_beside_others(merged.hits, None, fold)
+            certain = sum(hit.score >= merged.threshold for hit in hits)
+            asked = [name for name in merged.more if name and merged.more[name] >= merged.threshold]
+            if not fold or certain > last or not merged.more or depth >= MOST_LOOKED_AT:
+                return merged, hits
+            if time.monotonic() >= deadline:
+                merged.note_missing([f"{self._merger.name}: no time was left to look for hits behind copies"])
+                return merged, hits
+            depth = min(_DEEPER * depth, MOST_LOOKED_AT)
+
+
+async def fold_beside_others(hits: Iterable[Hit], limit: int | None = None, fold: bool = True) -> list[Hit]:
+    """Return hits in order, copies folded if wanted; many of them in a thread, so that others have their turn."""
+    every = list(hits)
+    merge = fold_hits if fold else merge_hits
+    if len(every) <= _AT_ONCE:
+        return merge(every, limit)
+    return await asyncio.to_thread(merge, every, limit)

@@ -1,0 +1,228 @@
+"""A service at an address: a router or a collection that somebody serves."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pagekin.collection import (
+    Answer,
+    Bag,
+    Collection,
+    CooccurrenceCounts,
+    CooccurrencesRequest,
+    DescribeRequest,
+    Health,
+    KnownChild,
+    PageDescription,
+    Refinements,
+    RefineRequest,
+    RelatedRequest,
+    Request,
+    SearchRequest,
+    SelectRequest,
+    ServiceError,
+    ShowRequest,
+    SuggestRequest,
+    Summary,
+    TreeNode,
+    TreeRequest,
+    encode,
+)
+from pagekin.labels import ContentLabel, label_etag, label_from_wire, label_parts
+from pagekin.net import ConnectError, Guard, HttpClient, HttpError, Reply, is_loopback
+
+T = TypeVar("T")
+_SECONDS = 10.0
+"""How long to wait for what needs no deadline: labels, summaries, health."""
+_MORE = 1.0
+"""Seconds beyond a request's own deadline that its answer may take."""
+_DECODERS: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+
+
+class Remote:
+    """A service at an address, asked over HTTP."""
+
+    above: tuple[tuple[str, str], ...] = ()
+    collection: Collection | None = None
+    children: Mapping[str, KnownChild] = {}
+
+    def __init__(self, address: str, guard: Guard | None = None, name: str = "") -> None:
+        self.address, self.name = address.rstrip("/"), name or address
+        proxies = guard is None and not is_loopback(urlsplit(self.address).hostname or "")
+        self._client = HttpClient(guard, proxies=proxies)
+        self.leaf = False
+        self._label: ContentLabel | None = None
+        self._companions: dict[Any, Any] = {}
+
+    async def run(self, _work: Callable[[Collection], T]) -> T:
+        """Refuse: its collection is open elsewhere."""
+        raise ServiceError(f"{self.name} is elsewhere: its collection is not open here", 404)
+
+    def companion(self, make: Callable[[Any], T]) -> T:
+        """Return what a room above keeps with this service; made when first asked for."""
+        if make not in self._companions:
+            self._companions[make] = make(self)
+        kept: T = self._companions[make]
+        return kept
+
+    async def fetch(self, what: str, seconds: float = _SECONDS, body: bytes | None = None) -> bytes:
+        """Return what it answers at a path below its address, or raise a ServiceError that says why it does not."""
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await self._client.call(f"{self.address}/{what}", body)
+        except TimeoutError:
+            raise ServiceError(f"{self.address} did not answer within {seconds:.3g} s", 504) from None
+        except HttpError as error:
+            raise ServiceError(f"{self.address} cannot be asked: {explain_call(error)}", 502) from None
+        if reply.status != 200:
+            raise ServiceError(f"{self.address} answered {reply.status}: {_refusal_of(reply)}", reply.status)
+        return reply.body
+
+    async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
+        raw = await self.fetch(operation, request.deadline + _MORE, encode(request))
+        return decode_answer(raw, answer)
+
+    async def search(self, request: SearchRequest) -> Answer:
+        """Return documents that match a query."""
+        return await self._ask("search", request, Answer)
+
+    async def select(self, request: SelectRequest) -> Answer:
+        """Return the clusters and documents of the current set that match."""
+        return await self._ask("select", request, Answer)
+
+    async def expand(self, request: SelectRequest) -> Answer:
+        """Return the matching children of the matching clusters of the current set."""
+        return await self._ask("expand", request, Answer)
+
+    async def show(self, request: ShowRequest) -> Answer:
+        """Return documents with a piece of their text."""
+        return await self._ask("show", request, Answer)
+
+    async def suggest(self, request: SuggestRequest) -> Answer:
+        """Return documents like those of the current set."""
+        return await self._ask("suggest", request, Answer)
+
+    async def refine(self, request: RefineRequest) -> Refinements:
+        """Return terms to narrow or widen a query."""
+        return await self._ask("refine", request, Refinements)
+
+    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
+        """Return how many pages of a query are about each word."""
+        return await self._ask("cooccurrences", request, CooccurrenceCounts)
+
+    async def related(self, request: RelatedRequest) -> Answer:
+        """Return pages like a page."""
+        return await self._ask("related", request, Answer)
+
+    async def bag(self, request: RelatedRequest) -> Bag:
+        """Return a page's bag, to be compared elsewhere."""
+        return await self._ask("bag", request, Bag)
+
+    async def describe(self, request: DescribeRequest) -> PageDescription:
+        """Return what was understood of a page."""
+        return await self._ask("describe", request, PageDescription)
+
+    async def tree(self, request: TreeRequest) -> TreeNode:
+        """Return the services below it and their health."""
+        return await self._ask("tree", request, TreeNode)
+
+    async def summary(self) -> Summary:
+        """Return what is there, for people."""
+        return decode_answer(await self.fetch("summary"), Summary)
+
+    async def health(self) -> Health:
+        """Return its health."""
+        return decode_answer(await self.fetch("health"), Health)
+
+    # -- its label ------------------------------------------------------------------------------------------------------
+
+    @property
+    def label(self) -> ContentLabel:
+        """Return its content label, which `start` fetched."""
+        if self._label is None:
+            raise ServiceError(f"the label of {self.name} was not fetched", 503)
+        return self._label
+
+    @property
+    def parts(self) -> Mapping[str, ContentLabel]:
+        """Return the parts of its label."""
+        return label_parts(self.label)
+
+    @property
+    def etags(self) -> Mapping[str, str]:
+        """Return the ETags of these parts."""
+        return {function: label_etag(part) for function, part in self.parts.items()}
+
+    async def start(self) -> None:
+        """Fetch its label."""
+        self._label = label_from_wire(await self.fetch("label?form=wire", 3 * _SECONDS))
+
+    async def stop(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def wake(self) -> bool:
+        """Return False: whoever runs it wakes it."""
+        return False
+
+    def explain_fault(self, error: BaseException) -> str:
+        """Return the error's kind."""
+        return f"internal error: {type(error).__name__}"
+
+
+def decode_answer(raw: bytes, answer: type[T]) -> T:
+    """Return an answer from its JSON form, or raise a ServiceError if it is none."""
+    try:
+        return decoder_of(answer).decode(raw)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ServiceError(f"this is no answer of a Pagekin service: {error}", 502) from None
+
+
+def decoder_of(answer: type[T]) -> msgspec.json.Decoder[T]:
+    """Return the decoder of a kind of answers; made once."""
+    if answer not in _DECODERS:
+        _DECODERS[answer] = msgspec.json.Decoder(answer)
+    return _DECODERS[answer]
+
+
+def explain_call(error: HttpError) -> str:
+    """Return why a call failed, and what to do, for the person who made it."""
+    if not isinstance(error, ConnectError):
+        return str(error)
+    if error.refused:
+        return f"{error.refused}{allow_hint(error.refused)}"
+    return f"{system_reason(error.os_error)}. Is a router running there?"
+
+
+def system_reason(error: OSError) -> str:
+    """Return the system's words for an error; event loops put addresses there, which those who ask need not know."""
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else str(error.strerror or error)
+
+
+def allow_hint(refused: str) -> str:
+    """Return what to write to allow an address that the guard refused, if it can be allowed."""
+    if "never allowed" in refused:
+        return ""
+    word = next((word for word in ("loopback", "private") if word in refused), "")
+    what = f'"{word}"' if word else "its address or range"
+    return f"; to allow it, write allow = [{what}] under [network] in network.toml"
+
+
+def refusal_reason(body: bytes) -> str:
+    """Return the reason in the body of an answer that is an error, as far as it gives one."""
+    try:
+        text = str(msgspec.json.decode(body[:10_000], type=dict[str, Any]).get("detail", ""))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        text = ""
+    return "".join(c for c in text if c.isprintable())[:300] or "no reason was given"
+
+
+def _refusal_of(reply: Reply) -> str:
+    if 300 <= reply.status < 400:
+        return f"it leads to {str(reply.headers.get('Location', ''))[:300]}; ask there, if that is a router"
+    return refusal_reason(reply.body)

@@ -1,0 +1,37 @@
+"""Bags of pages on their way between collections."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES
+from pagekin.collection import Bag, ServiceError
+
+_MOST_TERMS = 20_000
+
+
+def mean_bag(bags: Sequence[Bag]) -> Bag:
+    """Return the mean of several pages' bags; it has no signature, so whoever compares it signs it."""
+    if len({bag.strategy for bag in bags}) > 1:
+        raise ServiceError("these pages are represented by different strategies, so they cannot be compared together")
+    hashes, place = np.unique(np.concatenate([np.array(bag.hashes, np.int64) for bag in bags]), return_inverse=True)
+    weights = np.bincount(place, np.concatenate([np.array(bag.weights) for bag in bags]), len(hashes)) / len(bags)
+    origins = np.zeros(len(hashes), np.uint8)
+    np.bitwise_or.at(origins, place, np.concatenate([_origins_of(bag) for bag in bags]))
+    if len(hashes) > _MOST_TERMS:
+        heaviest = np.sort(np.argsort(-weights, kind="stable")[:_MOST_TERMS])
+        hashes, weights = hashes[heaviest], weights[heaviest] / weights[heaviest].sum()
+        origins = origins[heaviest]
+    sites = dict.fromkeys(site for bag in bags for site in bag.sites)
+    words = dict.fromkeys(word for bag in bags for word in bag.words)
+    return Bag(
+        strategy=bags[0].strategy, hashes=tuple(hashes.tolist()), weights=tuple(weights.tolist()),
+        sketch=(EMPTY_PLACE,) * SKETCH_PLACES, words=tuple(words)[:100],
+        origins=tuple(origins.tolist()), sites=tuple(sites)[:100],
+    )  # fmt: skip
+
+
+def _origins_of(bag: Bag) -> npt.NDArray[np.uint8]:
+    """Return where each term of a bag is from; nowhere if the bag does not tell."""
+    return np.array(bag.origins if len(bag.origins) == len(bag.hashes) else (0,) * len(bag.hashes), np.uint8)
