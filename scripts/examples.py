@@ -7,7 +7,7 @@ python scripts/examples.py school.kin
 import sys
 from pathlib import Path
 
-import pagekin
+from pagekin.similarity import RelatedIndex
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "examples.md"
 ARTICLES = (
@@ -26,7 +26,7 @@ Figure 13, with their similarity. Near-duplicates are folded (*also*).
 
 def main() -> None:
     """Write the page for the collection named on the command line."""
-    index = pagekin.open(sys.argv[1])
+    index = RelatedIndex.open(sys.argv[1])
     origin = "/".join(index.urls[0].split("/")[:3])
     parts = [INTRODUCTION.format(strategy=index.strategy.name)]
     for article in ARTICLES:

@@ -7,8 +7,7 @@ python scripts/thesaurus_examples.py school.kin
 import sys
 from pathlib import Path
 
-from pagekin.clusters import ClusterThesaurus, PageThesaurus, read_trees
-from pagekin.hypertext import Corpus
+import pagekin
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "thesaurus.md"
 WORDS = (
@@ -31,31 +30,28 @@ words of the question, those that match it best stand for it.
 A router adds up the counts of the sites below: each tells, of the 300 words that most of its pages about the question are
 about, on how many of these and on how many of all its pages that is so. Sites without a page about the question do not count.
 
-**By sub-clusters**, as HyPursuit has it (`--preset hypursuit1996`). Collocated: the share of pages that hold the word, over the
-sub-clusters that hold all of the question. Broader and narrower after Forsyth and Rada: words in one sub-cluster or in more than
-half are dropped; the third in most sub-clusters is high, the rest low, and a low word's parent is the high one whose
-frequencies are distributed most alike.
+**By sub-clusters**, as HyPursuit has it (`--preset hypursuit1996`): from the terms of the sub-clusters in the content
+label. Collocated: the share of pages that hold the word, over the sub-clusters that hold all of the question. Broader and
+narrower after Forsyth and Rada: words in one sub-cluster or in more than half are dropped; the third in
+most sub-clusters is high, the rest low, and a low word's parent is the high one whose frequencies are distributed most alike.
 
 Twenty words of a school encyclopaedia (4,653 pages), unedited: `python scripts/thesaurus_examples.py school.kin` writes
-this page. The number is that of pages, or of sub-clusters. With 30 sub-clusters of so mixed a collection nearly every word is
-in more than half of them, so the second way finds boilerplate and no hierarchy: that is why it is not the default.
+this page. The number is that of pages, or of sub-clusters. A label keeps the 500
+heaviest terms of each of its 30 sub-clusters. Most of these words stand in one of them or in none, so the second way tells what
+that sub-cluster is about and finds little hierarchy: that is why it is not the default.
 """
 
 
 def main() -> None:
     """Write the page for the collection named on the command line."""
-    corpus = Corpus.open(sys.argv[1])
+    kin = pagekin.open(sys.argv[1])
     parts = [INTRODUCTION]
-    ways = {
-        "By pages": PageThesaurus.of(corpus),
-        "By sub-clusters": ClusterThesaurus(corpus, read_trees(corpus.kin)[0]),
-    }
-    for title, made in ways.items():
+    for title, preset in (("By pages", "default"), ("By sub-clusters", "hypursuit1996")):
         lines = [f"## {title}", "", "| word | | collocated | broader | narrower |", "|---|---:|---|---|---|"]
         for word in WORDS:
-            said = made.suggest([made.find(word)])
-            cells = (", ".join(terms) or "-" for terms in (said.collocated, said.broader, said.narrower))
-            lines.append(f"| {word} | {said.pages} | {' | '.join(cells)} |")
+            terms = kin.refine(word, preset=preset)
+            cells = (", ".join(some) or "-" for some in (terms.collocated, terms.broader, terms.narrower))
+            lines.append(f"| {word} | {terms.known} | {' | '.join(cells)} |")
         parts.append("\n".join(lines) + "\n")
     TARGET.write_text("\n".join(parts), encoding="utf-8")
 

@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import pytest
 from scripts.chromium import HINT, find_chromium
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place, serve
+from pagekin.collection import ReloadingCollection, Service
+from pagekin.routers import Place, Router
+from pagekin.routers.serve import serve
 from pagekin.web import web_app
 from tests.routers.webs import Running, eager, free_ports, get, wait_for
 
@@ -140,7 +140,7 @@ def overflow(page: Any) -> list[str]:
 class Pages(Running):
     """Routers with pages for people, served in a thread."""
 
-    def _run(self, services: Sequence[tuple[Leaf | Router, Place]]) -> None:
+    def _run(self, services: Sequence[tuple[Service, Place]]) -> None:
         async def whole() -> None:
             self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
             await serve(services, self._ready.set, self._stop, web_app)
@@ -154,7 +154,7 @@ class Pages(Running):
 
 
 @contextmanager
-def leaf_site(leaf: Leaf) -> Iterator[str]:
+def leaf_site(leaf: ReloadingCollection) -> Iterator[str]:
     """The address at which a collection is served."""
     place = Place("127.0.0.1", free_ports(1)[0])
     with Pages([(leaf, place)]):
@@ -166,11 +166,11 @@ def network_below_paths(collections: Mapping[str, Path], children: Mapping[str, 
     """The address of the first router of a network whose nodes share a port, each below a path."""
     port = free_ports(1)[0]
     urls = {name: f"http://127.0.0.1:{port}/{name}/" for name in (*children, *collections)}
-    services: list[tuple[Leaf | Router, Place]] = [
+    services: list[tuple[Service, Place]] = [
         (Router(name, {child: urls[child] for child in below}, eager()), Place.of(urls[name]))
         for name, below in children.items()
     ]
-    services += [(Leaf(name, path), Place.of(urls[name])) for name, path in collections.items()]
+    services += [(ReloadingCollection(name, path), Place.of(urls[name])) for name, path in collections.items()]
     with Pages(services):
         for name in children:
             await_children(urls[name])

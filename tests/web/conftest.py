@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
-from pagekin.web.collection import Collection, collection_of
+from pagekin.web.collection_view import CollectionView
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, host_records
 
@@ -47,15 +48,15 @@ def demo_collection(demo_kin: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo(demo_collection: Path) -> Leaf:
+def demo(demo_collection: Path) -> ReloadingCollection:
     """The demo web as a leaf, not served."""
-    return Leaf("demo", demo_collection)
+    return ReloadingCollection("demo", demo_collection)
 
 
 @pytest.fixture
 def client(demo_collection: Path) -> Iterator[TestClient[Any]]:
     """Asks the demo web's pages without a network."""
-    app: Any = Mounted({Place("testserver.local", 80): Leaf("demo", demo_collection)}, web_app())
+    app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("demo", demo_collection)}, web_app())
     with TestClient(app) as made:
         yield made
 
@@ -97,7 +98,7 @@ def hostile_collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def hostile_site(hostile_collection: Path) -> Iterator[str]:
     """The address of a collection of pages that mean harm, by a name that does."""
-    with leaf_site(Leaf(f"{EVIL}\"'><b>\u202e🌋", hostile_collection)) as url:
+    with leaf_site(ReloadingCollection(f"{EVIL}\"'><b>\u202e🌋", hostile_collection)) as url:
         yield url
 
 
@@ -131,13 +132,13 @@ def visit(browser: Any) -> Iterator[Visitor]:
 
 
 @pytest.fixture(scope="module")
-def collection(leaf: Leaf) -> Collection:
+def collection(leaf: ReloadingCollection) -> CollectionView:
     """The collection of a test file's own `leaf`."""
-    return collection_of(leaf)
+    return CollectionView.of(leaf.collection)
 
 
 @pytest.fixture(scope="module")
-def asked(leaf: Leaf) -> Iterator[Any]:
+def asked(leaf: ReloadingCollection) -> Iterator[Any]:
     """A client of that leaf's site."""
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as made:

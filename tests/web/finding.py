@@ -4,8 +4,7 @@ import asyncio
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import SearchRequest
+from pagekin.collection import ReloadingCollection, SearchRequest
 from tests.routers.webs import Reply, get
 
 from .parsed import Parsed, harm, unguarded
@@ -41,7 +40,7 @@ def follow(client: Any, address: str) -> Any:
     return data(client, **{name: values[0] for name, values in parse_qs(parts.query).items()})
 
 
-def searched(leaf: Leaf, query: str, limit: int) -> Any:
+def searched(leaf: ReloadingCollection, query: str, limit: int) -> Any:
     """The answer of the service itself."""
     return asyncio.run(leaf.search(SearchRequest(query=query, limit=limit)))
 

@@ -1,5 +1,6 @@
 """The content label for people: what the pages tell is what the label tells."""
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -11,13 +12,13 @@ from litestar.testing import TestClient
 from typer.testing import CliRunner
 
 from pagekin.cli.app import app, human_bytes, load_verbs
-from pagekin.clusters.terms import ATTRIBUTES
+from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.collection import ReloadingCollection, ServiceError
 from pagekin.engines import label_collection
-from pagekin.labels import Added, ContentLabel
+from pagekin.labels import AddedTerm, ContentLabel
 from pagekin.labels.model import Term, pack_terms
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RouterError
-from pagekin.routers.serve import Mounted, Place
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
 from pagekin.web.pages.cluster import cluster_view, label_view, term_rows
 from tests.routers.webs import request, wait_for
@@ -55,7 +56,7 @@ def test_words_are_ordered_by_the_weight_of_their_places() -> None:
     assert [row.word for row in term_rows(label, label.terms, 1)[0]] == ["named"]
 
 
-def test_the_whole_label_is_told(demo: Leaf) -> None:
+def test_the_whole_label_is_told(demo: ReloadingCollection) -> None:
     view, label = label_view(demo), demo.label
     assert (view.documents, view.bytes, view.terms_total) == (label.num_docs, label.size, label.num_terms)
     assert view.words == label.heaviest
@@ -74,16 +75,16 @@ def test_the_whole_label_is_told(demo: Leaf) -> None:
     }
 
 
-def test_each_sub_cluster_is_told_and_leads_to_its_pages(demo: Leaf) -> None:
-    tree = demo.now.trees["clusters"]
+def test_each_sub_cluster_is_told_and_leads_to_its_pages(demo: ReloadingCollection) -> None:
+    tree = demo.collection.trees["clusters"]
     for one in demo.label.clusters:
-        view = cluster_view(demo, one.number)
+        view = asyncio.run(cluster_view(demo, one.number))
         assert (view.name, view.documents) == (one.name, one.num_docs)
         assert [page.url for page in view.pages] == list(one.urls)
         assert [node.node for node in view.nodes] == list(one.nodes)
         assert sum(len(tree.pages_of(node.node)) for node in view.nodes) == one.num_docs
-    with pytest.raises(RouterError, match="there are"):
-        cluster_view(demo, len(demo.label.clusters) + 1)
+    with pytest.raises(ServiceError, match="there are"):
+        asyncio.run(cluster_view(demo, len(demo.label.clusters) + 1))
 
 
 def test_pages_tell_what_the_json_tells(client: TestClient[Any]) -> None:
@@ -93,7 +94,7 @@ def test_pages_tell_what_the_json_tells(client: TestClient[Any]) -> None:
         page = Parsed(found.content)
         assert harm(found.content) == []
         assert len(found.content) <= 100_000
-        assert view["attributes"] == [one for one in ATTRIBUTES if one in view["attributes"]]
+        assert view["attributes"] == [one for one in TERM_ATTRIBUTES if one in view["attributes"]]
         for row in view["terms"]:
             assert ("bdi", row["word"]) in page.texts
             for tf, df in row["counts"].values():
@@ -119,8 +120,8 @@ def test_added_terms_are_told_and_do_no_harm(demo_collection: Path, tmp_path: Pa
     path = tmp_path / "added.kin"
     shutil.copytree(demo_collection, path)
     evil = EVIL.replace(" ", "")
-    label_collection(path, [Added("text", "literature", "operator"), Added("title", evil, "thesaurus")])
-    leaf = Leaf("added", path)
+    label_collection(path, [AddedTerm("text", "literature", "operator"), AddedTerm("title", evil, "thesaurus")])
+    leaf = ReloadingCollection("added", path)
     assert set(label_view(leaf).added) == {("text", "literature", "operator"), ("title", evil, "thesaurus")}
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as client:

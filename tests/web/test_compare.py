@@ -8,15 +8,17 @@ import msgspec
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
-from pagekin.web.collection import Collection, collection_of
-from pagekin.web.pages.compare import MOST, CompareView, compare_view
-from tests.routers.webs import build_leaf, get
+from pagekin.web.collection_view import CollectionView
+from pagekin.web.pages.compare import MOST, CompareView
+from tests.routers.webs import build_leaf, get, wait_for
 
 from .fruit import ALIAS, APPLE, CIDER, ONE, ORCHARD, PEAR, TWO, WEB, bag_of, records
 from .parsed import harmless
+from .views import collection_of, compare_view
 
 Client = TestClient[Any]
 HTML = {"Accept": "text/html"}
@@ -24,17 +26,19 @@ SETS = ([APPLE, PEAR], [APPLE, CIDER, f"{TWO}/perry"], [ORCHARD, APPLE], [f"{ONE
 
 
 @pytest.fixture(scope="module")
-def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
-    return Leaf("fruit", build_leaf(tmp_path_factory.mktemp("fruit") / "fruit.kin", records(), clusters=3))
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
+    return ReloadingCollection(
+        "fruit", build_leaf(tmp_path_factory.mktemp("fruit") / "fruit.kin", records(), clusters=3)
+    )
 
 
 @pytest.fixture(scope="module")
-def fruit(leaf: Leaf) -> Collection:
+def fruit(leaf: ReloadingCollection) -> CollectionView:
     return collection_of(leaf)
 
 
 @pytest.fixture(scope="module")
-def asked(leaf: Leaf) -> Iterator[Client]:
+def asked(leaf: ReloadingCollection) -> Iterator[Client]:
     app: Any = Mounted({Place("testserver.local", 80): leaf, Place("testserver.local", 80, "/below/"): leaf}, web_app())
     with TestClient(app) as made:
         made.follow_redirects = False
@@ -45,15 +49,15 @@ def address(*urls: str, **more: str) -> str:
     return "/compare?" + urlencode([*(("url", url) for url in urls), *more.items()])
 
 
-def view_of(fruit: Collection, urls: list[str]) -> CompareView:
-    return compare_view(fruit, [fruit.corpus.url_number(url) for url in urls])
+def view_of(fruit: CollectionView, urls: list[str]) -> CompareView:
+    return compare_view(fruit, urls)
 
 
 # -- what is told is so -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("urls", SETS)
-def test_what_all_share_is_the_least_of_each(fruit: Collection, urls: list[str]) -> None:
+def test_what_all_share_is_the_least_of_each(fruit: CollectionView, urls: list[str]) -> None:
     assert fruit.related
     bags = [bag_of(fruit.related, url) for url in urls]
     view = view_of(fruit, urls)
@@ -69,7 +73,7 @@ def test_what_all_share_is_the_least_of_each(fruit: Collection, urls: list[str])
 
 
 @pytest.mark.parametrize("urls", SETS)
-def test_similarities_are_exact(fruit: Collection, urls: list[str]) -> None:
+def test_similarities_are_exact(fruit: CollectionView, urls: list[str]) -> None:
     assert fruit.related
     bags = [bag_of(fruit.related, url) for url in urls]
     view = view_of(fruit, urls)
@@ -83,7 +87,7 @@ def test_similarities_are_exact(fruit: Collection, urls: list[str]) -> None:
 
 
 @pytest.mark.parametrize("urls", SETS)
-def test_similar_pages_are_those_of_the_mean(fruit: Collection, urls: list[str]) -> None:
+def test_similar_pages_are_those_of_the_mean(fruit: CollectionView, urls: list[str]) -> None:
     assert fruit.related
     view = view_of(fruit, urls)
     expected = fruit.related.related(urls, 10)
@@ -92,7 +96,7 @@ def test_similar_pages_are_those_of_the_mean(fruit: Collection, urls: list[str])
     assert all(one.terms for one in view.similar if one.similarity > 0)
 
 
-def test_the_order_of_pages_changes_only_the_order(fruit: Collection) -> None:
+def test_the_order_of_pages_changes_only_the_order(fruit: CollectionView) -> None:
     one, other = view_of(fruit, [APPLE, CIDER, PEAR]), view_of(fruit, [PEAR, APPLE, CIDER])
     assert {(term.text, term.weight) for term in one.shared} == {(term.text, term.weight) for term in other.shared}
     assert [similar.page for similar in one.similar] == [similar.page for similar in other.similar]
@@ -117,7 +121,7 @@ def test_each_page_can_be_taken_out(asked: Client) -> None:
     assert [one["action"] for one in seen.all("form")] == ["/find", "/compare", "/compare"]
 
 
-def test_a_similar_page_is_added_by_a_button(asked: Client, fruit: Collection) -> None:
+def test_a_similar_page_is_added_by_a_button(asked: Client, fruit: CollectionView) -> None:
     urls = [PEAR, CIDER]
     seen = harmless(asked.get(address(*urls), headers=HTML).text)
     offered = [one["value"] for one in seen.all("button") if one.get("name") == "add"]
@@ -155,7 +159,7 @@ def test_a_page_is_added_by_address_or_by_words(asked: Client, added: str, expec
 
 
 @pytest.mark.parametrize("title", ["Gold", "gold", "  GOLD. ", "Oxygen", "Mount Everest"])
-def test_a_title_means_the_page_that_has_it(client: Client, demo: Leaf, title: str) -> None:
+def test_a_title_means_the_page_that_has_it(client: Client, demo: ReloadingCollection, title: str) -> None:
     client.follow_redirects = False
     collection = collection_of(demo)
     (url,) = parse_qs(urlsplit(client.get(address(add=title)).headers["location"]).query)["url"]
@@ -163,7 +167,7 @@ def test_a_title_means_the_page_that_has_it(client: Client, demo: Leaf, title: s
     assert found.lower() == title.strip(" .").lower()
 
 
-def test_of_titles_with_the_words_the_shortest_is_meant(client: Client, demo: Leaf) -> None:
+def test_of_titles_with_the_words_the_shortest_is_meant(client: Client, demo: ReloadingCollection) -> None:
     client.follow_redirects = False
     collection = collection_of(demo)
     titles = [page.title for page in collection.page_links(range(len(collection.corpus)))]
@@ -206,7 +210,7 @@ def test_there_are_limits(asked: Client) -> None:
     assert asked.get(address("a" * 9_000)).status_code == 400
 
 
-def test_too_many_pages_are_refused(client: Client, demo: Leaf) -> None:
+def test_too_many_pages_are_refused(client: Client, demo: ReloadingCollection) -> None:
     corpus = collection_of(demo).corpus
     urls = [corpus.page_url(page) for page in range(MOST + 1)]
     client.follow_redirects = False
@@ -222,7 +226,7 @@ def test_too_many_pages_are_refused(client: Client, demo: Leaf) -> None:
 
 
 @pytest.mark.parametrize("urls", [[], *SETS])
-def test_json_is_the_view(fruit: Collection, asked: Client, urls: list[str]) -> None:
+def test_json_is_the_view(fruit: CollectionView, asked: Client, urls: list[str]) -> None:
     answer = asked.get(address(*urls).replace("compare", "compare.json", 1).rstrip("?"))
     assert msgspec.json.decode(answer.content, type=CompareView) == view_of(fruit, urls)
     seen = harmless(asked.get(address(*urls).rstrip("?"), headers=HTML).text)
@@ -238,14 +242,25 @@ def test_an_unknown_page_is_told_with_the_nearest(asked: Client) -> None:
     assert PEAR in [one["url"] for one in answer.json()["nearest"]]
 
 
-def test_a_router_compares_nothing(network_site: str) -> None:
-    answer = get(network_site, "compare", url=APPLE)
-    assert answer.status == 404 and "is a router" in answer.json["detail"]
+def test_a_router_lists_pages_like_several(network_site: str) -> None:
+    wait_for(lambda: get(network_site, "health").json["ready"])
+    first = get(network_site, "search", q="metal").json["results"]
+    urls = [hit["url"] for hit in first[:2]]
+    view = get(network_site, f"compare.json?{urlencode({'url': urls}, doseq=True)}").json
+    assert [page["url"] for page in view["pages"]] == urls
+    assert view["shared"] == view["similarities"] == [] and view["similar"]
+    assert not {one["page"]["url"] for one in view["similar"]} & set(urls)
+    assert all(len(one["path"]) > 1 and one["terms"] for one in view["similar"])
+    html = get(network_site, f"compare?{urlencode({'url': urls}, doseq=True)}", headers=HTML).body.decode()
+    assert "Pages like all of them together" in harmless(html).text
+    added = get(network_site, f"compare.json?{urlencode({'url': urls[0], 'add': first[1]['title']})}")
+    together = parse_qs(urlsplit(added.headers["location"]).query)["url"]
+    assert added.status == 303 and together[0] == urls[0] and len(together) == 2
 
 
-def test_without_an_index_pages_are_named_only(leaf: Leaf) -> None:
-    collection = Collection(leaf.now)
-    collection.__dict__["related"] = None
-    view = compare_view(collection, [collection.corpus.url_number(APPLE)])
+def test_without_an_index_pages_are_named_only(leaf: ReloadingCollection) -> None:
+    plain = ReloadingCollection("plain", leaf.path)
+    plain.collection.corpus.facts.pop("index")
+    view = compare_view(plain, [APPLE])
     assert [page.url for page in view.pages] == [APPLE]
     assert view.similar == view.shared == view.similarities == [] and "pagekin index" in view.note

@@ -12,14 +12,13 @@ from litestar.testing import TestClient
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
+from pagekin.collection import ReloadingCollection
 from pagekin.engines import build_collection
-from pagekin.hypertext.read import ReadPlan
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
-from pagekin.store import KinError
+from pagekin.hypertext import ReadPlan
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import addresses as to
 from pagekin.web import web_app
-from pagekin.web.collection import collection_of
 from tests.bags.webs import record
 
 from .parsed import Parsed, harm
@@ -59,7 +58,7 @@ def built(path: Path, pages: dict[str, str], clusters: bool = True, text: bool =
 
 @contextmanager
 def asked_of(path: Path) -> Iterator[Any]:
-    app: Any = Mounted({Place("testserver.local", 80): Leaf(path.stem, path)}, web_app())
+    app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection(path.stem, path)}, web_app())
     with TestClient(app) as made:
         yield made
 
@@ -153,15 +152,20 @@ def test_words_of_other_scripts_are_found_and_their_titles_are_set_apart(sites: 
 
 
 def test_without_clusters_or_search_it_is_said_what_to_do(tmp_path: Path) -> None:
-    for name, options, said in (("a", {"clusters": False}, "pagekin cluster"), ("b", {"text": False}, "pagekin index")):
-        path = built(tmp_path / f"{name}.kin", UNLINKED, **options)
-        with pytest.raises(KinError, match=said):
-            Leaf(name, path)
+    for options, page, said in (
+        ({"clusters": False}, "/", "pagekin cluster"),
+        ({"text": False}, "/find?q=granite", "pagekin index"),
+    ):
+        path = built(tmp_path / f"{said[-5:]}.kin", UNLINKED, **options)
+        app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("some", path)}, web_app())
+        with TestClient(app, raise_server_exceptions=False) as client:
+            answer = client.get(page, headers=HTML)
+            assert answer.status_code >= 400 and f"{said} {path.name}" in Parsed(answer.text).text
 
 
 def test_without_an_index_of_similar_pages_the_rest_is_shown(sites: dict[str, Path]) -> None:
-    leaf = Leaf("plain", sites["unlinked"])
-    collection_of(leaf).__dict__["related"] = None
+    leaf = ReloadingCollection("plain", sites["unlinked"])
+    leaf.collection.corpus.facts.pop("index")
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as client:
         for path in kinds_of_pages(UNLINKED):

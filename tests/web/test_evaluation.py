@@ -15,9 +15,17 @@ from litestar.testing import TestClient
 from typer.testing import CliRunner
 
 from pagekin.cli.app import app, load_verbs
-from pagekin.evaluation.keep import Judged, Kept, Score, command_line, keep, read_kept
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.evaluation import (
+    JudgedStrategy,
+    StoredEvaluation,
+    StrategyScore,
+    command_to_repeat,
+    read_evaluations,
+    store_evaluation,
+)
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.store import KinError, KinWriter, check_files, open_kin
 from pagekin.web import web_app
 from pagekin.web.pages.evaluation import BAR, bars
@@ -67,16 +75,16 @@ def run(*arguments: object) -> Any:
 
 
 def client_of(path: Path, name: str = "small") -> TestClient[Any]:
-    mounted: Any = Mounted({Place("testserver.local", 80): Leaf(name, path)}, web_app())
+    mounted: Any = Mounted({Place("testserver.local", 80): ReloadingCollection(name, path)}, web_app())
     return TestClient(mounted)
 
 
-def a_report(name: str = "content", **changes: Any) -> Kept:
-    score = Score(gamma=0.5, low=0.25, high=0.75, somers_d=0.5, tied=0.0, pairs=9)
-    one = Judged(
+def a_report(name: str = "content", **changes: Any) -> StoredEvaluation:
+    score = StrategyScore(gamma=0.5, low=0.25, high=0.75, somers_d=0.5, tied=0.0, pairs=9)
+    one = JudgedStrategy(
         name=name, judged="all", score=score, gammas={"siblings": 0.5}, orthogonality=None, ndcg10=0.4, map=0.3
     )  # fmt: skip
-    kept = Kept(
+    kept = StoredEvaluation(
         date=1_600_000_000, pagekin="1", command="pagekin evaluate", directory="d.tsv", depth=3, mode="lenient",
         classes_of_a_page="primary", pages=9, classes=3, judged="all", region="siblings", summary="", strategies=(one,),
     )  # fmt: skip
@@ -144,7 +152,7 @@ def highest_in(html: bytes) -> dict[str, list[str]]:
     return found
 
 
-def two_strategies(old: tuple[float, float], new: tuple[float, float], **changes: Any) -> Kept:
+def two_strategies(old: tuple[float, float], new: tuple[float, float], **changes: Any) -> StoredEvaluation:
     """A report on two strategies by (Somers' D of siblings, Γ of all)."""
     (one,) = a_report().strategies
     some = tuple(
@@ -161,7 +169,7 @@ def two_strategies(old: tuple[float, float], new: tuple[float, float], **changes
 
 def test_what_is_said_to_be_better_is_marked_by_the_measure_that_says_so(own: Path) -> None:
     said = "new is better than old by 0.100 [0.050, 0.150] (Somers' D, siblings; 95 %, paired)."
-    keep(open_kin(own), "evaluate", two_strategies((0.5, 0.9), (0.6, 0.8), summary=said))
+    store_evaluation(open_kin(own), "evaluate", two_strategies((0.5, 0.9), (0.6, 0.8), summary=said))
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
     assert highest_in(page) == {"Somers’ D, siblings": ["new"], "Γ, all": ["old"]}
@@ -171,7 +179,7 @@ def test_what_is_said_to_be_better_is_marked_by_the_measure_that_says_so(own: Pa
 
 
 def test_where_both_measures_agree_nothing_is_explained_away(own: Path) -> None:
-    keep(open_kin(own), "evaluate", two_strategies((0.5, 0.8), (0.6, 0.9), summary="new comes first."))
+    store_evaluation(open_kin(own), "evaluate", two_strategies((0.5, 0.8), (0.6, 0.9), summary="new comes first."))
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
     assert highest_in(page) == {"Somers’ D, siblings": ["new"], "Γ, all": ["new"]}
@@ -180,7 +188,7 @@ def test_where_both_measures_agree_nothing_is_explained_away(own: Path) -> None:
 
 def test_what_is_the_same_is_not_called_highest(own: Path) -> None:
     for overall, expected in ((0.8, {}), (0.7, {"Γ, all": ["old"]})):
-        keep(open_kin(own), "evaluate", two_strategies((0.5, 0.8), (0.5, overall)))
+        store_evaluation(open_kin(own), "evaluate", two_strategies((0.5, 0.8), (0.5, overall)))
         with client_of(own) as client:
             page = client.get("/evaluation", headers=HTML).content
         assert highest_in(page) == expected and "By another measure" not in Parsed(page).text
@@ -195,7 +203,7 @@ def test_what_is_the_same_is_not_called_highest(own: Path) -> None:
     ],
 )
 def test_the_page_says_what_the_directory_was(own: Path, directory: str, said: str) -> None:
-    keep(open_kin(own), "evaluate", a_report(directory=directory))
+    store_evaluation(open_kin(own), "evaluate", a_report(directory=directory))
     with client_of(own) as client:
         text = Parsed(client.get("/evaluation", headers=HTML).content).text
     assert said in text
@@ -206,12 +214,12 @@ def test_reports_of_earlier_versions_tell_what_they_have(own: Path) -> None:
     (one,) = a_report().strategies
     known = msgspec.structs.replace(one, gammas={"overall": 0.9, "siblings": 0.5, "cousins": None})
     unknown = msgspec.structs.replace(one, name="other", gammas={"overall": None, "siblings": 0.5})
-    keep(open_kin(own), "evaluate", a_report(strategies=(known, unknown)))
+    store_evaluation(open_kin(own), "evaluate", a_report(strategies=(known, unknown)))
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
         assert cells_of(page, "content") == ["0.500", "0.900", "–", "0.500", "–", "–"]
         assert cells_of(page, "other") == ["0.500", "–", "", "–", "0.500", "–", "–"]
-        keep(open_kin(own), "evaluate", a_report())
+        store_evaluation(open_kin(own), "evaluate", a_report())
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
         assert cells_of(page, "content") == ["0.500", "0.500", "0.250 to 0.750", "–", "–", "–"]
@@ -226,29 +234,29 @@ def test_the_command_that_is_offered_can_be_run(judged: Path, tmp_path: Path, fi
     (offered,) = [text for tag, text in Parsed(page).texts if tag == "pre"]
     assert shlex.split(offered) == ["pagekin", "evaluate", file, "--directory", "directory.tsv"]
     assert harm(page) == []
-    assert shlex.split(command_line("evaluate", str(path), f"x/{file}"))[2:5:2] == [file, file]
+    assert shlex.split(command_to_repeat("evaluate", str(path), f"x/{file}"))[2:5:2] == [file, file]
 
 
 def test_keeping_leaves_all_else_as_it_was(own: Path) -> None:
     before = open_kin(own)
-    keep(before, "evaluate", a_report())
+    store_evaluation(before, "evaluate", a_report())
     after = open_kin(own)
     assert list(check_files(own)) == []
     assert {**after.facts, "evaluation": None} == {**before.facts, "evaluation": None}
     assert after.manifest["files"] == before.manifest["files"]
-    keep(after, "tune", a_report(date=1_700_000_000))
-    assert list(read_kept(open_kin(own).facts)) == ["tune", "evaluate"]
+    store_evaluation(after, "tune", a_report(date=1_700_000_000))
+    assert list(read_evaluations(open_kin(own).facts)) == ["tune", "evaluate"]
     with client_of(own) as client:
         assert client.get("/search?q=owl").json()["total"] > 0
 
 
 def test_a_served_collection_shows_a_new_report_and_is_not_disturbed(own: Path) -> None:
-    leaf = Leaf("small", own)
+    leaf = ReloadingCollection("small", own)
     mounted: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(mounted) as client:
         assert "Nobody has judged" in client.get("/evaluation", headers=HTML).text
         label = client.get("/label").content
-        keep(open_kin(own), "evaluate", a_report("fresh"))
+        store_evaluation(open_kin(own), "evaluate", a_report("fresh"))
         leaf._looked = 0.0
         assert "fresh" in Parsed(client.get("/evaluation", headers=HTML).content).text
         assert client.get("/label").content == label
@@ -260,15 +268,15 @@ def test_beside_a_build_results_are_told_but_not_kept(own: Path) -> None:
     assert found.exit_code == 0, found.output
     assert "not kept" in found.stderr and "is being written" in found.stderr
     assert "haveliwala2002" in found.stdout
-    assert read_kept(open_kin(own).facts) == {}
+    assert read_evaluations(open_kin(own).facts) == {}
 
 
 def test_results_of_other_pages_are_not_kept(own: Path) -> None:
     before = open_kin(own)
     build_leaf(own, [record("http://site.example/new", "<title>new</title><p>other words altogether here")], 2)
     with pytest.raises(KinError, match="read anew"):
-        keep(before, "evaluate", a_report())
-    assert read_kept(open_kin(own).facts) == {}
+        store_evaluation(before, "evaluate", a_report())
+    assert read_evaluations(open_kin(own).facts) == {}
 
 
 def test_a_search_for_a_strategy_is_kept_too(own: Path, tmp_path: Path) -> None:
@@ -277,7 +285,7 @@ def test_a_search_for_a_strategy_is_kept_too(own: Path, tmp_path: Path) -> None:
     table.write_text("".join(rows))
     found = run("tune", own, "--directory", table, "--tries", 3, "--workers", 1)
     assert found.exit_code == 0, found.output
-    (kept,) = read_kept(open_kin(own).facts).values()
+    (kept,) = read_evaluations(open_kin(own).facts).values()
     assert kept.search is not None and kept.search.tries == 3
     assert {one.name for one in kept.strategies} == {"tuned", "default", "haveliwala2002"}
     with client_of(own) as client:
@@ -289,7 +297,7 @@ def test_a_search_for_a_strategy_is_kept_too(own: Path, tmp_path: Path) -> None:
 def test_hostile_names_do_no_harm(own: Path) -> None:
     evil = f"{EVIL}\"'><img src=x onerror=alert(1)>\u202e" + "w" * 5_000
     kept = a_report(evil, summary=evil, directory=evil, command=evil, judged=evil, pagekin=evil, region=evil)
-    keep(open_kin(own), "evaluate", kept)
+    store_evaluation(open_kin(own), "evaluate", kept)
     with client_of(own, evil[:100]) as client:
         page = client.get("/evaluation", headers=HTML)
         assert page.status_code == 200
@@ -305,12 +313,12 @@ def test_hostile_names_do_no_harm(own: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_another_version_kept_is_left_out(facts: dict[str, Any]) -> None:
-    assert read_kept(facts) == {}
+    assert read_evaluations(facts) == {}
 
 
 def test_a_report_comes_back_as_it_was_kept() -> None:
     kept = a_report()
-    assert read_kept({"evaluation": {"evaluate": json.loads(msgspec.json.encode(kept))}}) == {"evaluate": kept}
+    assert read_evaluations({"evaluation": {"evaluate": json.loads(msgspec.json.encode(kept))}}) == {"evaluate": kept}
 
 
 def test_where_there_is_no_report_the_page_says_how_to_make_one(client: TestClient[Any], network_site: str) -> None:
@@ -347,6 +355,6 @@ def test_bars_are_as_long_as_their_values(scores: list[Any]) -> None:
 def test_commands_name_files_and_not_folders() -> None:
     assert re.fullmatch(
         r"pagekin tune b\.kin --directory url-path --tries 3",
-        command_line("tune", "/home/me/b.kin", "url-path", "--tries 3"),
+        command_to_repeat("tune", "/home/me/b.kin", "url-path", "--tries 3"),
     )
-    assert command_line("evaluate", "x/b.kin", "/home/me/d.tsv") == "pagekin evaluate b.kin --directory d.tsv"
+    assert command_to_repeat("evaluate", "x/b.kin", "/home/me/d.tsv") == "pagekin evaluate b.kin --directory d.tsv"

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pagekin.hypertext.urls import canonical
+from pagekin.hypertext import canonical_url
 from pagekin.similarity import RelatedIndex
-from pagekin.web.export import MARKER, ExportError, ExportPlan, export, name_of, names_of
-from pagekin.web.shown import short, static
+from pagekin.web import ExportError, ExportPlan, export_site
+from pagekin.web.export import MARKER, name_of, names_of
+from pagekin.web.rendering import short, static
 from tests.bags.webs import moved, record
 from tests.cli.test_cli import pagekin
 from tests.routers.webs import build_leaf
@@ -48,7 +49,7 @@ def demo_index(demo_collection: Path) -> RelatedIndex:
 @pytest.fixture(scope="module")
 def exported(demo_index: RelatedIndex, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("export") / "out"
-    export(demo_index, ExportPlan(out, html=True))
+    export_site(demo_index, ExportPlan(out, html=True))
     return out
 
 
@@ -99,7 +100,7 @@ def test_every_page_has_its_file_and_it_tells_what_the_index_tells(exported: Pat
 
 @pytest.mark.parametrize("options", [{"other_sites": True}, {"captured": True, "min_similarity": 0.1}])
 def test_what_may_be_an_answer_can_be_chosen(demo_index: RelatedIndex, tmp_path: Path, options: dict[str, Any]) -> None:
-    export(demo_index, ExportPlan(tmp_path / "out", k=3, **options))
+    export_site(demo_index, ExportPlan(tmp_path / "out", k=3, **options))
     for url in demo_index.urls[::40]:
         told = json.loads((tmp_path / "out" / "related" / f"{name_of(url)}.json").read_text())["related"]
         least = options.get("min_similarity")
@@ -123,7 +124,7 @@ def test_names_are_as_documented() -> None:
 
 
 URL = st.builds(
-    lambda scheme, host, path: canonical(f"{scheme}://{host}/{path}"),
+    lambda scheme, host, path: canonical_url(f"{scheme}://{host}/{path}"),
     st.sampled_from(("http", "https")), st.sampled_from(("a.example", "A.example:81", "[::1]", "u:p@a.example")),
     st.text(alphabet=st.characters(codec="utf-8") | st.sampled_from("/.?~%AaBb#\\:"), max_size=60),
 )  # fmt: skip
@@ -145,7 +146,7 @@ def test_no_two_pages_share_a_file_and_none_leaves_the_folder(urls: list[str]) -
 
 
 def test_odd_addresses_stay_inside_and_each_has_its_page(odd_index: RelatedIndex, tmp_path: Path) -> None:
-    done = export(odd_index, ExportPlan(tmp_path / "here" / "out", html=True))
+    done = export_site(odd_index, ExportPlan(tmp_path / "here" / "out", html=True))
     assert [path.name for path in (tmp_path / "here").iterdir()] == ["out"]
     corpus = odd_index.corpus
     urls = {corpus.page_url(page) for page in range(len(corpus))}
@@ -189,7 +190,7 @@ def test_pages_link_to_each_other_and_hold_nothing_that_runs(
 ) -> None:
     for number, index in enumerate((RelatedIndex.open(hostile_collection), odd_index)):
         out = tmp_path / str(number)
-        export(index, ExportPlan(out, json=False, html=True))
+        export_site(index, ExportPlan(out, json=False, html=True))
         pages = list(out.rglob("*.html"))
         assert len(pages) > 20
         assert not (out / "related.js").exists()
@@ -211,18 +212,18 @@ def test_pages_link_to_each_other_and_hold_nothing_that_runs(
 def test_only_earlier_exports_and_empty_folders_are_replaced(odd_index: RelatedIndex, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    export(odd_index, ExportPlan(out))
+    export_site(odd_index, ExportPlan(out))
     before = all_files(out)
     (out / "related/a.example/~.json").write_text("changed")
-    export(odd_index, ExportPlan(out, html=True))
+    export_site(odd_index, ExportPlan(out, html=True))
     assert before < all_files(out)
     assert (out / "related/a.example/~.json").read_text() != "changed"
-    export(odd_index, ExportPlan(out))
+    export_site(odd_index, ExportPlan(out))
     assert all_files(out) == before
 
     (out / "notes.txt").write_text("mine")
     with pytest.raises(ExportError, match=r"notes\.txt"):
-        export(odd_index, ExportPlan(out))
+        export_site(odd_index, ExportPlan(out))
     assert (out / "notes.txt").read_text() == "mine"
     foreign = tmp_path / "foreign"
     foreign.mkdir()
@@ -231,21 +232,21 @@ def test_only_earlier_exports_and_empty_folders_are_replaced(odd_index: RelatedI
     (tmp_path / "file").write_text("mine")
     for place, words in (("foreign", "not of an export"), ("link", "symbolic link"), ("file", "no folder")):
         with pytest.raises(ExportError, match=words):
-            export(odd_index, ExportPlan(tmp_path / place))
+            export_site(odd_index, ExportPlan(tmp_path / place))
     assert all_files(foreign) == {"index.html"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "foreign", "link", "out"]
 
 
 def test_an_export_that_fails_leaves_the_earlier_one(odd_index: RelatedIndex, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    export(odd_index, ExportPlan(out))
+    export_site(odd_index, ExportPlan(out))
     before = {name: (out / name).read_bytes() for name in all_files(out)}
 
     def full(_share: float) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        export(odd_index, ExportPlan(out, k=1), full)
+        export_site(odd_index, ExportPlan(out, k=1), full)
     assert {name: (out / name).read_bytes() for name in all_files(out)} == before
     assert names_in(tmp_path) == ["out"]
 
@@ -267,7 +268,7 @@ def test_a_killed_export_leaves_nothing_after_the_next(
     killed.stdout.close()
     (left,) = names_in(tmp_path)
     assert left.startswith(".out.unfinished-")
-    export(odd_index, ExportPlan(tmp_path / "out"))
+    export_site(odd_index, ExportPlan(tmp_path / "out"))
     assert names_in(tmp_path) == ["out"]
 
 
@@ -334,7 +335,7 @@ def test_the_example_is_filled_in_a_browser(visit: Visitor, exported: Path) -> N
 def test_the_script_finds_the_file_of_every_address(visit: Visitor, odd_index: RelatedIndex, tmp_path: Path) -> None:
     """Python's rule and the script's are one: each element is filled from the file of its page."""
     out = tmp_path / "out"
-    export(odd_index, ExportPlan(out))
+    export_site(odd_index, ExportPlan(out))
     rows = json.loads((out / "index.json").read_text())["pages"]
     plain = {row["url"]: row["file"] for row in rows if not row["file"].startswith("related/~2/")}
     sections = "".join(

@@ -1,5 +1,6 @@
 """The first page: what it tells of a collection is true, and everything on it leads somewhere."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ from urllib.parse import quote, urljoin, urlsplit
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
-from pagekin.web.collection import collection_of
-from pagekin.web.pages.home import friendly, home_view, shown_nodes
+from pagekin.web.pages.home import friendly, home_view
+from pagekin.web.pages.tree import first_level
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, request, wait_for
 
@@ -28,9 +30,9 @@ def network(network_site: str) -> str:
     return network_site
 
 
-def test_the_numbers_are_those_of_the_collection(demo: Leaf) -> None:
-    view = home_view(demo)
-    corpus = demo.now.corpus
+def test_the_numbers_are_those_of_the_collection(demo: ReloadingCollection) -> None:
+    view = asyncio.run(home_view(demo))
+    corpus = demo.collection.corpus
     urls = [corpus.page_url(page) for page in range(len(corpus))]
     hosts = Counter(urlsplit(url).netloc for url in urls)
     words = sum(len(corpus.words(page)) for page in range(len(corpus)))
@@ -41,27 +43,27 @@ def test_the_numbers_are_those_of_the_collection(demo: Leaf) -> None:
     assert [(site.name, site.pages) for site in view.sites] == sorted(
         hosts.items(), key=lambda pair: (-pair[1], pair[0])
     )[:10]
-    tree = demo.now.trees["addresses"]
+    tree = demo.collection.trees["addresses"]
     for site in view.sites:
         assert {urlsplit(urls[page]).netloc for page in tree.pages_of(site.node)} == {site.name}
     assert view.languages[0][:2] == ("en", "English")
 
 
-def test_the_map_holds_every_page_once_and_its_groups_are_clusters(demo: Leaf) -> None:
-    view, tree = home_view(demo), demo.now.trees["clusters"]
+def test_the_map_holds_every_page_once_and_its_groups_are_clusters(demo: ReloadingCollection) -> None:
+    view, tree = asyncio.run(home_view(demo)), demo.collection.trees["clusters"]
     nodes = [one.node for one in view.map.clusters]
-    assert sorted(nodes) == sorted(shown_nodes(tree))
+    assert sorted(nodes) == sorted(first_level(tree))
     pages = sorted(page for node in nodes for page in tree.pages_of(node).tolist())
-    assert pages == list(range(len(demo.now.corpus)))
+    assert pages == list(range(len(demo.collection.corpus)))
     for one in view.map.clusters:
         assert one.pages == len(tree.pages_of(one.node))
         assert one.group in tree.path(one.node)[:2]
-        titles = {demo.now.titles.text(page) for page in tree.descriptions[one.node].central}
+        titles = {demo.collection.titles.text(page) for page in tree.descriptions[one.node].central}
         assert one.titles and set(one.titles) <= titles
 
 
-def test_starting_pages_stand_for_different_clusters_and_lie_in_them(demo: Leaf) -> None:
-    view, corpus, tree = home_view(demo), demo.now.corpus, demo.now.trees["clusters"]
+def test_starting_pages_stand_for_different_clusters_and_lie_in_them(demo: ReloadingCollection) -> None:
+    view, corpus, tree = asyncio.run(home_view(demo)), demo.collection.corpus, demo.collection.trees["clusters"]
     assert len({one.cluster.node for one in view.starts}) == len(view.starts) > 4
     assert len({one.page.site for one in view.starts}) > 4
     for one in view.starts:
@@ -69,7 +71,7 @@ def test_starting_pages_stand_for_different_clusters_and_lie_in_them(demo: Leaf)
         assert page in tree.pages_of(one.cluster.node)
 
 
-def test_it_says_what_it_is_for_with_a_page_to_try(client: TestClient[Any], demo: Leaf) -> None:
+def test_it_says_what_it_is_for_with_a_page_to_try(client: TestClient[Any], demo: ReloadingCollection) -> None:
     view = client.get("/index.json").json()
     page = Parsed(client.get("/", headers=HTML).content)
     assert "Pick any page: see which pages are like it, and why." in page.text
@@ -80,23 +82,27 @@ def test_it_says_what_it_is_for_with_a_page_to_try(client: TestClient[Any], demo
     assert client.get(at.replace("/page", "/page.json").partition("#")[0]).json()["similar"]
 
 
-def test_why_there_are_more_topics_here_than_at_the_top_is_told_once(client: TestClient[Any], demo: Leaf) -> None:
-    tree = demo.now.trees["clusters"]
-    top, here = len(tree.children[0]), len(shown_nodes(tree))
+def test_why_there_are_more_topics_here_than_at_the_top_is_told_once(
+    client: TestClient[Any], demo: ReloadingCollection
+) -> None:
+    tree = demo.collection.trees["clusters"]
+    top, here = len(tree.children[0]), len(first_level(tree))
     assert top != here, "or the demo web shows no difference any more"
     home, root = (Parsed(client.get(at, headers=HTML).content).text for at in ("/", "/tree/clusters"))
     assert f"from {top} wide topics down to narrow ones; this map shows the {here} between" in home
     assert f"shows them divided further, into {here} topics" in root
 
 
-def test_a_collection_alone_has_no_network_in_its_menu(client: TestClient[Any], network: str, demo: Leaf) -> None:
+def test_a_collection_alone_has_no_network_in_its_menu(
+    client: TestClient[Any], network: str, demo: ReloadingCollection
+) -> None:
     def menu(html: bytes) -> list[str]:
         page = Parsed(html)
         return [text for tag, text in page.texts if tag == "a"][:8]
 
     assert "Network" not in menu(client.get("/", headers=HTML).content)
     assert "Network" in menu(request(network, headers=HTML).body)
-    part = Leaf("part", demo.now.path)
+    part = ReloadingCollection("part", demo.collection.path)
     part.above = (("top", "http://top.example/"),)
     app: Any = Mounted({Place("testserver.local", 80): part}, web_app())
     with TestClient(app) as asked:
@@ -155,7 +161,9 @@ def test_every_tile_is_named_for_those_who_do_not_see_it(client: TestClient[Any]
 
 
 def test_links_of_a_collection_below_a_path_begin_with_it(demo_collection: Path) -> None:
-    app: Any = Mounted({Place("testserver.local", 80, "/some/where/"): Leaf("demo", demo_collection)}, web_app())
+    app: Any = Mounted(
+        {Place("testserver.local", 80, "/some/where/"): ReloadingCollection("demo", demo_collection)}, web_app()
+    )
     with TestClient(app) as client:
         page = Parsed(client.get("/some/where/", headers=HTML).content)
         assert all(link.startswith(("/some/where/", "#")) for link in page.links)
@@ -166,8 +174,8 @@ def test_a_collection_of_a_single_page_has_a_first_page_too(tmp_path: Path) -> N
     path = build_leaf(
         tmp_path / "one.kin", [record("http://one.example/", "<title>Only</title><p>quiet harbour words")]
     )
-    leaf = Leaf("one", path)
-    view = home_view(leaf)
+    leaf = ReloadingCollection("one", path)
+    view = asyncio.run(home_view(leaf))
     assert view.map.clusters == () and view.pages == 1
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as client:
@@ -180,13 +188,12 @@ def test_a_collection_of_a_single_page_has_a_first_page_too(tmp_path: Path) -> N
 
 def test_a_collection_made_anew_is_told_anew(tmp_path: Path) -> None:
     records = [record(f"http://a.example/{n}", f"<title>Page {n}</title><p>word{n} harbour herring") for n in range(4)]
-    leaf = Leaf("a", build_leaf(tmp_path / "a.kin", records[:3]))
-    assert home_view(leaf).pages == 3
-    assert home_view(leaf) is home_view(leaf)
+    leaf = ReloadingCollection("a", build_leaf(tmp_path / "a.kin", records[:3]))
+    assert asyncio.run(home_view(leaf)).pages == 3
+    assert asyncio.run(home_view(leaf)) is asyncio.run(home_view(leaf))
     build_leaf(tmp_path / "a.kin", records)
     leaf._looked = 0.0
-    assert home_view(leaf).pages == 4
-    assert collection_of(leaf).leaf is leaf.now
+    assert asyncio.run(home_view(leaf)).pages == 4
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,21 @@ import pytest
 from litestar.testing import TestClient
 
 from pagekin import __version__
-from pagekin.bags import Strategy
-from pagekin.bags.strategy import settings_table
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.bags import Strategy, settings_table
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
-from pagekin.web.collection import Collection, collection_of
-from pagekin.web.pages.page import PageView, number_of, page_view
-from pagekin.web.pages.why import Shared, Similar
-from pagekin.web.shown import templates
+from pagekin.web.collection_view import CollectionView
+from pagekin.web.pages.page import PageView
+from pagekin.web.pages.why import SharedTerm, Similar
+from pagekin.web.rendering import templates
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf
 from tests.sources.making import http, warc
 
 from .fruit import APPLE, CIDER, ONE, PEAR, TWO, records
+from .views import collection_of, page_view
 
 HTML = {"Accept": "text/html"}
 FOREIGN = {
@@ -45,7 +46,7 @@ PICTURES = 3
 
 
 @pytest.fixture(scope="module")
-def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
     """The small web about fruit, with pages of other languages and days, and records that are left out."""
     some = [
         *records(),
@@ -55,16 +56,16 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
         ),
         *(warc(f"{ONE}/{n}.png", http(b"\x89PNG", "Content-Type: image/png")) for n in range(PICTURES)),
     ]
-    return Leaf("fruit", build_leaf(tmp_path_factory.mktemp("kept") / "fruit.kin", some, clusters=3))
+    return ReloadingCollection("fruit", build_leaf(tmp_path_factory.mktemp("kept") / "fruit.kin", some, clusters=3))
 
 
 @pytest.fixture(scope="module")
-def fruit(leaf: Leaf) -> Collection:
+def fruit(leaf: ReloadingCollection) -> CollectionView:
     return collection_of(leaf)
 
 
 @pytest.fixture(scope="module")
-def client(leaf: Leaf) -> Iterator[TestClient[Any]]:
+def client(leaf: ReloadingCollection) -> Iterator[TestClient[Any]]:
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as made:
         yield made
@@ -108,8 +109,8 @@ def lengths_of(element: Any) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def apple(fruit: Collection) -> PageView:
-    view = page_view(fruit, number_of(fruit, APPLE))
+def apple(fruit: CollectionView) -> PageView:
+    view = page_view(fruit, APPLE)
     assert view.copies and view.similar and view.quotes
     return view
 
@@ -162,7 +163,9 @@ def test_why_quotes_those_who_link_to_the_similar_page(client: TestClient[Any], 
 def test_how_sure_a_similarity_is_is_told(client: TestClient[Any], apple: PageView) -> None:
     for similar in apple.similar:
         assert f"{similar.similarity * 100:.1f} %, compared exactly" in text_of(why_of(client, similar))
-    term = Shared(text="pip", kind="word", share=1.0, contribution=0.1, origins=["content"], asked_origins=["content"])
+    term = SharedTerm(
+        text="pip", kind="word", share=1.0, contribution=0.1, origins=["content"], asked_origins=["content"]
+    )
     estimated = Similar(page=apple.similar[0].page, similarity=0.4321, error=0.0567, terms=[term])
     shown: Any = templates().get_template("why.html").module
     assert "43.2 % ± 5.7, estimated" in text_of(lxml.html.fromstring(str(shown.similar_list([estimated], [APPLE]))))
@@ -198,7 +201,7 @@ def day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def test_a_result_tells_its_site_and_its_day(client: TestClient[Any], fruit: Collection) -> None:
+def test_a_result_tells_its_site_and_its_day(client: TestClient[Any], fruit: CollectionView) -> None:
     days = Counter()
     for query in ("apple", "frucht OR fruit OR apfel OR pomme"):
         found = page_at(client, "/find", q=query).xpath("//ol[contains(@class, 'pages')]/li[.//a[@data-result]]")
@@ -215,7 +218,7 @@ def test_a_result_tells_its_site_and_its_day(client: TestClient[Any], fruit: Col
     assert set(days) >= {"2021-05-04", *(date for _code, _text, date in FOREIGN.values())}
 
 
-def test_results_can_be_narrowed_by_site_day_and_language(client: TestClient[Any], fruit: Collection) -> None:
+def test_results_can_be_narrowed_by_site_day_and_language(client: TestClient[Any], fruit: CollectionView) -> None:
     asked = {"q": "fruit", "since": "2021-01-01", "until": "2022-12-31", "language": "de", "site": "two.example"}
     page = page_at(client, "/find", **asked)
     (form,) = [one for one in page.iter("form") if one.xpath(".//*[@name='since']")]
@@ -234,7 +237,7 @@ def test_results_can_be_narrowed_by_site_day_and_language(client: TestClient[Any
 # -- the collection --------------------------------------------------------------------------------------------------------------
 
 
-def test_home_tells_the_numbers(client: TestClient[Any], fruit: Collection) -> None:
+def test_home_tells_the_numbers(client: TestClient[Any], fruit: CollectionView) -> None:
     told = pairs_of(page_at(client, "/").xpath("//section[@aria-labelledby='numbers']")[0], "In numbers")
     facts = fruit.corpus.facts
     assert told["pages"] == f"{len(fruit.corpus):,}" == f"{facts['pages']:,}"
@@ -245,7 +248,7 @@ def test_home_tells_the_numbers(client: TestClient[Any], fruit: Collection) -> N
 
 
 def test_about_tells_of_strategy_skipped_records_versions_and_sources(
-    client: TestClient[Any], fruit: Collection
+    client: TestClient[Any], fruit: CollectionView
 ) -> None:
     page, facts = page_at(client, "/about"), fruit.corpus.facts
     how = below(page, "How similar pages are found")
@@ -282,7 +285,9 @@ def test_about_tells_of_strategy_skipped_records_versions_and_sources(
     assert all(f"{code or 'unknown'} {count:,}" in known["languages"] for code, count in fruit.languages)
 
 
-def test_the_network_tells_how_large_and_how_old_a_description_is(client: TestClient[Any], leaf: Leaf) -> None:
+def test_the_network_tells_how_large_and_how_old_a_description_is(
+    client: TestClient[Any], leaf: ReloadingCollection
+) -> None:
     (table,) = page_at(client, "/network").xpath("//table[contains(@class, 'nodes')]")
     heads = [text_of(one) for one in table.find(".//thead").iter("th")]
     (row,) = [dict(zip(heads, map(text_of, one), strict=True)) for one in table.find(".//tbody").iter("tr")]

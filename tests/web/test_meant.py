@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.routers.leaf import Leaf
+from pagekin.collection import ReloadingCollection
 from pagekin.web.misspelt import NearWords, distances
-from pagekin.web.pages.opensearch import words_near
-from pagekin.web.queries import exchanged
+from pagekin.web.queries import exchange_word
+from pagekin.web.vocabulary import words_near
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, get
 
@@ -56,8 +56,8 @@ def test_near_words_are_the_nearest_and_then_the_commonest(words: list[str], ask
 
 
 @pytest.mark.parametrize("word", ["", "ab", "x" * 25, "🌋", "w" * 10_000])
-def test_nothing_is_near_to_what_is_no_word(demo: Leaf, word: str) -> None:
-    assert words_near(demo, word, 5) == []
+def test_nothing_is_near_to_what_is_no_word(demo: ReloadingCollection, word: str) -> None:
+    assert words_near(demo, demo.collection, word, 5) == []
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("vulcano", "volcano"), ("Mountian", "mountain"), ("oxigen", "oxygen")])
@@ -93,13 +93,16 @@ def test_nothing_is_added_to_a_query_that_finds_nothing(client: Any) -> None:
 
 
 def test_a_word_is_exchanged_however_it_was_typed() -> None:
-    assert exchanged('title:VulcanO "vulcano x" vulcanos', "vulcano", "volcano") == 'title:volcano "volcano x" vulcanos'
-    assert exchanged("a.b", "a", "\\1") == "\\1.b"
+    assert (
+        exchange_word('title:VulcanO "vulcano x" vulcanos', "vulcano", "volcano")
+        == 'title:volcano "volcano x" vulcanos'
+    )
+    assert exchange_word("a.b", "a", "\\1") == "\\1.b"
 
 
 def test_hostile_words_are_offered_without_harm(tmp_path: Path) -> None:
     pages = [record("http://h.example/", "<title>x</title><p>onerrors scripting &lt;script&gt; javascript")]
-    with leaf_site(Leaf("hostile", build_leaf(tmp_path / "h.kin", pages))) as site:
+    with leaf_site(ReloadingCollection("hostile", build_leaf(tmp_path / "h.kin", pages))) as site:
         view = get(site, "find.json", q="onerrorz").json
         assert [one["text"] for one in view["meant"]] == ["onerrors"]
         assert harm(asked_of(site, 'find?q=onerrorz+"><script>x').body) == []

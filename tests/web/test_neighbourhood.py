@@ -14,10 +14,10 @@ from pagekin.web.pictures.neighbourhood import (
     Link,
     Neighbourhood,
     Node,
-    Placed,
+    PlacedNode,
     Role,
-    fitted,
-    in_lines,
+    break_lines,
+    fit_text,
     width_of,
 )
 
@@ -49,7 +49,7 @@ def full() -> Neighbourhood:
     return Neighbourhood(nodes=nodes, links=[Link(a, b) for a, b in combinations(range(len(nodes)), 2)])
 
 
-def words_box(placed: Placed, line: tuple[float, float, str]) -> Box:
+def words_box(placed: PlacedNode, line: tuple[float, float, str]) -> Box:
     """Where a line of a node's words stands."""
     x, y, text = line
     width = width_of(text)
@@ -142,21 +142,21 @@ def test_no_line_crosses_words_or_leaves_the_picture(form: str) -> None:
 @given(st.text(max_size=500), st.floats(20, 400))
 def test_a_text_is_cut_to_its_width(text: str, width: float) -> None:
     whole = " ".join(text[:400].split())
-    cut = fitted(text, width)
+    cut = fit_text(text, width)
     assert width_of(cut) <= width + 0.01
     if cut != whole:
         assert cut.endswith("…") and whole.startswith(cut[:-1])
         longer = whole[: len(cut)].rstrip() + "…"
         assert longer == cut or width_of(longer) > width or whole[len(cut) - 1 : len(cut)].isspace()
-    lines = in_lines(text, width)
+    lines = break_lines(text, width)
     assert 1 <= len(lines) <= 2
     assert all(width_of(line) <= width + 0.01 for line in lines)
 
 
 def test_all_of_a_title_that_fits_is_shown() -> None:
-    assert fitted("Isaac Newton", 300) == "Isaac Newton"
-    assert in_lines("History of the Netherlands", 110) == ["History of the", "Netherlands"]
-    assert in_lines("one two three four five six seven eight", 60)[-1].endswith("…")
+    assert fit_text("Isaac Newton", 300) == "Isaac Newton"
+    assert break_lines("History of the Netherlands", 110) == ["History of the", "Netherlands"]
+    assert break_lines("one two three four five six seven eight", 60)[-1].endswith("…")
 
 
 def test_what_a_page_has_to_do_with_the_one_in_the_middle_is_told() -> None:

@@ -10,12 +10,10 @@ from urllib.request import Request, urlopen
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import Answer, Skipped, TreeNode
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
-from pagekin.text import parse
-from pagekin.web.pages.network import MOST_NAMED, NAMED, NodeView, may_hold, passed_over, room_for
+from pagekin.collection import Answer, ReloadingCollection, Service, SkippedNode, TreeNode
+from pagekin.routers import Place, Router
+from pagekin.text import parse_query
+from pagekin.web.pages.network import MOST_NAMED, NAMED, NodeView, group_passed_over, may_hold, room_for
 from tests.routers.webs import build_leaf, eager, free_ports, host_records, wait_for
 
 from .browser import NARROW, WIDE, Pages, Visitor, overflow
@@ -149,11 +147,13 @@ def test_it_is_told_why_somebody_was_asked(network_site: str) -> None:
     ],
 )
 def test_why_is_said_in_words(query: str, said: str) -> None:
-    assert may_hold(parse(query)) == said
+    assert may_hold(parse_query(query)) == said
 
 
 def answer_with(skipped: Sequence[tuple[str, str]]) -> Answer:
-    return Answer(router="top", skipped=tuple(Skipped(path=("top", name), reason=reason) for name, reason in skipped))
+    return Answer(
+        router="top", skipped=tuple(SkippedNode(path=("top", name), reason=reason) for name, reason in skipped)
+    )
 
 
 def test_who_came_nearest_to_being_asked_is_told_of_first_and_nobody_is_forgotten() -> None:
@@ -165,7 +165,7 @@ def test_who_came_nearest_to_being_asked_is_told_of_first_and_nobody_is_forgotte
     listed: list[tuple[tuple[str, ...], TreeNode]] = [((), TreeNode(name="top"))]
     listed += [(("top",), TreeNode(name=name, documents=sizes.get(name, 0))) for name, _reason in skipped]
     listed += [(("top", "far7"), TreeNode(name="below")), (("top", "far7", "below"), TreeNode(name="deeper"))]
-    made = passed_over(answer_with(skipped), listed)
+    made = group_passed_over(answer_with(skipped), listed)
     assert [(one.reason, one.count, one.documents, one.below) for one in made] == [
         ("no group of its pages holds all words", 1, 0, 0),
         ("no page holds b", 3, 9, 0),
@@ -191,9 +191,12 @@ def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder, records = tmp_path_factory.mktemp("broken"), host_records()
     ports = free_ports(5)
     top, middle, elements, mountains, nowhere = (f"http://127.0.0.1:{port}/" for port in ports)
-    leaves = {name: Leaf(name, build_leaf(folder / f"{name}.kin", records[name])) for name in ("elements", "mountains")}
+    leaves = {
+        name: ReloadingCollection(name, build_leaf(folder / f"{name}.kin", records[name]))
+        for name in ("elements", "mountains")
+    }
     leaves["elements"].above = (("top", top),)
-    services: list[tuple[Leaf | Router, Place]] = [
+    services: list[tuple[Service, Place]] = [
         (Router("top", {"middle": middle, "elements": elements, "gone": nowhere}, eager(settle=0.3), 2), Place.of(top)),
         (Router("middle", {"mountains": mountains, "lost": nowhere}, eager(settle=0.3)), Place.of(middle)),
         (leaves["elements"], Place.of(elements)),
@@ -238,10 +241,10 @@ def test_who_has_told_nothing_yet_is_asked_and_that_is_the_reason(tmp_path: Path
     # A child that is there and has no label: a router whose only child is not there.
     ports = free_ports(4)
     top, empty, full, nowhere = (f"http://127.0.0.1:{port}/" for port in ports)
-    services: list[tuple[Leaf | Router, Place]] = [
+    services: list[tuple[Service, Place]] = [
         (Router("top", {"empty": empty, "full": full}, eager(settle=0.3), 2), Place.of(top)),
         (Router("empty", {"gone": nowhere}, eager(settle=0.3)), Place.of(empty)),
-        (Leaf("full", build_leaf(tmp_path / "full.kin", host_records()["trees"])), Place.of(full)),
+        (ReloadingCollection("full", build_leaf(tmp_path / "full.kin", host_records()["trees"])), Place.of(full)),
     ]
     with Pages(services):
         wait_for(lambda: view_of(top)["nodes"][0]["documents"] > 0, 60)
@@ -271,9 +274,9 @@ def test_links_to_others_tell_them_nothing(broken_site: str) -> None:
 def test_a_network_of_many_who_mean_harm_is_still_a_page(tmp_path: Path) -> None:
     top, full, nowhere = (f"http://127.0.0.1:{port}/" for port in free_ports(3))
     names = [f"{EVIL[: n % 25]}{n}{'w' * (n % 150)}'\"><b>🌋" for n in range(330)]
-    services: list[tuple[Leaf | Router, Place]] = [
+    services: list[tuple[Service, Place]] = [
         (Router("top", {"full": full} | dict.fromkeys(names, nowhere), eager(settle=0.3)), Place.of(top)),
-        (Leaf("full", build_leaf(tmp_path / "full.kin", host_records()["trees"])), Place.of(full)),
+        (ReloadingCollection("full", build_leaf(tmp_path / "full.kin", host_records()["trees"])), Place.of(full)),
     ]
     with Pages(services):
         wait_for(lambda: view_of(top)["nodes"][0]["documents"] > 0, 60)

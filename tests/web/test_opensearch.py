@@ -1,5 +1,6 @@
 """Search from the browser's own field: the description, and words while one types."""
 
+import asyncio
 import json
 from collections import Counter
 from pathlib import Path
@@ -12,16 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from litestar.testing import TestClient
 
-from pagekin.hypertext import fold
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
-from pagekin.text import tokens
-from pagekin.text.analysis import form_of
+from pagekin.collection import ReloadingCollection
+from pagekin.hypertext import fold_case
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
+from pagekin.text import form_of, tokens
 from pagekin.web import web_app
-from pagekin.web.pages.opensearch import MOST, CorpusWords, LabelWords, _best_form, completions
+from pagekin.web.pages.opensearch import MOST, _best_form
+from pagekin.web.pages.opensearch import completions as complete
+from pagekin.web.vocabulary import CorpusWords, LabelWords
 from tests.routers.webs import get, wait_for
 
 from .conftest import EVIL
+
+
+def completions(demo: ReloadingCollection, q: str) -> list[str]:
+    return asyncio.run(complete(demo, q))
+
 
 SPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 
@@ -65,7 +73,9 @@ def test_a_host_that_is_none_is_refused_or_gives_way_to_the_servers_own(client: 
 
 def test_names_fit_and_are_escaped_below_a_path(demo_collection: Path) -> None:
     name = f'{EVIL} & "quoted" \u202e' + "long" * 20
-    app: Any = Mounted({Place("testserver.local", 80, "/some/where/"): Leaf(name, demo_collection)}, web_app())
+    app: Any = Mounted(
+        {Place("testserver.local", 80, "/some/where/"): ReloadingCollection(name, demo_collection)}, web_app()
+    )
     with TestClient(app) as client:
         found = described(client.get("/some/where/opensearch.xml"))
         assert 0 < len(found.findtext(f"{SPACE}ShortName", "")) <= 16
@@ -98,16 +108,18 @@ def stems_of(counted: Counter[str], begun: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def counted(demo: Leaf) -> Counter[str]:
+def counted(demo: ReloadingCollection) -> Counter[str]:
     """How often each word stands in the demo web."""
-    corpus = demo.now.corpus
+    corpus = demo.collection.corpus
     return Counter({corpus.word(term): int(corpus.kin["term.count"][term]) for term in range(len(corpus.terms))})
 
 
 @pytest.mark.parametrize("begun", ["s", "mou", "river", "Moun", "zzzzz", "é", "par", "19", "everes"])
-def test_each_stem_comes_once_before_any_comes_twice(demo: Leaf, counted: Counter[str], begun: str) -> None:
+def test_each_stem_comes_once_before_any_comes_twice(
+    demo: ReloadingCollection, counted: Counter[str], begun: str
+) -> None:
     found = [word.removeprefix("some ") for word in completions(demo, f"some {begun}")]
-    every, stems = beginning(counted, fold(begun)), stems_of(counted, fold(begun))[:MOST]
+    every, stems = beginning(counted, fold_case(begun)), stems_of(counted, fold_case(begun))[:MOST]
     assert set(found) <= set(every)
     assert len(found) == len(set(found)) == min(MOST, len(every))
     most = {form: max(counted[word] for word in every if form_of(word) == form and word != begun) for form in stems}
@@ -122,7 +134,7 @@ def test_each_stem_comes_once_before_any_comes_twice(demo: Leaf, counted: Counte
 
 @pytest.mark.parametrize(("begun", "word"), [("volc", "volcano"), ("rive", "river"), ("mountai", "mountain")])
 def test_the_short_form_is_offered_where_a_longer_one_is_more_frequent(
-    demo: Leaf, counted: Counter[str], begun: str, word: str
+    demo: ReloadingCollection, counted: Counter[str], begun: str, word: str
 ) -> None:
     assert max(counted[f"{word}s"], counted[f"{word}es"]) > counted[word]
     assert completions(demo, begun)[0] == word
@@ -135,12 +147,12 @@ def test_a_short_form_that_is_hardly_written_is_not_offered_first() -> None:
     assert _best_form({"planets": 100, "planet": 19, "planeted": 90}) == "planets"
 
 
-def test_titles_that_begin_so_are_offered_last_and_find_their_pages(demo: Leaf, client: Any) -> None:
-    corpus = demo.now.corpus
-    titles = {" ".join(tokens(demo.now.titles.text(page))) for page in range(len(corpus))}
+def test_titles_that_begin_so_are_offered_last_and_find_their_pages(demo: ReloadingCollection, client: Any) -> None:
+    corpus = demo.collection.corpus
+    titles = {" ".join(tokens(demo.collection.titles.text(page))) for page in range(len(corpus))}
     for begun in ("mount", "mount k", "Mount Ke", "volcanoes o"):
         expected = sorted(
-            (title for title in titles if title.startswith(fold(begun)) and " " in title and len(title) <= 60),
+            (title for title in titles if title.startswith(fold_case(begun)) and " " in title and len(title) <= 60),
             key=lambda title: (len(title), title),
         )
         offered = completions(demo, begun)
@@ -151,35 +163,37 @@ def test_titles_that_begin_so_are_offered_last_and_find_their_pages(demo: Leaf, 
     assert completions(demo, "title:mount k") == [f"title:mount {word}" for word in completions_of(demo, "k")]
 
 
-def completions_of(demo: Leaf, begun: str) -> list[str]:
+def completions_of(demo: ReloadingCollection, begun: str) -> list[str]:
     """Completions of a word that follows another, and so of no title."""
     return [one.removeprefix("zzz ") for one in completions(demo, f"zzz {begun}")]
 
 
 @pytest.mark.parametrize("text", ["", " ", "river ", 'river "', "(", "river:", "🌋", "\x00", "\u202e", "-"])
-def test_where_no_word_has_begun_there_is_none(demo: Leaf, text: str) -> None:
+def test_where_no_word_has_begun_there_is_none(demo: ReloadingCollection, text: str) -> None:
     assert completions(demo, text) == []
 
 
 @given(st.text(max_size=12), st.sampled_from(["", "m", "Ri", "É"]))
-def test_whatever_was_typed_before_the_last_word_stays(demo: Leaf, before: str, begun: str) -> None:
+def test_whatever_was_typed_before_the_last_word_stays(demo: ReloadingCollection, before: str, begun: str) -> None:
     found = completions(demo, f"{before} {begun}")
     assert len(found) <= MOST
     assert bool(found) == bool(begun)
     for one in found:
         assert one.startswith(f"{before} ")
-        assert one[len(before) + 1 :].startswith(fold(begun))
+        assert one[len(before) + 1 :].startswith(fold_case(begun))
 
 
 @given(st.sampled_from("abcdeméz1"), st.integers(1, 30))
-def test_the_table_is_all_words_by_frequency(demo: Leaf, counted: Counter[str], begun: str, most: int) -> None:
-    found = CorpusWords(demo.now.corpus).beginning(begun, most)
+def test_the_table_is_all_words_by_frequency(
+    demo: ReloadingCollection, counted: Counter[str], begun: str, most: int
+) -> None:
+    found = CorpusWords(demo.collection).with_prefix(begun, most)
     every = sorted((counted[word] for word in counted if word.startswith(begun)), reverse=True)
     assert [count for _word, count in found] == every[:most]
     assert all(word.startswith(begun) and counted[word] == count for word, count in found)
 
 
-def test_a_router_completes_from_labels(network_site: str, demo: Leaf) -> None:
+def test_a_router_completes_from_labels(network_site: str, demo: ReloadingCollection) -> None:
     wait_for(lambda: get(network_site, "health").json["ready"])
     asked, words = get(network_site, "complete", q="instr").json
     assert asked == "instr"
@@ -190,4 +204,4 @@ def test_a_router_completes_from_labels(network_site: str, demo: Leaf) -> None:
             counted[term.word] += term.tf
     for begun in ("s", "mou", "z", "none-such"):
         every = sorted((word for word in counted if word.startswith(begun)), key=lambda word: (-counted[word], word))
-        assert LabelWords(demo.label).beginning(begun, 12) == [(word, counted[word]) for word in every[:12]]
+        assert LabelWords(demo.label).with_prefix(begun, 12) == [(word, counted[word]) for word in every[:12]]

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
-from pagekin.web.collection import ClusterLink, Collection, collection_of
-from pagekin.web.pages.page import PageView, Trail, number_of, page_view
+from pagekin.web.collection_view import ClusterLink, CollectionView
+from pagekin.web.pages.page import PageView, Trail
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, get, wait_for
 
@@ -36,6 +37,7 @@ from .fruit import (
     records,
 )
 from .parsed import Parsed, harmless
+from .views import collection_of, page_view
 
 Client = TestClient[Any]
 HTML = {"Accept": "text/html,application/xhtml+xml"}
@@ -47,30 +49,30 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def leaf(path: Path) -> Leaf:
-    return Leaf("fruit", path)
+def leaf(path: Path) -> ReloadingCollection:
+    return ReloadingCollection("fruit", path)
 
 
 @pytest.fixture(scope="module")
-def fruit(leaf: Leaf) -> Collection:
+def fruit(leaf: ReloadingCollection) -> CollectionView:
     return collection_of(leaf)
 
 
 @pytest.fixture(scope="module")
-def asked(leaf: Leaf) -> Iterator[Client]:
+def asked(leaf: ReloadingCollection) -> Iterator[Client]:
     app: Any = Mounted({Place("testserver.local", 80): leaf, Place("testserver.local", 80, "/below/"): leaf}, web_app())
     with TestClient(app) as made:
         yield made
 
 
-def view_of(fruit: Collection, url: str, **options: Any) -> PageView:
-    return page_view(fruit, number_of(fruit, url), **options)
+def view_of(fruit: CollectionView, url: str, **options: Any) -> PageView:
+    return page_view(fruit, url, **options)
 
 
 # -- facts ----------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_known_of_a_page(fruit: Collection) -> None:
+def test_what_is_known_of_a_page(fruit: CollectionView) -> None:
     view = view_of(fruit, APPLE)
     assert (view.page.url, view.page.title, view.page.site) == (APPLE, "Apple", "one.example")
     assert view.page.date == 1620129600
@@ -80,13 +82,13 @@ def test_what_is_known_of_a_page(fruit: Collection) -> None:
     assert view.opening.startswith("The apple is a crisp fruit of temperate gardens"), "not with the menu"
 
 
-def test_an_alias_and_an_address_without_its_scheme_lead_to_the_page(fruit: Collection, asked: Client) -> None:
+def test_an_alias_and_an_address_without_its_scheme_lead_to_the_page(fruit: CollectionView, asked: Client) -> None:
     for spelling in (ALIAS, "one.example/apple", "HTTP://ONE.example:80/x/../apple#core", f"  {APPLE} "):
         answer = asked.get("/page.json", params={"url": spelling})
         assert answer.status_code == 200 and answer.json()["page"]["url"] == APPLE, spelling
 
 
-def test_terms_are_the_heaviest_of_the_bag(fruit: Collection) -> None:
+def test_terms_are_the_heaviest_of_the_bag(fruit: CollectionView) -> None:
     view = view_of(fruit, APPLE)
     assert fruit.related
     bag = bag_of(fruit.related, APPLE)
@@ -106,7 +108,7 @@ def test_terms_are_the_heaviest_of_the_bag(fruit: Collection) -> None:
 
 
 @pytest.mark.parametrize("url", [*WEB, ORCHARD])
-def test_links_are_counted_once_for_each_page(fruit: Collection, url: str) -> None:
+def test_links_are_counted_once_for_each_page(fruit: CollectionView, url: str) -> None:
     view = view_of(fruit, url)
     citing = {source for source, target in links() if target == url}
     assert view.linking_pages == len(citing)
@@ -115,12 +117,12 @@ def test_links_are_counted_once_for_each_page(fruit: Collection, url: str) -> No
     assert len(shown) == len(set(shown)) == min(8, len(citing)) and set(shown) <= citing
 
 
-def test_every_page_that_links_here_is_named(demo: Leaf, client: Client) -> None:
+def test_every_page_that_links_here_is_named(demo: ReloadingCollection, client: Client) -> None:
     collection = collection_of(demo)
     corpus = collection.corpus
     for page in range(0, len(corpus), len(corpus) // 40):
         url = corpus.page_url(page)
-        view = page_view(collection, corpus.url_number(url))
+        view = page_view(collection, url)
         anchors = corpus.anchors_in(corpus.url_number(url)).tolist()
         citing = {corpus.page_url(corpus.page_of_anchor(anchor)) for anchor in anchors} - {url}
         named = [*(quote.page.url for quote in view.quotes), *(link.url for link in view.also_linking)]
@@ -138,8 +140,8 @@ def test_a_page_that_all_link_to_stays_small(tmp_path: Path) -> None:
         record(url, f"<title>{'<b>' * 30}</title><p>{words} <a href='http://many.example/'>peak</a>") for url in far
     ]
     records.append(record("http://many.example/", f"<title>Peak</title><p>{words}"))
-    leaf = Leaf("many", build_leaf(tmp_path / "many.kin", records, clusters=2))
-    view = page_view(collection_of(leaf), number_of(collection_of(leaf), "http://many.example/"))
+    leaf = ReloadingCollection("many", build_leaf(tmp_path / "many.kin", records, clusters=2))
+    view = page_view(leaf, "http://many.example/")
     assert view.linking_pages == 140 and len(view.also_linking) == 100
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as asked:
@@ -155,9 +157,10 @@ def test_pages_of_one_title_are_told_apart_by_their_addresses(tmp_path: Path) ->
         for name in "abcdefghijkl"
     }
     pages["http://same.example/"] = f"<title>Peak</title><p>{words}"
-    leaf = Leaf("same", build_leaf(tmp_path / "same.kin", [record(*one) for one in pages.items()], clusters=2))
-    collection = collection_of(leaf)
-    view = page_view(collection, number_of(collection, "http://same.example/"))
+    leaf = ReloadingCollection(
+        "same", build_leaf(tmp_path / "same.kin", [record(*one) for one in pages.items()], clusters=2)
+    )
+    view = page_view(leaf, "http://same.example/")
     assert len(view.also_linking) == 4 and {link.title for link in view.also_linking} == {"Home"}
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as asked:
@@ -186,7 +189,7 @@ def test_crumbs_name_nothing_twice_in_a_row() -> None:
     ]
 
 
-def test_links_are_quoted_with_the_text_around_them(fruit: Collection) -> None:
+def test_links_are_quoted_with_the_text_around_them(fruit: CollectionView) -> None:
     quotes = {quote.page.url: (quote.before, quote.text, quote.after) for quote in view_of(fruit, APPLE).quotes}
     assert quotes[CIDER][:2] == ("Good cider begins with ", "crisp apples")
     assert quotes[CIDER][2].startswith(", pressed cold in autumn. Bittersweet") and quotes[CIDER][2].endswith(" …")
@@ -196,7 +199,7 @@ def test_links_are_quoted_with_the_text_around_them(fruit: Collection) -> None:
     assert quotes[f"{TWO}/image"][0].strip() == "Nothing but"
 
 
-def test_an_address_that_was_not_read_is_known_by_its_links(fruit: Collection, asked: Client) -> None:
+def test_an_address_that_was_not_read_is_known_by_its_links(fruit: CollectionView, asked: Client) -> None:
     view = view_of(fruit, ORCHARD)
     assert (view.captures, view.opening, view.trails, view.document) == (0, "", [], None)
     assert not view.page.captured
@@ -205,7 +208,7 @@ def test_an_address_that_was_not_read_is_known_by_its_links(fruit: Collection, a
     assert "was not read" in asked.get("/page", params={"url": ORCHARD}, headers=HTML).text
 
 
-def test_a_page_stands_in_its_clusters(fruit: Collection) -> None:
+def test_a_page_stands_in_its_clusters(fruit: CollectionView) -> None:
     for url in WEB:
         view = view_of(fruit, url)
         page = fruit.corpus.pages_of(fruit.corpus.url_number(url))[0]
@@ -218,7 +221,7 @@ def test_a_page_stands_in_its_clusters(fruit: Collection) -> None:
             assert all(page in tree.pages_of(cluster.node) for cluster in trail.clusters)
 
 
-def test_pages_of_one_document_name_each_other(fruit: Collection) -> None:
+def test_pages_of_one_document_name_each_other(fruit: CollectionView) -> None:
     assert "documents" in fruit.trees, "the guide is one document"
     view = view_of(fruit, f"{TWO}/guide/2")
     assert view.document and view.document.cluster.pages == 5
@@ -231,11 +234,11 @@ def test_pages_of_one_document_name_each_other(fruit: Collection) -> None:
 
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("url", [APPLE, CIDER, ORCHARD])
-def test_similar_pages_are_those_of_the_index(fruit: Collection, url: str, other: bool) -> None:
+def test_similar_pages_are_those_of_the_index(fruit: CollectionView, url: str, other: bool) -> None:
     index = fruit.related
     assert index
     answer = index.answer(index.query_of([url]), 10, sites="other" if other else "all")
-    view = view_of(fruit, url, other=other)
+    view = view_of(fruit, url, sites="other" if other else "all")
     assert [(one.page.url, one.similarity) for one in view.similar] == [
         (one.url, one.similarity) for one in answer.results
     ]
@@ -244,16 +247,51 @@ def test_similar_pages_are_those_of_the_index(fruit: Collection, url: str, other
         assert not {one.page.site for one in view.similar} & {view.page.site}
 
 
-def test_near_copies_are_told_also_when_other_sites_are_asked_for(fruit: Collection) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"k": 3}, {"sites": "same"}, {"sites": "other"}, {"captured_only": "true"}, {"min_similarity": 0.1},
+        {"method": "exact"}, {"method": "estimate"}, {"fold": "false"}, {"site": "two.example"}, {"language": "en"},
+        {"since": 1_600_000_000}, {"until": 1_600_000_000},
+    ],
+)  # fmt: skip
+def test_data_lists_the_same_pages_as_the_service_with_the_same_options(asked: Client, options: dict[str, Any]) -> None:
+    service = asked.get("/related", params={"url": APPLE, "explain": "true", **options})
+    view = asked.get("/page.json", params={"url": APPLE, **options})
+    assert service.status_code == view.status_code == 200
+    assert [(one["page"]["url"], one["similarity"], one["error"]) for one in view.json()["similar"]] == [
+        (one["url"], one["score"], one["error"]) for one in service.json()["results"]
+    ]
+    for one, hit in zip(view.json()["similar"], service.json()["results"], strict=True):
+        assert [term["word"] or term["url"] for term in one["terms"]] == [term["term"] for term in hit["terms"]][:8]
+
+
+def test_a_day_is_a_filter_too(asked: Client) -> None:
+    every = asked.get("/page.json", params={"url": APPLE, "k": 100}).json()["similar"]
+    late = asked.get("/page.json", params={"url": APPLE, "k": 100, "since": "2021-05-05"}).json()["similar"]
+    assert late == [] or {one["page"]["url"] for one in late} < {one["page"]["url"] for one in every}
+
+
+def test_the_threshold_is_named_where_it_leaves_out_pages(fruit: CollectionView, asked: Client) -> None:
+    few = view_of(fruit, APPLE, min_similarity=0.2)
+    none = view_of(fruit, APPLE, min_similarity=0.99)
+    assert len(few.similar) < 10 and "α = 0.2" in few.note
+    assert none.similar == [] and "α = 0.99" in none.note
+    for least, view in ((0.2, few), (0.99, none)):
+        page = asked.get("/page", params={"url": APPLE, "min_similarity": least}, headers=HTML).text
+        assert view.note in harmless(page).text
+
+
+def test_near_copies_are_told_also_when_other_sites_are_asked_for(fruit: CollectionView) -> None:
     for other in (False, True):
-        view = view_of(fruit, APPLE, other=other)
+        view = view_of(fruit, APPLE, sites="other" if other else "all")
         assert {copy.url for copy in view.copies} == {COPY, PRINT}
         assert not {one.page.url for one in view.similar} & {COPY, PRINT}
     assert view_of(fruit, PEAR).copies == []
     assert [one.copies for one in view_of(fruit, PEAR).similar if one.page.url in (APPLE, COPY, PRINT)] != [[]]
 
 
-def test_why_is_true(fruit: Collection) -> None:
+def test_why_is_true(fruit: CollectionView) -> None:
     index = fruit.related
     assert index
     view = view_of(fruit, APPLE)
@@ -276,7 +314,7 @@ def test_why_is_true(fruit: Collection) -> None:
             assert one.quotes[0].both
 
 
-def test_pages_that_link_to_both_come_first(demo: Leaf) -> None:
+def test_pages_that_link_to_both_come_first(demo: ReloadingCollection) -> None:
     collection = collection_of(demo)
     corpus, told = collection.corpus, 0
 
@@ -285,7 +323,7 @@ def test_pages_that_link_to_both_come_first(demo: Leaf) -> None:
         return {corpus.page_url(corpus.page_of_anchor(anchor)) for anchor in anchors} - {url}
 
     for page in range(0, len(corpus), len(corpus) // 25):
-        view = page_view(collection, int(corpus.kin["page.url"][page]))
+        view = page_view(collection, corpus.page_url(page))
         mine = citing(view.page.url)
         for one in view.similar:
             theirs = citing(one.page.url)
@@ -296,26 +334,24 @@ def test_pages_that_link_to_both_come_first(demo: Leaf) -> None:
 
 
 def test_other_sites_can_be_asked_for_only_where_there_are_some(
-    asked: Client, leaf: Leaf, tmp_path_factory: pytest.TempPathFactory
+    asked: Client, leaf: ReloadingCollection, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     assert (
         "/page?" + urlencode({"url": APPLE, "other": 1})
         in Parsed(asked.get("/page", params={"url": APPLE}, headers=HTML).text).links
     )
     alone = [one for one in records() if b"two.example" not in one and b"gone.example" not in one]
-    single = Leaf("one", build_leaf(tmp_path_factory.mktemp("one") / "one.kin", alone, clusters=2))
-    view = page_view(collection_of(single), number_of(collection_of(single), PEAR), other=True)
-    assert (
-        view.one_site
-        and view.similar == page_view(collection_of(single), number_of(collection_of(single), PEAR)).similar
-    )
+    single = ReloadingCollection("one", build_leaf(tmp_path_factory.mktemp("one") / "one.kin", alone, clusters=2))
+    view = page_view(single, PEAR, sites="other")
+    assert view.one_site and view.similar == [] and "one host only" in view.note and view.terms
+    assert page_view(single, PEAR).similar
 
 
 # -- the picture ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("url", [*WEB, ORCHARD])
-def test_the_neighbourhood_has_all_links_between_its_pages(fruit: Collection, url: str) -> None:
+def test_the_neighbourhood_has_all_links_between_its_pages(fruit: CollectionView, url: str) -> None:
     around = view_of(fruit, url).neighbourhood
     assert around
     urls = [node.url for node in around.nodes]
@@ -330,7 +366,7 @@ def test_the_neighbourhood_has_all_links_between_its_pages(fruit: Collection, ur
             assert (url, node.url) in links() and (node.url, url) not in links()
 
 
-def test_every_page_of_the_picture_is_a_link(fruit: Collection, asked: Client) -> None:
+def test_every_page_of_the_picture_is_a_link(fruit: CollectionView, asked: Client) -> None:
     seen = harmless(asked.get("/page", params={"url": APPLE}, headers=HTML).text)
     around = view_of(fruit, APPLE).neighbourhood
     assert around
@@ -342,7 +378,7 @@ def test_every_page_of_the_picture_is_a_link(fruit: Collection, asked: Client) -
 
 
 @pytest.mark.parametrize("url", [APPLE, ORCHARD, f"{TWO}/guide/2", f"{ONE}/plum"])
-def test_json_is_the_view(fruit: Collection, asked: Client, url: str) -> None:
+def test_json_is_the_view(fruit: CollectionView, asked: Client, url: str) -> None:
     answer = asked.get("/page.json", params={"url": url})
     assert answer.headers["content-type"] == "application/json"
     assert answer.json() == json.loads(msgspec.json.encode(view_of(fruit, url)))
@@ -350,7 +386,7 @@ def test_json_is_the_view(fruit: Collection, asked: Client, url: str) -> None:
     assert asked.get("/page", params={"url": url}, headers={"Accept": "application/json"}).json() == answer.json()
 
 
-def test_the_page_shows_what_the_view_holds(fruit: Collection, asked: Client) -> None:
+def test_the_page_shows_what_the_view_holds(fruit: CollectionView, asked: Client) -> None:
     view = view_of(fruit, APPLE)
     html = asked.get("/page", params={"url": APPLE}, headers=HTML).text
     seen = harmless(html)
@@ -377,7 +413,7 @@ def test_below_a_path_all_addresses_begin_there(asked: Client) -> None:
 
 
 def test_pages_that_mean_harm_do_none(hostile_collection: Path) -> None:
-    leaf = Leaf("<script>alert(1)</script>\"'>", hostile_collection)
+    leaf = ReloadingCollection("<script>alert(1)</script>\"'>", hostile_collection)
     app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
     collection = collection_of(leaf)
     with TestClient(app) as client:
@@ -394,7 +430,7 @@ def test_pages_that_mean_harm_do_none(hostile_collection: Path) -> None:
                 assert client.get(f"{target}.json", params={"url": url}).status_code == 200
 
 
-def test_a_page_is_small(client: Client, demo: Leaf) -> None:
+def test_a_page_is_small(client: Client, demo: ReloadingCollection) -> None:
     corpus = collection_of(demo).corpus
     for page in range(0, len(corpus), len(corpus) // 12):
         answer = client.get("/page", params={"url": corpus.page_url(page)}, headers=HTML)
@@ -444,10 +480,9 @@ def test_without_an_index_the_rest_is_shown(path: Path, tmp_path: Path) -> None:
 
     copy = tmp_path / "plain.kin"
     shutil.copytree(path, copy)
-    leaf = Leaf("plain", copy)
-    collection = collection_of(leaf)
-    collection.__dict__["related"] = None
-    view = page_view(collection, number_of(collection, APPLE))
+    leaf = ReloadingCollection("plain", copy)
+    leaf.collection.corpus.facts.pop("index")
+    view = page_view(leaf, APPLE)
     assert view.similar == [] and view.terms == [] and "pagekin index" in view.note
     assert view.linking_pages == 5 and len(view.quotes) == 5
     assert view.neighbourhood and {node.role for node in view.neighbourhood.nodes} == {"here", "in", "out"}
@@ -470,7 +505,7 @@ def test_a_router_leads_on_to_the_leaf(network_site: str) -> None:
         assert answer.status == 303
         target = answer.headers["location"]
         assert target.startswith(network_site.replace("/whole/", f"/{name}/") + "page?")
-        assert urlencode({"url": url}) in target and "other=1" in target
+        assert urlencode({"url": url}) in target and "sites=other" in target
         at, trail = target.partition("page?")[0], trail.partition("/")[2]
     final = get(at, "page.json", url=url, path=trail)
     assert final.status == 200 and final.json["page"]["url"] == url
@@ -486,7 +521,10 @@ def test_a_router_shows_similar_pages_of_the_whole_network(network_site: str) ->
     url = first_found(network_site)["url"]
     told = get(network_site, "page.json", url=url).json
     related = get(network_site, "related", url=url).json
-    assert told["similar"] == related["results"] != []
+    assert [(one["page"]["url"], one["similarity"], one["path"]) for one in told["similar"]] == [
+        (one["url"], one["score"], one["path"]) for one in related["results"]
+    ]
+    assert told["similar"] and all(one["terms"] and one["reasons"] for one in told["similar"]), "with reasons"
     assert told["partial"] == related["partial"]
     seen = harmless(get(network_site, "page", url=url, headers=HTML).body.decode())
     for one in related["results"]:

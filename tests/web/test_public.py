@@ -13,8 +13,9 @@ from litestar.testing import TestClient
 from typer.testing import CliRunner
 
 from pagekin.cli.app import USAGE, app, load_verbs
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import PublicAddressError, public_address, web_app
 from tests.routers.webs import get
 
@@ -32,7 +33,7 @@ LIES = {
 
 
 def client_at(demo_collection: Path, public: str) -> TestClient[Any]:
-    made: Any = Mounted({Place("testserver.local", 80): Leaf("demo", demo_collection)}, web_app(public))
+    made: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("demo", demo_collection)}, web_app(public))
     client = TestClient(made)
     client.follow_redirects = False
     return client

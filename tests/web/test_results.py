@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pagekin.bags.copies import PLACES, are_copies
-from pagekin.routers.leaf import Leaf
+from pagekin.bags import SKETCH_PLACES, are_copies
+from pagekin.collection import ReloadingCollection
 from pagekin.web.pages.results import A_PAGE
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, get
@@ -23,7 +23,7 @@ from .parsed import Parsed, harm, unguarded
 
 
 @pytest.mark.parametrize("query", ["river", "mountain OR planet", '"solar system"', "title:oxygen", "music NOT opera"])
-def test_results_are_those_of_the_service(client: Any, demo: Leaf, query: str) -> None:
+def test_results_are_those_of_the_service(client: Any, demo: ReloadingCollection, query: str) -> None:
     told, view = searched(demo, query, A_PAGE), data(client, q=query)
     assert view["total"] == told.total > 0
     found = results(view)
@@ -57,7 +57,7 @@ def test_json_comes_by_the_accept_header_too(client: Any) -> None:
     assert results(by_header.json()) == results(data(client, q="river"))
 
 
-def test_pages_of_results_give_every_document_once(client: Any, demo: Leaf) -> None:
+def test_pages_of_results_give_every_document_once(client: Any, demo: ReloadingCollection) -> None:
     view, found = data(client, q="planet"), []
     while True:
         found += [one["url"] for one in results(view)]
@@ -86,13 +86,15 @@ def test_copies_are_folded_and_can_be_seen(client: Any) -> None:
 
 
 @pytest.mark.parametrize("query", ["volcano", "gold", "opera"])
-def test_similar_documents_match_on_no_page_and_are_no_copies(client: Any, demo: Leaf, query: str) -> None:
+def test_similar_documents_match_on_no_page_and_are_no_copies(
+    client: Any, demo: ReloadingCollection, query: str
+) -> None:
     matching = every_result(client, query)
     there = {url for one in matching for url in (one["url"], *(copy["text"] for copy in one["copies"]))}
-    view, now = data(client, q=query), demo.now
+    view, now = data(client, q=query), demo.collection
     assert view["similar"]
     assert "Not among the results" in shown(client, f"/find?q={query}").text
-    sketches = np.asarray(now.corpus.kin["copy.rows"]).reshape(-1, PLACES)
+    sketches = np.asarray(now.corpus.kin["copy.rows"]).reshape(-1, SKETCH_PLACES)
     pages = {url: now.corpus.pages_of(now.corpus.url_number(url))[0] for url in there}
     for one in view["similar"]:
         page = now.corpus.pages_of(now.corpus.url_number(one["url"]))[0]
@@ -134,7 +136,7 @@ def test_more_copies_than_are_looked_at_hide_nothing(tmp_path: Path) -> None:
     ]
     other = "<title>Other</title><p>glaciers grind valleys slowly while snow feeds them, and tidewrack is unknown up there; "
     lone = record("http://copies.example/lone", other + "moraines, crevasses and seracs tell of their motion. " * 9)
-    with leaf_site(Leaf("copies", build_leaf(tmp_path / "copies.kin", [*many, lone]))) as site:
+    with leaf_site(ReloadingCollection("copies", build_leaf(tmp_path / "copies.kin", [*many, lone]))) as site:
         view = get(site, "find.json", q="tidewrack").json
         assert view["total"] == 71
         assert len(results(view)) == view["different"] == 2

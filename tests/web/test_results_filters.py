@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pagekin.routers.leaf import Leaf
-from pagekin.text import parse
+from pagekin.collection import ReloadingCollection
+from pagekin.text import parse_query
 from tests.routers.webs import build_leaf, get
 
 from .browser import leaf_site
@@ -17,7 +17,7 @@ from .finding import data, follow, results, shown
 from .parsed import Parsed
 
 
-def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: Leaf) -> None:
+def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: ReloadingCollection) -> None:
     every, some = data(client, q="mountain"), data(client, q="mountain", site="mirror.example", language="en")
     assert 0 < some["total"] < every["total"]
     assert {one["site"] for one in results(some)} == {"mirror.example"}
@@ -29,9 +29,9 @@ def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: L
 
 
 @pytest.mark.parametrize("query", ["mountain", "oxygen", "title:volcano", "qwertzuiop"])
-def test_only_sites_that_hold_matches_can_be_chosen(client: Any, demo: Leaf, query: str) -> None:
-    corpus = demo.now.corpus
-    found = demo.now.text.found(parse(query), demo.now.documents)
+def test_only_sites_that_hold_matches_can_be_chosen(client: Any, demo: ReloadingCollection, query: str) -> None:
+    corpus = demo.collection.corpus
+    found = demo.collection.text.found(parse_query(query), demo.collection.documents)
     sites = Counter(urlsplit(corpus.page_url(int(page))).netloc for page in found.nonzero()[0])
     view = data(client, q=query)
     assert {one["value"]: one["count"] for one in view["choices"]["sites"]} == sites
@@ -48,7 +48,9 @@ def dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A site whose pages are of four years and two languages."""
     from tests.routers.conftest import various
 
-    with leaf_site(Leaf("various", build_leaf(tmp_path_factory.mktemp("dated") / "various.kin", various()))) as url:
+    with leaf_site(
+        ReloadingCollection("various", build_leaf(tmp_path_factory.mktemp("dated") / "various.kin", various()))
+    ) as url:
         yield url
 
 

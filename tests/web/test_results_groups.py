@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from pagekin.collection import ReloadingCollection
 from pagekin.hypertext import Corpus
-from pagekin.routers.leaf import Leaf
 from pagekin.web.pages.results import A_PAGE, BEST_OF_GROUP, GROUPS_A_PAGE
-from pagekin.web.pictures.group import group_layout, links_among, ordered
+from pagekin.web.pictures.group import lay_out_group, links_among, order_circle
 from tests.routers.webs import searched_in
 
 from .finding import data, follow, results, shown
@@ -18,9 +18,9 @@ from .finding import data, follow, results, shown
 # -- select and expand ------------------------------------------------------------------------------------------------------
 
 
-def homes(leaf: Leaf, query: str) -> dict[int, list[tuple[float, str]]]:
+def homes(leaf: ReloadingCollection, query: str) -> dict[int, list[tuple[float, str]]]:
     """(score, address) of matching documents by sub-cluster, the best first: by the full-text index and the hierarchy itself."""
-    now = leaf.now
+    now = leaf.collection
     tree = now.trees["clusters"]
     found: dict[int, list[tuple[float, str]]] = {}
     for url, score in searched_in(now.text, query).items():
@@ -31,7 +31,7 @@ def homes(leaf: Leaf, query: str) -> dict[int, list[tuple[float, str]]]:
 
 
 @pytest.mark.parametrize("query", ["river", "mountain OR metal", "zinc", "qwertzuiop"])
-def test_select_counts_the_matching_documents_of_each_group(client: Any, demo: Leaf, query: str) -> None:
+def test_select_counts_the_matching_documents_of_each_group(client: Any, demo: ReloadingCollection, query: str) -> None:
     expected = homes(demo, query)
     view = data(client, q=query, mode="select")
     found = results(view)
@@ -42,12 +42,13 @@ def test_select_counts_the_matching_documents_of_each_group(client: Any, demo: L
     assert {names[one["title"]]: one["matches"] for one in found} == {n: len(some) for n, some in expected.items()}
     assert view["total"] == len(expected)
     assert view["documents"] == sum(map(len, expected.values()))
-    assert [one["matches"] for one in found] == sorted((one["matches"] for one in found), reverse=True)
+    order = sorted(expected, key=lambda number: (-expected[number][0][0], expected[number][0][1]))
+    assert [names[one["title"]] for one in found] == order, "by their best documents"
     page = shown(client, f"/find?q={query.replace(' ', '+')}&mode=select")
     assert {one["label"] for one in found[:A_PAGE]} <= set(page.linked())
 
 
-def test_expand_shows_the_best_of_each_group(client: Any, demo: Leaf) -> None:
+def test_expand_shows_the_best_of_each_group(client: Any, demo: ReloadingCollection) -> None:
     expected = homes(demo, "mountain")
     order = sorted(expected, key=lambda number: (-expected[number][0][0], expected[number][0][1]))
     view = data(client, q="mountain", mode="expand")
@@ -68,6 +69,14 @@ def test_expand_shows_the_best_of_each_group(client: Any, demo: Leaf) -> None:
     assert results(after)[0]["place"] > results(view)[-1]["place"]
 
 
+def test_as_many_of_each_group_are_shown_as_are_asked_for(client: Any) -> None:
+    for each in (1, 2, 12):
+        view = data(client, q="mountain", mode="expand", each=each)
+        assert all(len(group["results"]) <= each for group in view["groups"])
+        assert max(len(group["results"]) for group in view["groups"]) == each
+    assert client.get("/find", params={"q": "mountain", "mode": "expand", "each": 21}).status_code == 400
+
+
 # -- the picture ------------------------------------------------------------------------------------------------------------
 
 
@@ -85,7 +94,7 @@ def test_it_is_another_than_the_group_with_most_results(client: Any) -> None:
     assert view["picture"]["cluster"] != most["cluster"], "or this query shows no difference any more"
 
 
-def test_headings_lead_to_the_topic_and_similar_to_what_is_similar(client: Any, demo: Leaf) -> None:
+def test_headings_lead_to_the_topic_and_similar_to_what_is_similar(client: Any, demo: ReloadingCollection) -> None:
     view = data(client, q="mountain")
     clusters = {one.number: one for one in demo.label.clusters}
     page = shown(client, "/find?q=mountain")
@@ -99,14 +108,14 @@ def test_headings_lead_to_the_topic_and_similar_to_what_is_similar(client: Any, 
     assert any(of.get("id") == "similar" for _tag, of in shown(client, similar[0].partition("#")[0]).tags)
 
 
-def test_the_picture_links_its_dots_and_draws_their_links(client: Any, demo: Leaf) -> None:
+def test_the_picture_links_its_dots_and_draws_their_links(client: Any, demo: ReloadingCollection) -> None:
     view = data(client, q="mountain")
     (group,) = (one for one in view["groups"] if one["cluster"] == view["picture"]["cluster"])
     places = {dot["place"]: dot for dot in view["picture"]["dots"] if dot["place"]}
     assert {place: dot["address"] for place, dot in places.items()} == {
         one["place"]: one["address"] for one in group["results"]
     }
-    corpus = demo.now.corpus
+    corpus = demo.collection.corpus
     urls = [parse_qs(urlsplit(dot["address"]).query)["url"][0] for dot in view["picture"]["dots"]]
     assert {tuple(pair) for pair in view["picture"]["links"]} == linked(corpus, urls)
     page = shown(client, "/find?q=mountain")
@@ -124,10 +133,10 @@ def linked(corpus: Corpus, urls: list[str]) -> set[tuple[int, int]]:
     }
 
 
-def test_dots_lie_apart_and_within_the_picture(demo: Leaf) -> None:
-    corpus = demo.now.corpus
+def test_dots_lie_apart_and_within_the_picture(demo: ReloadingCollection) -> None:
+    corpus = demo.collection.corpus
     for count in (0, 1, 2, 3, 20, 45):
-        layout = group_layout(corpus, {page: page + 1 for page in range(min(count, 10))}, range(count))
+        layout = lay_out_group(corpus, {page: page + 1 for page in range(min(count, 10))}, range(count))
         assert len(layout.dots) == min(count, 20)
         for dot in layout.dots:
             assert dot.r <= dot.x <= layout.size - dot.r
@@ -139,11 +148,11 @@ def test_dots_lie_apart_and_within_the_picture(demo: Leaf) -> None:
 
 def test_what_is_linked_lies_side_by_side() -> None:
     chain = [4, 1, 6, 0, 5, 2, 3]
-    order = ordered(7, sorted((min(a, b), max(a, b)) for a, b in pairwise(chain)))
+    order = order_circle(7, sorted((min(a, b), max(a, b)) for a, b in pairwise(chain)))
     assert order in (chain, chain[::-1])
-    assert sorted(ordered(9, [(0, 8), (2, 3)])) == list(range(9))
+    assert sorted(order_circle(9, [(0, 8), (2, 3)])) == list(range(9))
 
 
-def test_links_of_pages_that_link_to_themselves_or_nowhere(demo: Leaf) -> None:
-    assert all(a < b for a, b in links_among(demo.now.corpus, [5, 3, 9, 1]))
-    assert links_among(demo.now.corpus, [7]) == []
+def test_links_of_pages_that_link_to_themselves_or_nowhere(demo: ReloadingCollection) -> None:
+    assert all(a < b for a, b in links_among(demo.collection.corpus, [5, 3, 9, 1]))
+    assert links_among(demo.collection.corpus, [7]) == []

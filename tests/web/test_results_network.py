@@ -5,9 +5,8 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place, Router
 from tests.routers.webs import eager, free_ports, get, wait_for
 
 from .browser import Pages
@@ -42,7 +41,7 @@ def test_a_network_answers_with_paths_and_tells_who_was_asked(network: str) -> N
         urljoin(network, link) for link in page.linked(data_result="")
     ]
     assert "Who was asked" in page.text
-    assert "About " in page.text and "Not on this page, but like them." in page.text
+    assert "About " in page.text and "Not among the results, but like them." in page.text
     own = [link for link in page.linked() if link.startswith("/")]
     assert all(link.startswith("/whole/") for link in own)
 
@@ -77,7 +76,7 @@ def test_a_child_that_is_gone_is_told_on_top(demo_collection: Path) -> None:
     leaf_port, top_port, nobody = free_ports(3)
     leaf, top = f"http://127.0.0.1:{leaf_port}/", f"http://127.0.0.1:{top_port}/"
     router = Router("top", {"demo": leaf, "gone": f"http://127.0.0.1:{nobody}/"}, eager(settle=0.0))
-    with Pages([(router, Place.of(top)), (Leaf("demo", demo_collection), Place.of(leaf))]):
+    with Pages([(router, Place.of(top)), (ReloadingCollection("demo", demo_collection), Place.of(leaf))]):
         wait_for(lambda: get(top, "health").json["ready"])
         view = get(top, "find.json", q="river").json
         assert view["total"] > 0

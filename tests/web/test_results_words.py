@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RefineRequest
-from pagekin.text import And, Or, Phrase, Word, parse
-from pagekin.text.analysis import form_of
-from pagekin.text.query import Not, Query
-from pagekin.web.queries import any_of, narrowed, parts_of, widened
+from pagekin.collection import CooccurrencesRequest, RefineRequest, ReloadingCollection
+from pagekin.text import And, Not, Or, Phrase, Query, Word, form_of, parse_query
+from pagekin.web.pages.next_steps import TERMS
+from pagekin.web.queries import any_of, narrow, parts_of, widen
 
 from .finding import data, follow, results
 
@@ -31,9 +29,10 @@ def test_other_words_are_no_forms_of_those_that_stand_there(client: Any, query: 
     assert not stems & {form_of(word.lower()) for word in offered}
 
 
-def test_there_would_be_forms_of_the_word_itself_among_other_words(demo: Leaf) -> None:
-    terms = asyncio.run(demo.refine(RefineRequest(query="volcano", count=8)))
-    assert "volcanoes" in (*terms.collocated, *terms.broader, *terms.narrower)
+def test_there_would_be_forms_of_the_word_itself_among_other_words(demo: ReloadingCollection) -> None:
+    """Otherwise a service that leaves none out would not be seen."""
+    counts = asyncio.run(demo.cooccurrences(CooccurrencesRequest(query="volcano")))
+    assert "volcanoes" in counts.words
 
 
 @pytest.mark.parametrize("query", ["river", "mountain", "music OR opera"])
@@ -47,8 +46,8 @@ def test_other_words_narrow_and_widen(client: Any, query: str) -> None:
         assert follow(client, term["address"])["total"] >= view["total"]
 
 
-def test_other_words_are_written_as_the_results_write_them(client: Any, demo: Leaf) -> None:
-    view, corpus = data(client, q="river"), demo.now.corpus
+def test_other_words_are_written_as_the_results_write_them(client: Any, demo: ReloadingCollection) -> None:
+    view, corpus = data(client, q="river"), demo.collection.corpus
     pages = [corpus.pages_of(corpus.url_number(one["url"]))[0] for one in results(view)]
     text = " ".join(corpus.text(page)[0] for page in pages)
     offered = [link for name in ("along", "wider", "narrower") for link in view[name]]
@@ -104,28 +103,37 @@ PAGES = [
 @given(QUERIES, st.sampled_from(["river", "lock", "queue", "bird"]))
 def test_a_changed_query_finds_what_it_should(query: Query, word: str) -> None:
     text = str(query)
-    less, more = parse(narrowed(text, query, word)), parse(widened(text, query, word))
+    less, more = parse_query(narrow(text, query, word)), parse_query(widen(text, query, word))
     taken_away = any(part == Word(None, word) for part in (query.parts if isinstance(query, And | Or) else (query,)))
     for page in PAGES:
         if not taken_away:
             assert holds(less, page) == (holds(query, page) and word in page)
             assert holds(more, page) == (holds(query, page) or word in page)
     for _part, rest in parts_of(query):
-        assert all(holds(parse(rest), page) or not holds(query, page) for page in PAGES)
+        assert all(holds(parse_query(rest), page) or not holds(query, page) for page in PAGES)
     if some := any_of(query):
-        assert all(holds(parse(some), page) or not holds(query, page) for page in PAGES)
+        assert all(holds(parse_query(some), page) or not holds(query, page) for page in PAGES)
 
 
 @given(QUERIES, WORDS)
 def test_a_word_that_was_added_is_taken_away_again(query: Query, word: str) -> None:
     text = str(query)
-    added = narrowed(text, query, word)
-    if len(added) > len(text) and parse(added) != query:
-        again = narrowed(added, parse(added), word)
-        assert parse(again) == parse(text)
+    added = narrow(text, query, word)
+    if len(added) > len(text) and parse_query(added) != query:
+        again = narrow(added, parse_query(added), word)
+        assert parse_query(again) == parse_query(text)
 
 
 def test_a_query_that_has_no_room_for_more_stays_as_it_is() -> None:
     full = " ".join(f"word{number}" for number in range(32))
-    assert narrowed(full, parse(full), "more") == full
-    assert widened(full, parse(full), "more") == full
+    assert narrow(full, parse_query(full), "more") == full
+    assert widen(full, parse_query(full), "more") == full
+
+
+def test_terms_can_be_those_of_1996(client: Any, demo: ReloadingCollection) -> None:
+    terms = asyncio.run(demo.refine(RefineRequest(query="whale", preset="hypursuit1996", count=TERMS)))
+    view = data(client, q="whale", preset="hypursuit1996")
+    offered = [one["text"].casefold() for one in view["along"]]
+    assert offered and set(offered) <= {word.casefold() for word in terms.collocated} | {"whales", "whale"}
+    assert all("preset=hypursuit1996" in one["address"] for one in view["along"])
+    assert client.get("/find", params={"q": "whale", "preset": "1997"}).status_code == 400

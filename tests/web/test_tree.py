@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.clusters import Tree
-from pagekin.clusters.covers import Covers
-from pagekin.clusters.hierarchy import ClusterDescription
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RouterError
-from pagekin.routers.serve import Mounted, Place
+from pagekin.clusters import ClusterDescription, DocumentCovers, Tree
+from pagekin.collection import ReloadingCollection, ServiceError
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import addresses, web_app
-from pagekin.web.collection import Collection, collection_of
-from pagekin.web.pages.tree import CHILDREN, PAGES, ClusterMap, MapLink, linked, tree_view
-from pagekin.web.shown import templates
+from pagekin.web.collection_view import CollectionView
+from pagekin.web.pages.tree import CHILDREN, PAGES, ClusterMap, MapLink, tree_view
+from pagekin.web.pages.why import link_by_address
+from pagekin.web.rendering import templates
 from tests.routers.webs import request
 
 from .conftest import EVIL
@@ -30,11 +29,11 @@ HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture(scope="module")
-def collection(demo: Leaf) -> Collection:
-    return collection_of(demo)
+def collection(demo: ReloadingCollection) -> CollectionView:
+    return CollectionView.of(demo.collection)
 
 
-def client_of(leaf: Leaf, path: str = "/") -> TestClient[Any]:
+def client_of(leaf: ReloadingCollection, path: str = "/") -> TestClient[Any]:
     app: Any = Mounted({Place("testserver.local", 80, path): leaf}, web_app())
     return TestClient(app)
 
@@ -42,11 +41,11 @@ def client_of(leaf: Leaf, path: str = "/") -> TestClient[Any]:
 @pytest.fixture(scope="module")
 def hostile(hostile_collection: Path) -> Iterator[TestClient[Any]]:
     """Pages that mean harm, by a name that does, below a path."""
-    with client_of(Leaf(f"{EVIL}\"'><b>\u202e🌋", hostile_collection), "/deep/down/") as made:
+    with client_of(ReloadingCollection(f"{EVIL}\"'><b>\u202e🌋", hostile_collection), "/deep/down/") as made:
         yield made
 
 
-def test_every_cluster_and_every_page_can_be_reached_once(collection: Collection) -> None:
+def test_every_cluster_and_every_page_can_be_reached_once(collection: CollectionView) -> None:
     for name, tree in collection.trees.items():
         reached, pages = {0}, []
         for node in range(len(tree)):
@@ -66,7 +65,7 @@ def test_every_cluster_and_every_page_can_be_reached_once(collection: Collection
         assert set(pages) == {collection.corpus.page_url(page) for page in range(len(collection.corpus))}
 
 
-def test_long_lists_are_divided_and_every_part_is_full(collection: Collection) -> None:
+def test_long_lists_are_divided_and_every_part_is_full(collection: CollectionView) -> None:
     tree = collection.trees["addresses"]
     node = max(range(len(tree)), key=lambda one: int(tree.offsets[one + 1] - tree.offsets[one]))
     first = tree_view(collection, "addresses", node, 1)
@@ -74,11 +73,11 @@ def test_long_lists_are_divided_and_every_part_is_full(collection: Collection) -
     assert len(first.pages) == PAGES
     last = tree_view(collection, "addresses", node, first.last)
     assert len(last.pages) == first.pages_total - PAGES * (first.last - 1)
-    with pytest.raises(RouterError, match=f"the last is {first.last}"):
+    with pytest.raises(ServiceError, match=f"the last is {first.last}"):
         tree_view(collection, "addresses", node, first.last + 1)
 
 
-def test_the_most_central_pages_of_a_cluster_come_first(collection: Collection) -> None:
+def test_the_most_central_pages_of_a_cluster_come_first(collection: CollectionView) -> None:
     tree = collection.trees["clusters"]
     leaf = next(node for node in range(len(tree)) if not tree.children[node] and len(tree.pages_of(node)) > 5)
     view = tree_view(collection, "clusters", leaf, 1)
@@ -87,7 +86,7 @@ def test_the_most_central_pages_of_a_cluster_come_first(collection: Collection) 
     assert view.central == ()
 
 
-def test_the_map_shows_what_is_in_a_cluster_with_its_pages(collection: Collection) -> None:
+def test_the_map_shows_what_is_in_a_cluster_with_its_pages(collection: CollectionView) -> None:
     tree = collection.trees["clusters"]
     view = tree_view(collection, "clusters", 0, 1)
     assert {(one.node, one.pages) for one in view.map.clusters} == {
@@ -125,12 +124,12 @@ def test_clusters_without_a_name_on_the_map_are_listed_below_it() -> None:
 
 
 def test_a_parent_of_the_same_name_is_told_apart(demo_collection: Path) -> None:
-    leaf = Leaf("demo", demo_collection)
-    pages = range(len(leaf.now.corpus))
+    leaf = ReloadingCollection("demo", demo_collection)
+    pages = range(len(leaf.collection.corpus))
     tree = Tree.of_paths(
         "directory", [(page, ("metals", "metals", "lead") if page % 3 else ("metals",)) for page in pages], {}
     )
-    leaf.now.trees["directory"] = tree
+    leaf.collection.trees["directory"] = tree
     node = next(node for node in range(len(tree)) if len(tree.path(node)) == 4)
     with client_of(leaf) as client:
         page = client.get(f"/tree/directory/{node}", headers=HTML).content.decode()
@@ -145,10 +144,10 @@ def test_a_document_of_several_pages_is_listed_once() -> None:
         ClusterDescription("odd", (), ()),
     ]
     documents = Tree("documents", np.array([-1, 0, 0]), np.array([0, 0, 3, 3]), np.array([5, 7, 8]), {}, described)
-    covers = Covers(documents)
+    covers = DocumentCovers(documents)
     assert covers.fold([1, 5, 2, 8, 7]) == [1, 7, 2]
     assert [covers.pages(page) for page in (1, 5, 7)] == [1, 1, 3]
-    assert Covers(None).fold([3, 1, 3]) == [3, 1]
+    assert DocumentCovers(None).fold([3, 1, 3]) == [3, 1]
 
 
 def test_pages_and_json_tell_the_same(client: TestClient[Any]) -> None:
@@ -212,8 +211,8 @@ def test_hostile_names_do_no_harm_and_links_stay_below_the_path(hostile: TestCli
 
 
 def test_a_page_of_which_only_the_address_is_known_has_a_name() -> None:
-    assert linked("http://a.example/x/British_monarchy.htm").title == "British monarchy"
-    assert linked("http://a.example/x/caf%C3%A9/").title == "café"
+    assert link_by_address("http://a.example/x/British_monarchy.htm").title == "British monarchy"
+    assert link_by_address("http://a.example/x/caf%C3%A9/").title == "café"
     for plain in (
         "http://a.example/",
         "http://a.example/index.html",
@@ -221,8 +220,8 @@ def test_a_page_of_which_only_the_address_is_known_has_a_name() -> None:
         "http://[",
         "http://a/?/x",
     ):
-        assert linked(plain).title == plain
-    assert "\u202e" not in linked("http://a.example/%E2%80%AEevil.htm").title
+        assert link_by_address(plain).title == plain
+    assert "\u202e" not in link_by_address("http://a.example/%E2%80%AEevil.htm").title
 
 
 def test_a_router_shows_its_topics_instead(network_site: str) -> None:
@@ -232,7 +231,9 @@ def test_a_router_shows_its_topics_instead(network_site: str) -> None:
         assert found.headers["location"].endswith(f"/cluster{suffix}")
 
 
-def test_many_children_are_spread_over_several_pages(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_children_are_spread_over_several_pages(
+    collection: CollectionView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pagekin.web.pages.tree.CHILDREN", 5)
     tree = collection.trees["addresses"]
     first = tree_view(collection, "addresses", 0, 1)
@@ -242,12 +243,12 @@ def test_many_children_are_spread_over_several_pages(collection: Collection, mon
 
 @pytest.mark.parametrize("letters", ["w" * 500, "語" * 40, '"' * 20, "🌋" * 30])
 def test_a_wide_hierarchy_of_long_names_stays_a_small_page(demo_collection: Path, letters: str) -> None:
-    leaf = Leaf("demo", demo_collection)
-    pages = len(leaf.now.corpus)
+    leaf = ReloadingCollection("demo", demo_collection)
+    pages = len(leaf.collection.corpus)
     paths = [(page % pages, (f"{page % 90} {letters}", f"{page % 17} {letters}")) for page in range(3 * pages)]
     tree = Tree.of_paths("directory", paths, {})
     central = [ClusterDescription(one.name, (letters,) * 12, (1, 2, 3, 4, 5)) for one in tree.descriptions]
-    leaf.now.trees["directory"] = replace(tree, descriptions=central)
+    leaf.collection.trees["directory"] = replace(tree, descriptions=central)
     with client_of(leaf) as client:
         found = client.get("/tree/directory", headers=HTML)
         assert found.status_code == 200

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pagekin.web import addresses
 from pagekin.web.pages.tree import ClusterMap, MapLink
-from pagekin.web.pictures.treemap import Box, Part, cut, squarified, text_width, tiles, wrapped
-from pagekin.web.shown import templates
+from pagekin.web.pictures.treemap import Box, Part, cut_text, squarify, text_width, tiles, wrap_text
+from pagekin.web.rendering import templates
 
 SIZES = st.lists(st.integers(0, 5_000) | st.floats(0.01, 1e6), max_size=40)
 SIDES = st.floats(10, 2_000)
@@ -51,7 +51,7 @@ def test_areas_are_proportional_and_the_box_is_filled_without_overlaps(
     sizes: list[float], width: float, height: float
 ) -> None:
     whole = Box(3.0, 5.0, width, height)
-    boxes = squarified(sizes, whole)
+    boxes = squarify(sizes, whole)
     assert len(boxes) == len(sizes)
     total = sum(sizes)
     drawn = [box for box, size in zip(boxes, sizes, strict=True) if size]
@@ -73,14 +73,14 @@ def test_tiles_lie_where_the_papers_algorithm_puts_them(sizes: list[int], width:
     falling = sorted(map(float, sizes), reverse=True)
     scale = width * height / sum(falling)
     whole = Box(0.0, 0.0, width, height)
-    worst = [max(box.width / box.height, box.height / box.width) for box in squarified(falling, whole)]
+    worst = [max(box.width / box.height, box.height / box.width) for box in squarify(falling, whole)]
     expected = [max(b.width / b.height, b.height / b.width) for b in oracle([one * scale for one in falling], whole)]
     # Where two ways are equally good, rounding decides; the shapes are what counts.
     assert max(worst) <= max(expected) * 1.0001 or sum(worst) <= sum(expected) * 1.0001
 
 
 def test_the_example_of_the_paper() -> None:
-    boxes = squarified([6, 6, 4, 3, 2, 2, 1], Box(0, 0, 6, 4))
+    boxes = squarify([6, 6, 4, 3, 2, 2, 1], Box(0, 0, 6, 4))
     expected = [
         (0, 0, 3, 2), (0, 2, 3, 2), (3, 0, 12 / 7, 7 / 3), (3 + 12 / 7, 0, 9 / 7, 7 / 3), (3, 7 / 3, 6 / 5, 5 / 3),
         (4.2, 7 / 3, 6 / 5, 5 / 3), (5.4, 7 / 3, 3 / 5, 5 / 3),
@@ -128,7 +128,7 @@ def test_text_stays_on_its_tile_and_groups_are_rectangles(given_parts: list[tupl
 
 @given(NAMES, st.floats(0, 60), st.integers(0, 5))
 def test_wrapped_text_is_a_beginning_that_fits(text: str, width: float, most: int) -> None:
-    lines = wrapped(text, width, most)
+    lines = wrap_text(text, width, most)
     assert len(lines) <= most
     assert all(line and text_width(line) <= width for line in lines)
     told = "".join("".join(lines).split())
@@ -151,10 +151,10 @@ def _lines(name: str, width: float, height: float) -> list[str]:
 
 
 def test_a_name_is_never_cut_without_a_sign() -> None:
-    assert cut("mountains and rivers", 8).endswith("…")
-    assert cut("mountains", 1.0) == ""
-    assert wrapped("oak, beech, ash, elm", 7, 1) == ["oak, beech…"]
-    assert wrapped("oak, beech", 100, 3) == ["oak, beech"]
+    assert cut_text("mountains and rivers", 8).endswith("…")
+    assert cut_text("mountains", 1.0) == ""
+    assert wrap_text("oak, beech, ash, elm", 7, 1) == ["oak, beech…"]
+    assert wrap_text("oak, beech", 100, 3) == ["oak, beech"]
 
 
 def test_a_name_is_told_with_its_pages_and_titles_where_there_is_room() -> None:

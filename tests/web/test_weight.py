@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.routers.leaf import Leaf
+from pagekin.collection import ReloadingCollection
 from pagekin.web import addresses as to
 from pagekin.web.brief import LONGEST, brief, number_in_full
-from pagekin.web.collection import Collection, collection_of
+from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.compare import MOST
-from pagekin.web.pages.page import page_view
-from pagekin.web.shown import HEAVIEST, ends, few, href, piece, short
+from pagekin.web.rendering import HEAVIEST, ends, few, href, piece, short
 from tests.bags.webs import read_records, record
 from tests.routers.webs import build_leaf, get, wait_for
 
 from .browser import network_below_paths
 from .heavy import DEEP, PAGES, address, host, records, title
 from .parsed import Parsed, harm
+from .views import page_view
 
 HTML = {"Accept": "text/html"}
 LONG_QUERY = "volcano OR " + " OR ".join(f"{'é' * 10}{number:02}" for number in range(29))
@@ -34,18 +34,18 @@ def heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def leaf(heavy: Path) -> Leaf:
-    return Leaf(title(1)[:200], heavy)
+def leaf(heavy: Path) -> ReloadingCollection:
+    return ReloadingCollection(title(1)[:200], heavy)
 
 
-def kept(collection: Collection, number: int) -> str:
+def kept(collection: CollectionView, number: int) -> str:
     """The address of a page as the collection keeps it."""
     return collection.corpus.url(collection.corpus.url_number(address(number)))
 
 
-def all_pages(leaf: Leaf) -> Iterator[str]:
+def all_pages(leaf: ReloadingCollection) -> Iterator[str]:
     """The address of every kind of page of a collection, and of many of each."""
-    collection = collection_of(leaf)
+    collection = CollectionView.of(leaf.collection)
     corpus = collection.corpus
     yield from ("/", "/find", "/network", "/evaluation", "/about", "/cluster", "/nowhere", f"/{'nowhere' * 1_000}")
     for mode in ("search", "select", "expand"):
@@ -68,7 +68,7 @@ def all_pages(leaf: Leaf) -> Iterator[str]:
     yield "/about?" + "&" * 30_000
 
 
-def test_no_page_is_heavier_than_allowed(leaf: Leaf, asked: Any) -> None:
+def test_no_page_is_heavier_than_allowed(leaf: ReloadingCollection, asked: Any) -> None:
     statuses = set()
     for path in all_pages(leaf):
         answer = asked.get(path, headers=HTML)
@@ -111,9 +111,9 @@ def test_nor_at_a_router_above(heavy: Path) -> None:
         assert len(final.body) <= HEAVIEST
 
 
-def test_nothing_is_left_out_of_a_heavy_page_but_letters(collection: Collection, asked: Any) -> None:
+def test_nothing_is_left_out_of_a_heavy_page_but_letters(collection: CollectionView, asked: Any) -> None:
     for number in range(0, PAGES, 18):
-        view = page_view(collection, collection.corpus.url_number(address(number)))
+        view = page_view(collection, kept(collection, number))
         links = Parsed(asked.get(to.page(kept(collection, number)), headers=HTML).text).links
         assert len(view.similar) == 10
         assert view.neighbourhood
@@ -122,7 +122,7 @@ def test_nothing_is_left_out_of_a_heavy_page_but_letters(collection: Collection,
         assert {to.compare([view.page.url, one.page.url]) for one in view.similar} <= set(links)
 
 
-def test_every_link_of_a_heavy_page_leads_to_a_page(collection: Collection, asked: Any) -> None:
+def test_every_link_of_a_heavy_page_leads_to_a_page(collection: CollectionView, asked: Any) -> None:
     links = Parsed(asked.get(to.page(kept(collection, 0)), headers=HTML).text).links
     ours = {link for link in links if link.startswith("/") and not link.startswith(("/schema", "/page.json"))}
     assert len(ours) > 60
@@ -133,7 +133,7 @@ def test_every_link_of_a_heavy_page_leads_to_a_page(collection: Collection, aske
 # -- long addresses in short ------------------------------------------------------------------------------------------------
 
 
-def test_an_abbreviated_address_is_the_page(collection: Collection, asked: Any) -> None:
+def test_an_abbreviated_address_is_the_page(collection: CollectionView, asked: Any) -> None:
     for number in range(PAGES):
         url = kept(collection, number)
         short_one = brief(url)
@@ -163,7 +163,7 @@ def test_whatever_is_asked_for_is_no_abbreviation_or_found(text: str) -> None:
     assert (brief(url) == url) == (len(quote_plus(url)) <= LONGEST)
 
 
-def test_an_abbreviation_of_nothing_is_not_there(collection: Collection, asked: Any) -> None:
+def test_an_abbreviation_of_nothing_is_not_there(collection: CollectionView, asked: Any) -> None:
     url = collection.corpus.url(0)
     begun, digest = brief(url).split("…")
     for wrong in (f"{begun}…{digest[:-1]}", f"{begun}…{digest[:-1]}x", f"{begun}…1-{'0' * 24}", f"{begun[1:]}…{digest}",
@@ -172,7 +172,7 @@ def test_an_abbreviation_of_nothing_is_not_there(collection: Collection, asked: 
         assert asked.get("/page", params={"url": wrong}, headers=HTML).status_code == 404
 
 
-def test_many_long_pages_are_compared_and_taken_out(collection: Collection, asked: Any) -> None:
+def test_many_long_pages_are_compared_and_taken_out(collection: CollectionView, asked: Any) -> None:
     urls = [collection.corpus.page_url(page) for page in range(MOST)]
     page = Parsed(asked.get(to.compare(urls), headers=HTML).text)
     hidden = [one["value"] for one in page.all("input") if one.get("name") == "url"]
@@ -185,8 +185,8 @@ def test_many_long_pages_are_compared_and_taken_out(collection: Collection, aske
     assert [page["url"] for page in told["pages"]] == [url for url in urls if url != urls[3]]
 
 
-def test_a_page_below_a_thousand_folders_names_the_first_and_the_last(collection: Collection, asked: Any) -> None:
-    view = page_view(collection, collection.corpus.url_number(address(DEEP)))
+def test_a_page_below_a_thousand_folders_names_the_first_and_the_last(collection: CollectionView, asked: Any) -> None:
+    view = page_view(collection, kept(collection, DEEP))
     (trail,) = (one for one in view.trails if one.tree == "addresses")
     assert len(trail.clusters) > 500
     for path in (to.page(kept(collection, DEEP)), to.tree("addresses", trail.clusters[-1].node)):

@@ -9,17 +9,18 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.serve import Mounted, Place
+from pagekin.collection import ReloadingCollection
+from pagekin.routers import Place
+from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
-from pagekin.web.collection import Collection, PageLink
-from pagekin.web.pages.page import number_of, page_view
-from pagekin.web.pages.why import TEXT, Shared, Similar, telling
-from pagekin.web.shown import away
+from pagekin.web.collection_view import CollectionView, PageLink
+from pagekin.web.pages.why import TEXT, SharedTerm, Similar, choose_reasons
+from pagekin.web.rendering import away
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf
 
 from .finding import HTML, data, shown
+from .views import page_view
 
 GERMS = {
     "malaria": "Malaria is a fever of the tropics. A mosquito brings the parasite; DNA of Plasmodium is found in blood",
@@ -51,36 +52,36 @@ def germs() -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
-    return Leaf("germs", build_leaf(tmp_path_factory.mktemp("germs") / "germs.kin", germs()))
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
+    return ReloadingCollection("germs", build_leaf(tmp_path_factory.mktemp("germs") / "germs.kin", germs()))
 
 
-def similar_to(collection: Collection, name: str) -> dict[str, Similar]:
-    view = page_view(collection, number_of(collection, f"{AT}/{name}"))
+def similar_to(collection: CollectionView, name: str) -> dict[str, Similar]:
+    view = page_view(collection, f"{AT}/{name}")
     return {one.page.url.removeprefix(f"{AT}/"): one for one in view.similar}
 
 
 def alike(*words: str) -> Similar:
     shared = [
-        Shared(text=word, word=word, kind="word", share=0.1, contribution=0.1, origins=[], asked_origins=[])
+        SharedTerm(text=word, word=word, kind="word", share=0.1, contribution=0.1, origins=[], asked_origins=[])
         for word in words
     ]
     return Similar(page=PageLink(url="u", title="t"), similarity=0.1, terms=shared, reasons=shared)
 
 
 def test_words_that_most_of_a_list_share_are_left_out_unless_nothing_is_left() -> None:
-    found = telling(
+    found = choose_reasons(
         [alike("icd", "blood", "fever"), alike("icd", "virus"), alike("icd"), alike("blood", "a", "b", "c")]
     )
     assert [[term.word for term in one.reasons] for one in found] == [
         ["blood", "fever"], ["virus"], ["icd"], ["blood", "a", "b"],
     ]  # fmt: skip
     assert [term.word for term in found[0].terms] == ["icd", "blood", "fever"], "the drawer keeps all"
-    two = telling([alike("icd", "a"), alike("icd", "b")])
+    two = choose_reasons([alike("icd", "a"), alike("icd", "b")])
     assert [one.reasons[0].word for one in two] == ["icd", "icd"], "of two pages most is both"
 
 
-def test_the_line_says_what_the_box_on_all_pages_does_not(collection: Collection) -> None:
+def test_the_line_says_what_the_box_on_all_pages_does_not(collection: CollectionView) -> None:
     similar = similar_to(collection, "malaria")
     assert len(similar) >= 4
     for name, one in similar.items():
@@ -90,8 +91,8 @@ def test_the_line_says_what_the_box_on_all_pages_does_not(collection: Collection
     assert any(term.word in ("icd", "mesh") for one in similar.values() for term in one.terms), "the drawer has them"
 
 
-def test_words_are_written_as_pages_write_them_and_search_the_same(collection: Collection, asked: Any) -> None:
-    view = page_view(collection, number_of(collection, f"{AT}/malaria"))
+def test_words_are_written_as_pages_write_them_and_search_the_same(collection: CollectionView, asked: Any) -> None:
+    view = page_view(collection, f"{AT}/malaria")
     forms = {term.word: term.text for term in view.terms if term.kind == "word"}
     forms |= {term.word: term.text for one in view.similar for term in one.terms if term.kind == "word"}
     assert forms["dna"] == "DNA" and forms["plasmodium"] == "Plasmodium" and forms["blood"] == "blood"
@@ -106,7 +107,9 @@ def test_words_are_written_as_pages_write_them_and_search_the_same(collection: C
 def test_a_word_that_would_be_an_operator_is_searched_for_as_a_word(tmp_path: Path) -> None:
     text = "Salem OR lies in OR, say maps: OR is Oregon, and OR has forests"
     pages = [record(f"http://o.example/{n}", f"<title>Salem {n}</title><p>{text} own{n}") for n in range(4)]
-    app: Any = Mounted({Place("testserver.local", 80): Leaf("o", build_leaf(tmp_path / "o.kin", pages))}, web_app())
+    app: Any = Mounted(
+        {Place("testserver.local", 80): ReloadingCollection("o", build_leaf(tmp_path / "o.kin", pages))}, web_app()
+    )
     with TestClient(app) as made:
         page = shown(made, "/page?url=http://o.example/1")
         for link in page.links:
@@ -114,7 +117,7 @@ def test_a_word_that_would_be_an_operator_is_searched_for_as_a_word(tmp_path: Pa
                 assert data(made, q=parse_qs(urlsplit(link).query)["q"][0])["total"] > 0
 
 
-def test_a_page_like_both_is_cited_before_one_with_fewer_links(collection: Collection, asked: Any) -> None:
+def test_a_page_like_both_is_cited_before_one_with_fewer_links(collection: CollectionView, asked: Any) -> None:
     one = similar_to(collection, "malaria")["dengue"]
     assert [quote.page.title for quote in one.quotes] == ["Tropical medicine", "The storm"]
     assert all(quote.both for quote in one.quotes)
@@ -128,7 +131,7 @@ def test_a_page_like_both_is_cited_before_one_with_fewer_links(collection: Colle
     assert [cited.source for cited in answer.citations] == [f"{AT}/medicine", f"{AT}/storm"], "as at the command line"
 
 
-def test_bars_are_measured_by_the_best_of_the_list(collection: Collection, asked: Any) -> None:
+def test_bars_are_measured_by_the_best_of_the_list(collection: CollectionView, asked: Any) -> None:
     similar = list(similar_to(collection, "malaria").values())
     html = asked.get(f"/page?url={AT}/malaria", headers=HTML).text
     drawn = re.findall(r'class="alike">.*?<path d="M0 .5h([\d.]+)"/></svg> (\w+ alike)</span>', html)
@@ -166,14 +169,16 @@ def test_reserved_names_lead_nowhere(url: str, leads: bool) -> None:
 
 def test_the_original_is_a_quiet_link_where_there_is_one_and_the_text_can_be_read(tmp_path: Path, asked: Any) -> None:
     reserved = shown(asked, f"/page?url={AT}/malaria")
-    assert "Open the original" not in reserved.text and "leads nowhere" in reserved.text
+    assert "Open the original" not in reserved.text and "does not resolve" in reserved.text
     assert not any(link.startswith("http") for link in reserved.links)
     told = "&lt;script&gt;alert(1)&lt;/script&gt; " + "harbour herring tides " * 400
     pages = [
         record("http://real.org/a", f"<title>A</title><p>first line<p>{told}"),
         record("http://real.org/b", "<p>b"),
     ]
-    app: Any = Mounted({Place("testserver.local", 80): Leaf("r", build_leaf(tmp_path / "r.kin", pages))}, web_app())
+    app: Any = Mounted(
+        {Place("testserver.local", 80): ReloadingCollection("r", build_leaf(tmp_path / "r.kin", pages))}, web_app()
+    )
     with TestClient(app) as made:
         page = shown(made, "/page?url=http://real.org/a")
         (link,) = [

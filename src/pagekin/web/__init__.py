@@ -1,11 +1,9 @@
 """The web interface: pages for people, the same as JSON for programs, pictures as SVG, and static exports.
 
-A page is a view (a msgspec struct, made by a function in `pages/`) that is shown through a template, or as JSON at the same
-address with `.json` behind it or by the Accept header.
+Pages only translate: a request becomes a question to a service, its answer a view (a msgspec struct, made in `pages/`), and a
+view a page through a template, or JSON at the same address with `.json` behind it or by the Accept header.
 """
 
-from pagekin.web.addresses import PublicAddressError, public_address
-from pagekin.web.app import web_app
-from pagekin.web.collection import warm
+import lazy_loader
 
-__all__ = ["PublicAddressError", "public_address", "warm", "web_app"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,28 +1,28 @@
 """The addresses of our own pages: everything that a page shows is in its address."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from pagekin.hypertext.urls import canonical
+from pagekin.hypertext import canonical_url
 from pagekin.web.brief import brief
 
 JSON = ".json"
 ROOT: ContextVar[str] = ContextVar("root", default="")
-"""The path below which the router that is asked is served; it differs from request to request."""
+"""The path below which the service that is asked is served; it differs from request to request."""
 ORIGIN: ContextVar[str] = ContextVar("origin", default="")
-"""The scheme and host by which browsers reach us, where that was told."""
+"""The scheme and host by which browsers reach us, where that was configured."""
 
 
 class PublicAddressError(ValueError):
-    """What cannot be the address of a web site."""
+    """A text that cannot be the address of a web site."""
 
 
 def public_address(text: str) -> tuple[str, str]:
-    """(scheme and host, path without the last slash) of an address at which browsers reach us; both empty for none."""
+    """Return (scheme and host, path without the last slash) of the address at which browsers reach us; empty for none."""
     if not text.strip():
         return "", ""
-    url = canonical(text.strip())
+    url = canonical_url(text.strip())
     parts = urlsplit(url or "")
     # A second slash would make the next name of a path a host.
     if not url or "//" in parts.path or "?" in text or "#" in text or "@" in parts.netloc:
@@ -32,12 +32,12 @@ def public_address(text: str) -> tuple[str, str]:
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 
-def _at(path: str, /, **asked: object) -> str:
-    """A path with what is asked for; what is empty is left out."""
+def _at(path: str, /, **parameters: object) -> str:
+    """Return a path with parameters; empty ones are left out."""
     path = ROOT.get() + path
     pairs = [
         (name, one)
-        for name, value in asked.items()
+        for name, value in parameters.items()
         for one in (value if isinstance(value, list | tuple) else (value,))
         if one not in ("", None, 0, False)
     ]
@@ -45,78 +45,87 @@ def _at(path: str, /, **asked: object) -> str:
 
 
 def home() -> str:
-    """What is in this collection."""
+    """Return the address of what is in this collection."""
     return _at("/")
 
 
 def static(name: str, version: str = "") -> str:
-    """A file that goes with the pages."""
+    """Return the address of a file that goes with the pages."""
     return _at(f"/static/{name}", v=version)
 
 
 def service(name: str) -> str:
-    """One of the router's services."""
+    """Return the address of one of the service's operations."""
     return _at(f"/{name}")
 
 
 def find(
     q: str, *, mode: str = "", site: str = "", since: str = "", until: str = "", language: str = "", page: int = 0,
-    ask: int = 0,
+    ask: int = 0, each: int = 0, preset: str = "",
 ) -> str:  # fmt: skip
-    """Results of a query."""
-    return _at("/find", q=q, mode=mode, site=site, since=since, until=until, language=language, page=page, ask=ask)
+    """Return the address of results of a query."""
+    return _at(
+        "/find", q=q, mode=mode, site=site, since=since, until=until, language=language, page=page, ask=ask, each=each,
+        preset=preset,
+    )  # fmt: skip
 
 
 def complete(q: str = "") -> str:
-    """How a query that is being typed may go on."""
+    """Return the address of completions of a query that is being typed."""
     return _at("/complete", q=q)
 
 
-def page(url: str, *, other: bool = False, path: Iterable[str] = ()) -> str:
-    """What is known of a page; `path` are names of routers that lead to it, `other` asks for other sites' pages."""
-    return _at("/page", url=brief(url), other=int(other), path="/".join(quote(name, safe="") for name in path))
+def page(
+    url: str, *, other: bool = False, path: Iterable[str] = (), options: Mapping[str, object] | None = None
+) -> str:
+    """Return the address of what is known of a page.
+
+    `path` are names of services that lead to it, `other` asks for related pages of other sites, `options` are all others.
+    """
+    way = "/".join(quote(name, safe="") for name in path)
+    return _at("/page", url=brief(url), other=int(other), path=way, **(options or {}))
 
 
 def start(url: str) -> str:
-    """A page that a router names as a place to begin."""
+    """Return the address that leads to a page that a router names as a place to begin."""
     return _at("/start", url=url)
 
 
 def compare(urls: Iterable[str]) -> str:
-    """Several pages as one query."""
+    """Return the address of several pages as one query."""
     return _at("/compare", url=[brief(url) for url in urls])
 
 
 def tree(name: str, node: int = 0, page: int = 0) -> str:
-    """A hierarchy, or a cluster in it."""
+    """Return the address of a hierarchy, or of a cluster in it."""
     return _at(f"/tree/{quote(name, safe='')}" + (f"/{node}" if node else ""), page=page)
 
 
 def label() -> str:
-    """The content label."""
+    """Return the address of the content label for people."""
     return _at("/cluster")
 
 
 def cluster(number: int) -> str:
-    """A sub-cluster of the content label."""
+    """Return the address of a sub-cluster of the content label."""
     return _at(f"/cluster/{number}")
 
 
 def label_as(form: str) -> str:
-    """The content label for programs: json or sexpr."""
+    """Return the address of the content label for programs: json or sexpr."""
     return _at("/label", form=form)
 
 
 def network(q: str = "") -> str:
-    """The routers, and how a query goes through them."""
+    """Return the address of the network, and of how a query goes through it."""
     return _at("/network", q=q)
 
 
 def evaluation() -> str:
-    """The last report."""
+    """Return the address of the last evaluation."""
     return _at("/evaluation")
 
 
 def about() -> str:
-    """How the index was made."""
+    """Return the address of how the index was made."""
     return _at("/about")

@@ -1,4 +1,4 @@
-"""Long addresses of pages in short: pages of ours name dozens of others, each several times, and must stay small.
+"""Long addresses of pages, abbreviated: our pages name dozens of others, each several times, and must stay small.
 
 An address that would take much room in one of ours is given by its beginning, its length and its digest. So it is the same
 in every build, and can be kept and sent like any other; the collection knows the rest.
@@ -26,7 +26,7 @@ _BRIEF = re.compile(rf"(.{{{KEPT}}}){_MARK}(\d{{1,9}})-([0-9a-f]{{24}})", re.DOT
 
 @lru_cache(4096)
 def brief(url: str) -> str:
-    """An address as it stands in ours: as it is, or abbreviated if it is long."""
+    """Return an address as it stands in ours: whole, or abbreviated if it is long."""
     if len(url) <= LONGEST // 3 or (len(url) <= LONGEST and len(quote_plus(url)) <= LONGEST):
         return url
     data = url.encode()
@@ -34,16 +34,16 @@ def brief(url: str) -> str:
 
 
 def number_in_full(corpus: Corpus, text: str) -> int:
-    """The number of an abbreviated address; -1 if it is none, or unknown."""
-    found = _BRIEF.fullmatch(text)
-    if not found:
+    """Return the number of an abbreviated address; -1 if it is none, or unknown."""
+    match = _BRIEF.fullmatch(text)
+    if not match:
         return -1
-    begun = found[1].encode("utf-8", "replace")
+    prefix = match[1].encode("utf-8", "replace")
     # No byte of UTF-8 is 255, so this lies behind all that begin so.
-    first, last = corpus.urls.nearest(begun), corpus.urls.nearest(begun + b"\xff")
-    alike = np.flatnonzero(np.diff(np.asarray(corpus.urls.offsets[first : last + 1])) == int(found[2]))
-    for number in (first + alike[:MOST_TRIED]).tolist():
-        if _digest(corpus.urls[number]) == found[3]:
+    first, last = corpus.urls.nearest(prefix), corpus.urls.nearest(prefix + b"\xff")
+    candidates = np.flatnonzero(np.diff(np.asarray(corpus.urls.offsets[first : last + 1])) == int(match[2]))
+    for number in (first + candidates[:MOST_TRIED]).tolist():
+        if _digest(corpus.urls[number]) == match[3]:
             return corpus.home(number)
     return -1
 

@@ -19,9 +19,8 @@ import numpy as np
 from msgspec import Struct
 
 from pagekin import __version__
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.neighbours import all_neighbours
-from pagekin.web.shown import host, short, static, templates
+from pagekin.similarity import RelatedIndex, all_neighbours
+from pagekin.web.rendering import host, short, static, templates
 
 MARKER = "pagekin-export.json"
 """The file by which a folder is known to be an export, which a later one may replace."""
@@ -36,11 +35,11 @@ Progress = Callable[[float], None]
 
 
 class ExportError(Exception):
-    """What cannot be exported; the message says why and what to do."""
+    """An export that cannot be made; the message says why and what to do."""
 
 
 class RelatedLink(Struct, frozen=True):
-    """A related page, as a file tells it."""
+    """A related page in the file of a page."""
 
     url: str
     title: str
@@ -52,7 +51,7 @@ class RelatedLink(Struct, frozen=True):
 
 
 class PageFile(Struct, frozen=True):
-    """What the file of a page tells."""
+    """What the file of a page says."""
 
     url: str
     title: str
@@ -72,7 +71,7 @@ class IndexRow(Struct, frozen=True):
 
 
 class Marker(Struct, frozen=True):
-    """What is to be known of an export as a whole."""
+    """What the marker of an export says of the whole."""
 
     format: int
     pagekin: str
@@ -98,8 +97,8 @@ class ExportPlan:
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What was written."""
+class ExportReport:
+    """How much was written."""
 
     pages: int
     related: int
@@ -111,7 +110,7 @@ class Exported:
 
 
 def name_of(url: str) -> str:
-    """Where the related pages of an address are, below `related/` and without an ending.
+    """Return where the related pages of an address are, below `related/` and without an ending.
 
     The host, then each part of the path, as folders; a query goes with the last part. Of each only small letters, digits,
     - and _ stay, and dots in the host and the last part, but not in the first place; anything else is written ~ and two
@@ -131,41 +130,41 @@ def name_of(url: str) -> str:
 
 def _safe(part: str, dots: bool) -> str:
     unsafe = r"[^a-z0-9_.-]|^\." if dots else r"[^a-z0-9_-]"
-    return re.sub(unsafe, lambda found: f"~{ord(found[0]):02x}", part) or "~"
+    return re.sub(unsafe, lambda match: f"~{ord(match[0]):02x}", part) or "~"
 
 
 def _hash(text: str, value: int) -> int:
-    """FNV-1a, from a first value."""
+    """Return the FNV-1a hash of a text, from a first value."""
     for character in text:
         value = (value ^ ord(character)) * 0x01000193 & 0xFFFFFFFF
     return value
 
 
 def names_of(urls: Iterable[str]) -> dict[str, str]:
-    """A name for each page, all different. Where two have the same, https comes before http; others go below ~2/, ~3/..."""
-    found: dict[str, str] = {}
+    """Return a different name for each page. Of two that would have the same, https comes first; others go below ~2/, ~3/..."""
+    names: dict[str, str] = {}
     taken: set[str] = set()
     for url in sorted(urls, key=lambda url: (not url.startswith("https:"), url)):
         name, number = name_of(url), 1
         while (f"~{number}/{name}" if number > 1 else name) in taken:
             number += 1
-        found[url] = f"~{number}/{name}" if number > 1 else name
-        taken.add(found[url])
-    return found
+        names[url] = f"~{number}/{name}" if number > 1 else name
+        taken.add(names[url])
+    return names
 
 
 # -- the whole export -------------------------------------------------------------------------------------------------------
 
 
-def export(index: RelatedIndex, plan: ExportPlan, progress: Progress = lambda _share: None) -> Exported:
+def export_site(index: RelatedIndex, plan: ExportPlan, progress: Progress = lambda _share: None) -> ExportReport:
     """Write an export: all of it, or nothing."""
-    with _fresh(plan.out) as folder:
+    with _replace_folder(plan.out) as folder:
         writer = _Writer(index, plan, folder)
         for done, page in enumerate(writer.pages(), 1):
             writer.write(page)
             progress(done / len(writer.names))
         writer.finish()
-        return Exported(len(writer.names), writer.related, writer.files, writer.bytes)
+        return ExportReport(len(writer.names), writer.related, writer.files, writer.bytes)
 
 
 class _Writer:
@@ -196,12 +195,12 @@ class _Writer:
         return Marker(FORMAT, __version__, self.collection, len(self.urls), self.plan.json, self.plan.html)
 
     def pages(self) -> Iterator[PageFile]:
-        """What is to be told of each page, those without a word that counts last."""
+        """Yield what the file of each page says; pages without a word that counts come last."""
         documents = {number: self.index.bags.document(number) for number in self.numbers}
         asked = np.array(sorted(document for document in documents.values() if document >= 0), np.int64)
         plan = self.plan
         if plan.other_sites or plan.captured:
-            yield from (self._asked(int(document)) for document in asked)
+            yield from (self._ask_page(int(document)) for document in asked)
         else:
             for one in all_neighbours(self.index, asked, plan.k, True, plan.min_similarity, plan.threads):
                 links = [self._link(near.document, near.similarity, near.copies) for near in one.related]
@@ -212,8 +211,8 @@ class _Writer:
                 title = short(self.index.corpus.titles.text(pages[0]), _LONGEST_TITLE)
                 yield PageFile(self.urls[number], title, 0, [])
 
-    def _asked(self, document: int) -> PageFile:
-        """A page whose related pages are asked for one by one, since not all pages may be answers."""
+    def _ask_page(self, document: int) -> PageFile:
+        """Return what the file of a page says, asked for page by page where not all pages may be answers."""
         answer = self.index.answer(
             self.index.query_of([self.index.urls[document]]), self.plan.k, min_similarity=self.plan.min_similarity,
             sites="other" if self.plan.other_sites else "all", captured_only=self.plan.captured,
@@ -250,16 +249,16 @@ class _Writer:
         self._example = max(self._example, (page.url, len(page.related)), key=lambda pair: pair[1])
 
     def _as_html(self, page: PageFile, name: str) -> bytes:
-        """A page's related pages for people."""
+        """Return a page's related pages for people."""
         up = "../" * (name.count("/") + 1)
         links = [
             (link, f"{up}{FOLDER}/{self.names[link.url]}.html" if link.url in self.names else "", host(link.url))
             for link in page.related
         ]
-        return self._rendered("export_page.html", page=page, links=links, up=up)
+        return self._render("export_page.html", page=page, links=links, up=up)
 
-    def _rendered(self, template: str, **shown: Any) -> bytes:
-        return templates().get_template(template).render(collection=self.collection, **shown).encode()
+    def _render(self, template: str, **context: Any) -> bytes:
+        return templates().get_template(template).render(collection=self.collection, **context).encode()
 
     def finish(self) -> None:
         """Write what goes with the pages: indexes, the script and its example, a stylesheet."""
@@ -270,19 +269,19 @@ class _Writer:
                 "index.json", msgspec.json.encode({"format": FORMAT, "collection": self.collection, "pages": self.rows})
             )
             self.put("related.js", static("related.js"))
-            self.put("example.html", self._rendered("export_example.html", address=self._example[0]))
+            self.put("example.html", self._render("export_example.html", address=self._example[0]))
         if self.plan.html:
             parts = [self.rows[i : i + _INDEX_ROWS] for i in range(0, len(self.rows), _INDEX_ROWS)] or [[]]
             for number, rows in enumerate(parts, 1):
                 name = "index.html" if number == 1 else f"index-{number}.html"
-                shown: Mapping[str, Any] = {
+                context: Mapping[str, Any] = {
                     "rows": rows,
                     "number": number,
                     "count": len(parts),
                     "pages": len(self.rows),
                     "up": "",
                 }
-                self.put(name, self._rendered("export_index.html", **shown))
+                self.put(name, self._render("export_index.html", **context))
 
     def put(self, name: str, content: bytes) -> None:
         """Write one file."""
@@ -299,9 +298,9 @@ class _Writer:
 
 
 @contextmanager
-def _fresh(out: Path) -> Iterator[Path]:
-    """A new folder, which takes the place of `out` in the end, unless something goes wrong."""
-    _may_replace(out)
+def _replace_folder(out: Path) -> Iterator[Path]:
+    """Yield a new folder, which takes the place of `out` in the end unless something goes wrong."""
+    _check_replaceable(out)
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     _tidy(out)
@@ -324,8 +323,8 @@ def _fresh(out: Path) -> Iterator[Path]:
         raise
 
 
-def _may_replace(out: Path) -> None:
-    """Whether what is at `out` may be replaced: nothing, an empty folder, or an export to which nobody added anything."""
+def _check_replaceable(out: Path) -> None:
+    """Raise an ExportError unless `out` is nothing, an empty folder, or an export to which nobody added anything."""
     if out.is_symlink():
         raise ExportError(f"{out} is a symbolic link. Name the folder itself.")
     if not out.exists():
@@ -347,14 +346,14 @@ def _tidy(out: Path) -> None:
     """Remove what exports that were killed left beside `out`."""
     for left in out.parent.glob(f".{out.name}.unfinished-*"):
         number = left.name.rpartition("unfinished-")[2].removesuffix("-old")
-        if number.isdigit() and (left / MARKER).is_file() and not _lives(int(number)):
+        if number.isdigit() and (left / MARKER).is_file() and not _is_running(int(number)):
             if left.name.endswith("-old") and not out.exists():
                 left.rename(out)  # it was killed before the new one had its place
             else:
                 shutil.rmtree(left, ignore_errors=True)
 
 
-def _lives(process: int) -> bool:
+def _is_running(process: int) -> bool:
     with suppress(ProcessLookupError, OverflowError):
         try:
             os.kill(process, 0)

@@ -13,5 +13,5 @@ _NAMES = dict(
 
 
 def language_name(code: str) -> str:
-    """The name of a language by its code; the code where we know no name."""
+    """Return the name of a language by its code; the code where no name is known."""
     return _NAMES.get(code, code)

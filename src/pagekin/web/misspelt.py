@@ -1,4 +1,4 @@
-"""Words that were meant: those of a vocabulary that differ in a letter or two from what was typed."""
+"""Words of a vocabulary that differ in a letter or two from what was typed."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ _FAR = 99
 
 
 class NearWords:
-    """Words, the commonest first, among which those near to another are found."""
+    """Words, the commonest first, to look for those that are spelt almost like another."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._given = words
 
     @cached_property
     def _by_length(self) -> dict[int, tuple[list[str], Array, Array]]:
-        """Of each length: the words, their places among all, and their letters as numbers."""
+        """Return of each length the words, their places among all, and their letters as numbers."""
         words: defaultdict[int, list[str]] = defaultdict(list)
         places: defaultdict[int, list[int]] = defaultdict(list)
         for place, word in enumerate(self._given):
@@ -34,29 +34,29 @@ class NearWords:
         return {length: (some, np.array(places[length]), _letters(some, length)) for length, some in words.items()}
 
     def near(self, word: str, most: int) -> list[str]:
-        """The words nearest to one, and of those as near the commonest first; not the word itself."""
+        """Return the words nearest to one, of those as near the commonest first; not the word itself."""
         reach = 1 if len(word) <= _SHORT else 2
         if not 2 < len(word) <= _LONGEST:
             return []
         asked = _letters([word], len(word))[0]
-        found: list[tuple[int, int, str]] = []
+        candidates: list[tuple[int, int, str]] = []
         for length in range(len(word) - reach, len(word) + reach + 1):
             words, places, letters = self._by_length.get(length, ([], np.zeros(0, int), None))
             if letters is None:
                 continue
             far = distances(asked, letters)
             near = np.flatnonzero((far > 0) & (far <= reach)).tolist()
-            found += [(int(far[place]), int(places[place]), words[place]) for place in near]
-        return [one for _far, _place, one in sorted(found)[:most]]
+            candidates += [(int(far[place]), int(places[place]), words[place]) for place in near]
+        return [one for _far, _place, one in sorted(candidates)[:most]]
 
 
 def _letters(words: list[str], length: int) -> Array:
-    """Words of one length as rows of numbers."""
+    """Return words of one length as rows of numbers."""
     return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32).reshape(len(words), length)
 
 
 def distances(asked: Array, words: Array) -> Array:
-    """How many letters have to be put in, taken out, changed or exchanged with the next to make each word of what was asked.
+    """Return how many letters to insert, delete, change or exchange with the next to make each word of what was typed.
 
     All words are one row of the table further at a time: it takes as many steps as the table of one word has cells.
     """

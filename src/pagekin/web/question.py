@@ -1,4 +1,4 @@
-"""What is asked at `/find`: a query, how to look, and filters; all of it stands in the address."""
+"""The question that is asked at `/find`: a query, the way to look, and filters. All of it stands in the address."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 import msgspec
 from msgspec import Struct
 
-from pagekin.routers.messages import Filters
+from pagekin.collection import Filters
 from pagekin.text import QueryError
 from pagekin.web import addresses
 
@@ -17,16 +17,22 @@ MODES = {
     "expand": ("By topic", "the best of each"),
 }
 """What the ways to look are called for people, and what they show."""
+PRESETS = ("", "default", "hypursuit1996")
+"""How terms that refine a query are chosen."""
 LAST_PAGE = 50
 """Nobody reads further; programs ask the services."""
 LONGEST = 2_000
 """Bytes of a query in an address: every link of a page of results repeats it."""
+MOST_OF_EACH = 20
+"""The most results of each topic."""
 _LONGEST_NAME = 200
-_DAY_ENDS = 86_399
+_LAST_SECOND = 86_399
+"""Of a day."""
+_LONGEST_NUMBER = 13
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """A question."""
+    """What is asked for at `/find`."""
 
     q: str = ""
     mode: str = "search"
@@ -36,27 +42,25 @@ class Question(Struct, frozen=True, kw_only=True):
     language: str = ""
     page: int = 1
     ask: int = 0
+    each: int = 0
+    """The most results of each topic, where they are shown by topic; 0 means as many as usual."""
+    preset: str = ""
+    """How terms that refine the query are chosen."""
 
     def address(self, **changes: Any) -> str:
-        """The address of this question with something changed; from its first page on unless that is named."""
+        """Return the address of this question with something changed; of its first page unless another is named."""
         new = msgspec.structs.replace(self, **{"page": 1} | changes)
         return addresses.find(
             new.q, mode="" if new.mode == "search" else new.mode, site=new.site, since=new.since, until=new.until,
-            language=new.language, page=new.page if new.page > 1 else 0, ask=new.ask,
+            language=new.language, page=new.page if new.page > 1 else 0, ask=new.ask, each=new.each, preset=new.preset,
         )  # fmt: skip
 
     def filters(self) -> Filters:
-        """Which pages may be results, or a QueryError that says what is wrong."""
-        for name in ("site", "language"):
-            if len(getattr(self, name)) > _LONGEST_NAME:
-                raise QueryError(f"the {name} is longer than {_LONGEST_NAME} characters")
-        since, until = _seconds(self.since), _seconds(self.until, _DAY_ENDS)
-        if since is not None and until is not None and since > until:
-            raise QueryError(f"the time from {self.since} to {self.until} ends before it begins; exchange the two days")
-        return Filters(site=self.site.strip(), since=since, until=until, language=self.language.strip())
+        """Return which pages may be results, or raise a QueryError that says what is wrong."""
+        return filters_of(self.site, self.since, self.until, self.language)
 
     def check(self) -> None:
-        """Refuse what cannot be asked with a QueryError."""
+        """Raise a QueryError for what cannot be asked."""
         if self.mode not in MODES:
             raise QueryError(f"there is no way to look called '{self.mode[:40]}'; there are {', '.join(MODES)}")
         if len(quote_plus(self.q)) > LONGEST:
@@ -67,13 +71,30 @@ class Question(Struct, frozen=True, kw_only=True):
             raise QueryError(f"there are pages 1 to {LAST_PAGE}; to see more, ask for something narrower")
         if not 0 <= self.ask <= 10_000:
             raise QueryError("ask 1 to 10,000 others, or 0 for all that may know something")
+        if not 0 <= self.each <= MOST_OF_EACH:
+            raise QueryError(f"there are 1 to {MOST_OF_EACH} results of each topic, or 0 for as many as usual")
+        if self.preset not in PRESETS:
+            raise QueryError(f"there is no preset '{self.preset[:40]}'; there are {', '.join(filter(None, PRESETS))}")
         self.filters()
 
 
+def filters_of(site: str, since: str, until: str, language: str) -> Filters:
+    """Return filters by text, days as 1996-12-31 or seconds since 1970; raise a QueryError that says what is wrong."""
+    for name, value in (("site", site), ("language", language)):
+        if len(value) > _LONGEST_NAME:
+            raise QueryError(f"the {name} is longer than {_LONGEST_NAME} characters")
+    first, last = _seconds(since), _seconds(until, _LAST_SECOND)
+    if first is not None and last is not None and first > last:
+        raise QueryError(f"the time from {since} to {until} ends before it begins; exchange the two days")
+    return Filters(site=site.strip(), since=first, until=last, language=language.strip())
+
+
 def _seconds(day: str, more: int = 0) -> int | None:
-    """Seconds since 1970 of a day."""
+    """Return the seconds from 1970 to a day and some more, or the number that is given instead of a day."""
     if not day.strip():
         return None
+    if day.strip().isdecimal() and len(day.strip()) < _LONGEST_NUMBER:
+        return int(day)
     try:
         return max(0, int(datetime.strptime(day.strip(), "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) + more)
     except (ValueError, OverflowError):

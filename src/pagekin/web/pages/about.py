@@ -10,14 +10,12 @@ from litestar.openapi.datastructures import ResponseSpec
 from msgspec import Struct
 
 from pagekin import __version__
-from pagekin.bags.strategy import settings_table
-from pagekin.labels.model import plain
-from pagekin.routers.http import served
-from pagekin.routers.messages import ChildHealth
-from pagekin.routers.router import Router
-from pagekin.routers.sizes import parts_on_disk
-from pagekin.web.collection import Collection, collection_of
-from pagekin.web.shown import Asking, shown, size
+from pagekin.bags import settings_table
+from pagekin.collection import ChildHealth, Service
+from pagekin.labels import plain_text
+from pagekin.routers import HttpRequest, parts_on_disk, served
+from pagekin.web.collection_view import CollectionView
+from pagekin.web.rendering import render, size
 
 
 class Setting(Struct, frozen=True):
@@ -32,7 +30,7 @@ class Setting(Struct, frozen=True):
 
 
 class AboutView(Struct, frozen=True, kw_only=True):
-    """What is to be known of an index."""
+    """How an index was made, and what it holds."""
 
     name: str
     counts: dict[str, int]
@@ -65,7 +63,7 @@ class AboutView(Struct, frozen=True, kw_only=True):
 
 
 class RouterAboutView(Struct, frozen=True, kw_only=True):
-    """What is to be known of a router."""
+    """What a router knows of itself and its children."""
 
     name: str
     level: int
@@ -94,20 +92,21 @@ _EITHER: Any = AboutView | RouterAboutView
         200: ResponseSpec(_EITHER, generate_examples=False, description="How the index was made, or who is below.")
     },
 )
-async def about(request: Asking) -> Response[bytes]:
-    """About this index: strategy, counts, skipped records, versions; about a router: what it knows of its children."""
+async def about(request: HttpRequest) -> Response[bytes]:
+    """Return how an index was made: strategy, counts, skipped records, versions; of a router, what it knows of its children."""
     service = served(request.scope).service
-    if isinstance(service, Router):
-        return shown(request, "about_router.html", await about_router(service))
-    return shown(request, "about.html", about_collection(collection_of(service)))
+    if not service.leaf:
+        return render(request, "about_router.html", await about_router(service))
+    view = await service.run(lambda collection: about_collection(CollectionView.of(collection)))
+    return render(request, "about.html", view)
 
 
-async def about_router(router: Router) -> RouterAboutView:
-    """What a router knows of itself and its children; also while it waits for them."""
+async def about_router(router: Service) -> RouterAboutView:
+    """Return what a router knows of itself and its children; also while it waits for them."""
     health = await router.health()
     label = router.label if health.ready else None
     return RouterAboutView(
-        name=plain(router.name),
+        name=plain_text(router.name),
         level=health.level,
         pages=health.documents,
         exact=label.exact if label else False,
@@ -119,17 +118,17 @@ async def about_router(router: Router) -> RouterAboutView:
         requests=health.requests,
         children=sorted(health.children, key=lambda child: (not child.error, child.name)),
         versions={"Pagekin": __version__},
-        error=plain(health.error),
+        error=plain_text(health.error),
     )
 
 
-def about_collection(collection: Collection) -> AboutView:
-    """How a collection was made."""
+def about_collection(collection: CollectionView) -> AboutView:
+    """Return how a collection was made."""
     facts, kin = collection.corpus.facts, collection.corpus.kin
     index = facts.get("index", {})
     counted = ("pages", "urls", "aliases", "words", "terms", "anchors", "links", "hosts", "html_records")
     parts = parts_on_disk(kin)
-    told = [
+    sizes = [
         ("HTML read", size(facts["html_bytes"])),
         ("on disk", f"{size(sum(parts.values()))}: {', '.join(f'{name} {size(one)}' for name, one in parts.items())}"),
     ]
@@ -138,13 +137,13 @@ def about_collection(collection: Collection) -> AboutView:
     strategy = dict(index.get("strategy", {}))
     signature = strategy.get("signature", {})
     return AboutView(
-        name=plain(collection.name),
+        name=plain_text(collection.name),
         counts={name: int(facts[name]) for name in counted},
         languages=collection.languages,
         skipped=sorted(facts["skipped"].items(), key=lambda pair: (-pair[1], pair[0])),
         damaged=[str(one) for one in facts["damaged_examples"]],
         cut=dict(facts["cut"]),
-        sources=[plain(str(one)).rstrip("/").rpartition("/")[2] for one in facts["sources"]],
+        sources=[plain_text(str(one)).rstrip("/").rpartition("/")[2] for one in facts["sources"]],
         since=int(dates.min()) if len(dates) else 0,
         until=int(dates.max()) if len(dates) else 0,
         strategy=strategy,
@@ -152,7 +151,7 @@ def about_collection(collection: Collection) -> AboutView:
         numbers=int(signature.get("m", 0)),
         maker=str(signature.get("maker", "")),
         asked=int(index.get("bags", 0)),
-        facts=told,
+        facts=sizes,
         versions={
             "Pagekin, serving": __version__,
             "Pagekin, reading": str(facts["pagekin"]),
@@ -165,7 +164,7 @@ def about_collection(collection: Collection) -> AboutView:
 
 
 def settings_of(strategy: Mapping[str, Any]) -> list[Setting]:
-    """The settings of a strategy, each with what it does; those that this version does not know have no words for it."""
+    """Return the settings of a strategy, each with what it does as far as this version knows it."""
     given = {
         f"{part}.{key}" if key else part: value
         for part, several in strategy.items()
@@ -173,8 +172,8 @@ def settings_of(strategy: Mapping[str, Any]) -> list[Setting]:
         for key, value in (several.items() if isinstance(several, dict) else [("", several)])
     }
     known = {name: (usual, about) for name, usual, _allowed, about in settings_table()}
-    return [Setting(name, _written(value), *known.get(name, ("", ""))) for name, value in given.items()]
+    return [Setting(name, _write_value(value), *known.get(name, ("", ""))) for name, value in given.items()]
 
 
-def _written(value: Any) -> str:
+def _write_value(value: Any) -> str:
     return json.dumps(value).strip('"')

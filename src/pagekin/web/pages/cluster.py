@@ -1,4 +1,4 @@
-"""The content label for people: what a collection or a router tells others of itself, whole and of each sub-cluster."""
+"""The content label for people: what a service says of itself to others, whole and of each sub-cluster."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,18 +9,14 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from msgspec import Struct
 
-from pagekin.clusters import TermSettings
-from pagekin.clusters.terms import ATTRIBUTES
-from pagekin.labels import ContentLabel
-from pagekin.labels.membership import Filter
-from pagekin.labels.model import Terms, plain
-from pagekin.routers.http import served
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import RouterError
-from pagekin.routers.router import Router
-from pagekin.web.collection import ClusterLink, PageLink, collection_of
-from pagekin.web.pages.tree import ClusterMap, MapLink, linked, number_of
-from pagekin.web.shown import Asking, shown
+from pagekin.clusters import TERM_ATTRIBUTES, TermSettings
+from pagekin.collection import Service, ServiceError
+from pagekin.labels import ContentLabel, LabelTerms, TermFilter, plain_text
+from pagekin.routers import HttpRequest, served
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
+from pagekin.web.pages.tree import ClusterMap, MapLink, parse_number
+from pagekin.web.pages.why import link_by_address
+from pagekin.web.rendering import render
 
 _TERMS = 50
 _WEIGHTS: dict[str, float] = asdict(TermSettings())
@@ -82,8 +78,10 @@ class LabelView(Struct, frozen=True, kw_only=True):
     waiting: int = 0
 
 
-def term_rows(label: ContentLabel, terms: Terms, most: int = _TERMS) -> tuple[tuple[TermRow, ...], tuple[str, ...]]:
-    """(the heaviest words of some terms, the attributes under which any of them stands)."""
+def term_rows(
+    label: ContentLabel, terms: LabelTerms, most: int = _TERMS
+) -> tuple[tuple[TermRow, ...], tuple[str, ...]]:
+    """Return (the heaviest words of some terms, the attributes under which any of them stands)."""
     counts: dict[str, dict[str, tuple[int, int]]] = {}
     weights: dict[str, float] = {}
     for attribute, word, tf, df in label.rows(terms):
@@ -91,48 +89,51 @@ def term_rows(label: ContentLabel, terms: Terms, most: int = _TERMS) -> tuple[tu
         weights[word] = weights.get(word, 0.0) + tf * _WEIGHTS[attribute]
     heaviest = sorted(weights, key=lambda word: (-weights[word], word))[:most]
     used = {attribute for word in heaviest for attribute in counts[word]}
-    rows = tuple(TermRow(word=plain(word), counts=counts[word]) for word in heaviest)
-    return rows, tuple(attribute for attribute in ATTRIBUTES if attribute in used)
+    rows = tuple(TermRow(word=plain_text(word), counts=counts[word]) for word in heaviest)
+    return rows, tuple(attribute for attribute in TERM_ATTRIBUTES if attribute in used)
 
 
-def _filter_facts(filters: Sequence[Filter]) -> FilterFacts:
+def _filter_facts(filters: Sequence[TermFilter]) -> FilterFacts:
     return FilterFacts(
         filters=len(filters), words=sum(one.keys for one in filters), bytes=sum(len(one.bits) for one in filters)
     )
 
 
-def _pages(service: Leaf | Router, urls: Sequence[str]) -> tuple[PageLink, ...]:
-    """Pages by their addresses; a leaf knows their titles, and which of them were read: these come first."""
-    if not isinstance(service, Leaf):
-        return tuple(map(linked, urls))
-    collection = collection_of(service)
+def _own_pages(collection: CollectionView, urls: Sequence[str]) -> tuple[PageLink, ...]:
+    """Return links to pages of a collection, those that were read first."""
     numbers = [collection.corpus.url_number(url) for url in urls]
     links = [collection.link(number) for number in numbers if number >= 0]
     return tuple(sorted(links, key=lambda link: not link.captured))
 
 
-def label_view(service: Leaf | Router) -> LabelView:
-    """The whole label."""
+def _own_nodes(collection: CollectionView, nodes: Sequence[int]) -> tuple[ClusterLink, ...]:
+    """Return links to the clusters of a collection that a sub-cluster is made of."""
+    tree = collection.tree("clusters")
+    return tuple(collection.cluster_link(tree, node) for node in nodes if node < len(tree))
+
+
+def label_view(service: Service) -> LabelView:
+    """Return the view of the whole label."""
     label = service.label
     rows, attributes = term_rows(label, label.terms)
     clusters = sorted(label.clusters, key=lambda one: (-one.num_docs, one.number))
     links = [
         SubClusterLink(
-            tree="", node=one.number, name=plain(one.name) or f"Topic {one.number}", pages=one.num_docs,
-            words=tuple(map(plain, one.heaviest)),
+            tree="", node=one.number, name=plain_text(one.name) or f"Topic {one.number}", pages=one.num_docs,
+            words=tuple(map(plain_text, one.heaviest)),
         )
         for one in clusters
     ]  # fmt: skip
     return LabelView(
-        router=plain(service.name),
+        router=plain_text(service.name),
         leaf=service.leaf,
         number=0,
-        name=plain(label.name),
+        name=plain_text(label.name),
         documents=label.num_docs,
         exact=label.exact,
         bytes=label.size,
         terms_total=label.num_terms,
-        words=tuple(map(plain, label.heaviest)),
+        words=tuple(map(plain_text, label.heaviest)),
         pages=(),
         nodes=(),
         attributes=attributes,
@@ -144,39 +145,38 @@ def label_view(service: Leaf | Router) -> LabelView:
         ),
         clusters=tuple(links),
         lost={"terms": label.lost.terms, "clusters": label.lost.clusters, "filters": label.lost.filters},
-        added=tuple((one.attribute, plain(one.word), one.by) for one in label.added),
+        added=tuple((one.attribute, plain_text(one.word), one.by) for one in label.added),
         waiting=label.waiting,
     )
 
 
-def cluster_view(service: Leaf | Router, number: int) -> LabelView:
-    """A sub-cluster of the label, or an error that says which there are."""
+async def cluster_view(service: Service, number: int) -> LabelView:
+    """Return the view of a sub-cluster of the label, or raise a ServiceError that says which there are."""
     label = service.label
-    found = next((one for one in label.clusters if one.number == number), None)
-    if found is None:
-        raise RouterError(f"there is no topic {number} here; there are {len(label.clusters):,}", 404)
-    rows, attributes = term_rows(label, found.terms)
-    nodes: tuple[ClusterLink, ...] = ()
-    if isinstance(service, Leaf):
-        collection = collection_of(service)
-        tree = collection.trees["clusters"]
-        nodes = tuple(collection.cluster_link(tree, node) for node in found.nodes if node < len(tree))
+    cluster = next((one for one in label.clusters if one.number == number), None)
+    if cluster is None:
+        raise ServiceError(f"there is no topic {number} here; there are {len(label.clusters):,}", 404)
+    rows, attributes = term_rows(label, cluster.terms)
+    pages, nodes = tuple(map(link_by_address, cluster.urls)), tuple[ClusterLink, ...]()
+    if service.leaf:
+        pages = await service.run(lambda collection: _own_pages(CollectionView.of(collection), cluster.urls))
+        nodes = await service.run(lambda collection: _own_nodes(CollectionView.of(collection), cluster.nodes))
     return LabelView(
-        router=plain(service.name),
+        router=plain_text(service.name),
         leaf=service.leaf,
         number=number,
-        name=plain(found.name) or f"Topic {number}",
-        documents=found.num_docs,
+        name=plain_text(cluster.name) or f"Topic {number}",
+        documents=cluster.num_docs,
         exact=label.exact,
-        bytes=found.size,
-        terms_total=found.num_terms,
-        words=tuple(map(plain, found.heaviest)),
-        pages=_pages(service, found.urls),
+        bytes=cluster.size,
+        terms_total=cluster.num_terms,
+        words=tuple(map(plain_text, cluster.heaviest)),
+        pages=pages,
         nodes=nodes,
         attributes=attributes,
         terms=rows,
-        terms_told=len(found.terms.steps),
-        filters=_filter_facts(found.filters),
+        terms_told=len(cluster.terms.steps),
+        filters=_filter_facts(cluster.filters),
     )
 
 
@@ -184,9 +184,9 @@ def cluster_view(service: Leaf | Router, number: int) -> LabelView:
     ["/cluster", "/cluster.json"],
     responses={200: ResponseSpec(LabelView, generate_examples=False, description="The content label.")},
 )
-async def whole_label(request: Asking) -> Response[bytes]:
-    """What a collection or a router tells others of itself, for people; /label gives it to programs."""
-    return shown(request, "label.html", label_view(served(request.scope).service))
+async def whole_label(request: HttpRequest) -> Response[bytes]:
+    """Return what a service says of itself to others, for people; /label gives it to programs."""
+    return render(request, "label.html", label_view(served(request.scope).service))
 
 
 @get(
@@ -194,14 +194,12 @@ async def whole_label(request: Asking) -> Response[bytes]:
     responses={200: ResponseSpec(LabelView, generate_examples=False, description="A sub-cluster of the label.")},
 )
 async def cluster(
-    request: Asking,
+    request: HttpRequest,
     number: Annotated[str, Parameter(description="Its number; with .json behind the address, as JSON.")],
 ) -> Response[bytes]:
-    """A sub-cluster of the content label."""
+    """Return a sub-cluster of the content label."""
     service = served(request.scope).service
-    chosen = number_of(number)
-    return (
-        shown(request, "cluster.html", cluster_view(service, chosen))
-        if chosen
-        else shown(request, "label.html", label_view(service))
-    )
+    chosen = parse_number(number)
+    if not chosen:
+        return render(request, "label.html", label_view(service))
+    return render(request, "cluster.html", await cluster_view(service, chosen))

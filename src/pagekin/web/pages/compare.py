@@ -1,6 +1,7 @@
 """Several pages as one query: what they share, how alike they are, and which pages are like all of them together."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from litestar import Response, get
@@ -9,25 +10,32 @@ from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct
 
-from pagekin.routers.http import served
-from pagekin.routers.messages import RouterError
-from pagekin.similarity import RelatedIndex
-from pagekin.similarity.exact import jaccard
-from pagekin.text import QueryError, parse
+from pagekin.collection import (
+    Answer,
+    RelatedOptions,
+    RelatedRequest,
+    SearchRequest,
+    Service,
+    ServiceError,
+    compare_pages,
+)
+from pagekin.routers import HttpRequest, Served, served
+from pagekin.text import QueryError
 from pagekin.web import addresses
-from pagekin.web.collection import Collection, PageLink, collection_of
-from pagekin.web.pages.page import LONGEST_URL, number_of, unknown
-from pagekin.web.pages.why import Similar, Term, as_written, common_terms, similar_pages
-from pagekin.web.shown import Asking, shown, wants_json
+from pagekin.web.collection_view import CollectionView, PageLink
+from pagekin.web.pages.page import LONGEST_URL, UnknownView, find_address, view_unknown
+from pagekin.web.pages.why import Similar, Term, link_by_address, similar_pages, terms_of, write_words
+from pagekin.web.related_options import DEFAULTS, OPTIONS, ask_related
+from pagekin.web.rendering import render, wants_json
 
 MOST = 20
 """Pages that can be compared at once."""
-SIMILAR, TERMS = 10, 12
+TERMS = 12
 _LONGEST_ADDED = 2_000
 _WORDS = 24
 """Words of a title that are looked for."""
 _WORD = re.compile(r"\w+")
-_LOOKED_AT = 1_000
+_TITLES = 100
 """Pages among whose titles the one that is meant is looked for."""
 
 
@@ -37,13 +45,17 @@ class CompareView(Struct, frozen=True, kw_only=True):
     pages: list[PageLink]
     most: int = MOST
     shared: list[Term] = []
-    """What all of them hold, by its least weight in them."""
+    """What all of them hold, by its least weight in them; of a collection alone."""
     similarities: list[list[float]] = []
-    """Of each page to each, exact; 1 on the diagonal."""
+    """Of each page to each, exact; 1 on the diagonal. Of a collection alone."""
     similar: list[Similar] = []
     """Pages like all of them together."""
     note: str = ""
-    """What could not be done."""
+    """What could not be done, or why there are few or no similar pages."""
+    partial: list[str] = []
+    """In a network: why something may be missing."""
+    options: RelatedOptions = DEFAULTS
+    """How similar pages were chosen."""
 
 
 Urls = Annotated[list[str] | None, Parameter(description="Addresses of pages, up to 20.")]
@@ -53,74 +65,89 @@ Out = Annotated[str, Parameter(description="The address of a page to take out.")
 
 @get(
     ["/compare", "/compare.json"],
+    dependencies=OPTIONS,
     responses={200: ResponseSpec(CompareView, description="What several pages share, and pages like all of them.")},
 )
-async def compare(request: Asking, url: Urls = None, add: Add = "", out: Out = "") -> Response[Any]:
-    """Show what several pages share, how alike they are, and pages that are like all of them together."""
-    collection = collection_of(served(request.scope).service)
-    numbers: list[int] = []
+async def compare(
+    request: HttpRequest, options: RelatedOptions, url: Urls = None, add: Add = "", out: Out = ""
+) -> Response[Any]:
+    """Return what several pages share, how alike they are, and pages that are like all of them together."""
+    here = served(request.scope)
+    urls: list[str] = []
     for one in url or []:
         if len(one) > LONGEST_URL:
-            raise RouterError(f"An address of {len(one):,} characters is too long: {LONGEST_URL:,} are the most.")
-        if not one.strip():
-            continue
-        number = number_of(collection, one.strip())
-        if number < 0:
-            return unknown(request, collection, one)
-        if number not in numbers:
-            numbers.append(number)
-    if len(numbers) > MOST:
-        raise RouterError(f"{len(numbers)} pages are too many to compare: {MOST} are the most.")
+            raise ServiceError(f"An address of {len(one):,} characters is too long: {LONGEST_URL:,} are the most.")
+        if one.strip():
+            known = await _resolve(here.service, one.strip())
+            if isinstance(known, UnknownView):
+                return render(request, "unknown.html", known, 404)
+            urls.append(known)
+    urls = list(dict.fromkeys(urls))
+    if len(urls) > MOST:
+        raise ServiceError(f"{len(urls)} pages are too many to compare: {MOST} are the most.")
     note = ""
     if out.strip():
-        gone = number_of(collection, out.strip())
-        return _moved(request, collection, [number for number in numbers if number != gone])
+        gone = await _resolve(here.service, out.strip())
+        return _redirect(request, [one for one in urls if one != gone])
     if add.strip():
-        found, note = _wanted(collection, add.strip()[:_LONGEST_ADDED], numbers)
-        if found >= 0:
-            return _moved(request, collection, [*numbers, found])
-    return shown(request, "compare.html", compare_view(collection, numbers, note))
+        added, note = await _find_page(here.service, add.strip()[:_LONGEST_ADDED], urls)
+        if added:
+            return _redirect(request, [*urls, added])
+    return render(request, "compare.html", await view_comparison(here, urls, options, note))
 
 
-def _moved(request: Asking, collection: Collection, numbers: list[int]) -> Redirect:
-    """On to the address that says no more than which pages are compared."""
-    to = addresses.compare([collection.corpus.url(number) for number in numbers])
-    return Redirect(_as_json(to) if wants_json(request) else to, status_code=303)
+def _redirect(request: HttpRequest, urls: Sequence[str]) -> Redirect:
+    """Redirect to the address that says no more than which pages are compared."""
+    path, mark, parameters = addresses.compare(urls).partition("?")
+    suffix = addresses.JSON if wants_json(request) else ""
+    return Redirect(f"{path}{suffix}{mark}{parameters}", status_code=303)
 
 
-def _wanted(collection: Collection, add: str, numbers: list[int]) -> tuple[int, str]:
-    """(the page that is meant by an address or by words, why there is none)."""
-    if len(numbers) >= MOST:
-        return -1, f"{MOST} pages are the most that can be compared: take one out first."
-    number = number_of(collection, add)
-    if number in numbers:
-        return -1, "That page is here already."
-    if number >= 0:
-        return number, ""
+async def _resolve(service: Service, url: str) -> str | UnknownView:
+    """Return the whole address of a page of a leaf; a router takes addresses as they are."""
+    if not service.leaf:
+        return url
+
+    def resolve(collection: CollectionView) -> str | UnknownView:
+        number = find_address(collection, url)
+        return collection.corpus.url(number) if number >= 0 else view_unknown(collection, url)
+
+    return await service.run(lambda collection: resolve(CollectionView.of(collection)))
+
+
+async def _find_page(service: Service, add: str, urls: Sequence[str]) -> tuple[str, str]:
+    """Return (the page that is meant by an address or by words, why there is none)."""
+    if len(urls) >= MOST:
+        return "", f"{MOST} pages are the most that can be compared: take one out first."
+    known = await _resolve(service, add) if service.leaf or "://" in add else ""
+    if known in urls:
+        return "", "That page is here already."
+    if known and not isinstance(known, UnknownView):
+        return known, ""
     words = _words(add)[:_WORDS]
     if "://" in add or not words:
-        return -1, f"“{add[:200]}” is not in this collection."
-    if titled := _found(collection, " ".join(f"title:{word}" for word in words), numbers):
-        return min(titled, key=lambda number: _likely(collection.link(number).title, add)), ""
-    # Then as words anywhere, then some of them; a word in small letters is never an operator.
+        return "", f"“{add[:200]}” is not in this collection."
+    # Words of titles first, then anywhere, then some of them; a word in small letters is never an operator.
+    titles = await _search(service, " ".join(f"title:{word}" for word in words), urls)
+    if titles:
+        return min(titles, key=lambda url: _title_rank(titles[url], add)), ""
     for query in (" ".join(words), " OR ".join(words)):
-        if found := _found(collection, query, numbers):
-            return found[0], ""
-    return -1, f"No other page matches “{add[:200]}”."
+        if matches := await _search(service, query, urls):
+            return next(iter(matches)), ""
+    return "", f"No other page matches “{add[:200]}”."
 
 
-def _found(collection: Collection, query: str, numbers: list[int]) -> list[int]:
-    """The pages that a query finds, the best first, without those that are there already."""
+async def _search(service: Service, query: str, urls: Sequence[str]) -> dict[str, str]:
+    """Return address -> title of the pages that match, the best first, without those that are there already."""
     try:
-        pages = collection.leaf.text.search(parse(query), _LOOKED_AT).pages
+        answer = await service.search(SearchRequest(query=query, limit=_TITLES))
     except QueryError:
-        return []
-    found = (int(collection.corpus.pages.url[page]) for page in pages)
-    return [number for number in found if number not in numbers]
+        return {}
+    return {hit.url: hit.title for hit in answer.results if hit.url not in urls}
 
 
-def _likely(title: str, add: str) -> tuple[bool, int]:
-    """What titles are sorted by: the one that was given, then the shortest."""
+def _title_rank(title: str, add: str) -> tuple[bool, int]:
+    """Return what titles are sorted by: the one that was given first, then the shortest."""
     return _words(title) != _words(add), len(title)
 
 
@@ -128,41 +155,40 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def compare_view(collection: Collection, numbers: list[int], note: str = "") -> CompareView:
-    """All that is shown of several pages together."""
-    pages = [collection.link(number) for number in numbers]
-    index = collection.related
-    if index is None:
+async def view_comparison(
+    here: Served, urls: Sequence[str], options: RelatedOptions = DEFAULTS, note: str = ""
+) -> CompareView:
+    """Return all that is shown of several pages together."""
+    answer = Answer()
+    if urls:
+        answer = await ask_related(here, RelatedRequest(url=urls[0], also=tuple(urls[1:]), options=options))
+    note = note or answer.note
+    if not here.service.leaf:
+        similar = similar_pages(answer.results, link_by_address, network=True)
         return CompareView(
-            pages=pages, note=note or "Pages have not been indexed in this collection: `pagekin index` does that."
-        )
-    documents = [index.bags.document(number) for number in numbers]
-    if -1 in documents:
-        title = pages[documents.index(-1)].title
-        return CompareView(
-            pages=pages, note=note or f"There is nothing to compare “{title[:200]}” by. Take it out to see the others."
-        )
-    if not documents:
-        return CompareView(pages=pages, note=note)
-    query = index.query_of([page.url for page in pages])
-    shared = common_terms(collection, index, documents, TERMS) if len(documents) > 1 else []
-    similar = similar_pages(collection, index, query, index.answer(query, SIMILAR).results)
-    shared, similar = as_written(collection, numbers, shared, similar)
-    return CompareView(
-        pages=pages, shared=shared, similarities=_similarities(index, documents), similar=similar, note=note
+            pages=[link_by_address(url) for url in urls], similar=similar, note=note, partial=list(answer.partial),
+            options=options,
+        )  # fmt: skip
+    return await here.service.run(
+        lambda collection: _collection_view(CollectionView.of(collection), urls, answer, options, note)
     )
 
 
-def _similarities(index: RelatedIndex, documents: list[int]) -> list[list[float]]:
-    """The Jaccard similarity of each document to each."""
-    bags = [index.bags.bag(document) for document in documents]
-    found = [[1.0] * len(bags) for _ in bags]
-    for one, mine in enumerate(bags):
-        for other in range(one):
-            found[one][other] = found[other][one] = jaccard(mine, bags[other])
-    return found
-
-
-def _as_json(address: str) -> str:
-    path, mark, asked = address.partition("?")
-    return f"{path}{addresses.JSON}{mark}{asked}"
+def _collection_view(
+    collection: CollectionView, urls: Sequence[str], answer: Answer, options: RelatedOptions, note: str
+) -> CompareView:
+    """Return the view of pages of one collection; compared only if all of them can be."""
+    pages = [collection.link_to(url) for url in urls]
+    if not answer.subjects:
+        return CompareView(pages=pages, note=note, options=options)
+    numbers = [collection.corpus.url_number(url) for url in urls]
+    comparison = compare_pages(collection.collection, numbers, TERMS)
+    shared, similar = write_words(
+        collection,
+        numbers,
+        terms_of(comparison.shared, collection.link_to),
+        similar_pages(answer.results, collection.link_to),
+    )
+    return CompareView(
+        pages=pages, shared=shared, similarities=comparison.similarities, similar=similar, note=note, options=options
+    )

@@ -4,7 +4,6 @@ import time
 from collections.abc import Container, Iterable, Iterator
 from typing import Annotated, Any
 from urllib.parse import urlencode
-from weakref import WeakKeyDictionary
 
 import msgspec
 from litestar import Response, get
@@ -14,19 +13,16 @@ from litestar.response import Redirect
 from msgspec import Struct
 
 from pagekin.clusters import Tree
-from pagekin.hypertext import fold
-from pagekin.labels import ContentLabel
-from pagekin.labels.model import SubCluster, plain
-from pagekin.routers.http import served
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import Item, ShowRequest
-from pagekin.routers.router import Router
+from pagekin.collection import Collection, Item, Service, ShowRequest
+from pagekin.hypertext import fold_case
+from pagekin.labels import ContentLabel, SubCluster, plain_text
+from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses as to
-from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.languages import language_name
-from pagekin.web.pages.tree import MOST_SHOWN, ClusterMap, MapLink, covers_of, map_link, shown_nodes
+from pagekin.web.pages.tree import MOST_SHOWN, ClusterMap, MapLink, first_level, map_link
 from pagekin.web.readable import readable
-from pagekin.web.shown import Asking, host, shown
+from pagekin.web.rendering import host, render
 
 _SITES, _STARTS, _EXAMPLES = 10, 12, 6
 _LONGEST_EXAMPLE = 24
@@ -86,16 +82,16 @@ class HomeView(Struct, frozen=True, kw_only=True):
 
 
 def friendly(name: str) -> str:
-    """A collection's name as a person would write it: the_birds is "The birds"."""
-    words = " ".join(plain(name).replace("_", " ").replace("-", " ").split())
+    """Return a collection's name as a person would write it: the_birds is "The birds"."""
+    words = " ".join(plain_text(name).replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:] if words else "This collection"
 
 
-def home_of_collection(collection: Collection) -> HomeView:
-    """What is in a collection."""
+def home_of_collection(collection: CollectionView) -> HomeView:
+    """Return what is in a collection."""
     facts = collection.corpus.facts
-    tree = collection.trees["clusters"]
-    nodes = sorted(shown_nodes(tree), key=lambda node: (-len(tree.pages_of(node)), node)) or [0]
+    tree = collection.tree("clusters")
+    nodes = sorted(first_level(tree), key=lambda node: (-len(tree.pages_of(node)), node)) or [0]
     links = [map_link(collection, tree, node, group=tree.path(node)[:2][-1]) for node in nodes]
     languages = [(code, count) for code, count in collection.languages if code and code != "unknown"]
     figures = (
@@ -110,7 +106,7 @@ def home_of_collection(collection: Collection) -> HomeView:
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
         languages=tuple((code, language_name(code), count) for code, count in languages),
         map=ClusterMap.of_links(links, MOST_SHOWN),
-        examples=tuple(_different(tree.descriptions[node].terms for node in nodes)) if tree.descriptions else (),
+        examples=tuple(_example_words(tree.descriptions[node].terms for node in nodes)) if tree.descriptions else (),
         sites=_sites(collection),
         sites_total=len(collection.sites),
         starts=(starts := tuple(_starts(collection, tree, nodes))),
@@ -119,82 +115,82 @@ def home_of_collection(collection: Collection) -> HomeView:
     )
 
 
-def _different(several: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The most telling word of each cluster, as long as there are examples to find."""
-    found: list[str] = []
+def _example_words(several: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the most telling word of each cluster, until there are enough examples."""
+    words: list[str] = []
     for terms in several:
         word = next(
             (
                 one
-                for one in map(plain, terms)
-                if 2 < len(one) <= _LONGEST_EXAMPLE and one.isalpha() and one not in found
+                for one in map(plain_text, terms)
+                if 2 < len(one) <= _LONGEST_EXAMPLE and one.isalpha() and one not in words
             ),
             "",
         )
         if word:
-            found.append(word)
+            words.append(word)
             yield word
-        if len(found) == _EXAMPLES:
+        if len(words) == _EXAMPLES:
             return
 
 
 def _short_named(pages: Iterable[PageLink]) -> PageLink | None:
-    """The first of some pages whose title is short enough for a question, if there is one."""
+    """Return the first of some pages whose title is short enough for a question, if there is one."""
     return next((one for one in pages if one.title != one.url and len(one.title) <= _LONGEST_EXAMPLE), None)
 
 
-def _sites(collection: Collection) -> tuple[SiteLink, ...]:
-    """The largest sites, with their places in the hierarchy of addresses."""
+def _sites(collection: CollectionView) -> tuple[SiteLink, ...]:
+    """Return the largest sites, with their places in the hierarchy of addresses."""
     tree = collection.trees.get("addresses")
-    nodes = {plain(tree.descriptions[node].name): node for node in tree.children[0]} if tree else {}
+    nodes = {plain_text(tree.descriptions[node].name): node for node in tree.children[0]} if tree else {}
     return tuple(SiteLink(name=name, pages=pages, node=nodes.get(name, 0)) for name, pages in collection.sites[:_SITES])
 
 
-def _starts(collection: Collection, tree: Tree, nodes: Iterable[int]) -> Iterator[Start]:
-    """The most central page of each of the largest clusters; where it can be, of another site each."""
-    covers, seen = covers_of(collection), set[str]()
-    several, found = len(collection.sites) > 1, 0
+def _starts(collection: CollectionView, tree: Tree, nodes: Iterable[int]) -> Iterator[Start]:
+    """Yield the most central page of each of the largest clusters; where it can be, of another site each."""
+    covers, seen = collection.covers, set[str]()
+    several, count = len(collection.sites) > 1, 0
     for node in nodes:
         central = covers.fold(tree.descriptions[node].central) if tree.descriptions else []
-        if not central or found == _STARTS:
+        if not central or count == _STARTS:
             continue
         links = collection.page_links(central)
         link = next((one for one in links if one.site not in seen), links[0]) if several else links[0]
         seen.add(link.site)
-        found += 1
+        count += 1
         yield Start(page=link, cluster=collection.cluster_link(tree, node))
 
 
-def home_of_router(router: Router, label: ContentLabel) -> HomeView:
-    """What is below a router, as far as its children have told."""
+def home_of_router(router: Service, label: ContentLabel) -> HomeView:
+    """Return what is below a router, as far as it has its children's labels."""
     clusters = sorted(label.clusters, key=lambda one: -one.num_docs)
-    links = [MapLink(tree="", node=one.number, name=plain(one.name), pages=one.num_docs) for one in clusters]
+    links = [MapLink(tree="", node=one.number, name=plain_text(one.name), pages=one.num_docs) for one in clusters]
     sites = sorted(
         (
-            SiteLink(name=plain(name), pages=child.label.num_docs if child.label else 0, url=child.url)
+            SiteLink(name=plain_text(name), pages=child.label.num_docs if child.label else 0, url=child.url)
             for name, child in router.children.items()
         ),
         key=lambda one: (-one.pages, one.name),
     )
     figures = (("page", label.num_docs), ("collection", len(sites)), ("topic", len(links)), ("word", label.num_words))
     return HomeView(
-        name=plain(router.name),
+        name=plain_text(router.name),
         leaf=False,
         pages=label.num_docs,
         exact=label.exact,
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
         languages=(),
         map=ClusterMap.of_links(links, MOST_SHOWN),
-        examples=tuple(_different(one.heaviest for one in clusters)),
+        examples=tuple(_example_words(one.heaviest for one in clusters)),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),
-        starts=tuple(_named_starts(clusters, frozenset(label.words))),
+        starts=tuple(_readable_starts(clusters, frozenset(label.words))),
         waiting=label.waiting,
     )
 
 
-def _named_starts(clusters: Iterable[SubCluster], known: Container[str]) -> Iterator[Start]:
-    """A central page of each of the largest clusters whose address can be read; where it can be, of another site each."""
+def _readable_starts(clusters: Iterable[SubCluster], known: Container[str]) -> Iterator[Start]:
+    """Yield a central page of each of the largest clusters whose address can be read; where it can be, of another site each."""
     sites: set[str] = set()
     names: set[str] = set()
     for cluster in clusters:
@@ -203,23 +199,23 @@ def _named_starts(clusters: Iterable[SubCluster], known: Container[str]) -> Iter
         good = [
             (url, name, way)
             for url, name, way in pages
-            if name and fold(name) not in names and (" " in name or not way or fold(name) in cluster.heaviest)
+            if name and fold_case(name) not in names and (" " in name or not way or fold_case(name) in cluster.heaviest)
         ]
         if not good or len(names) == _STARTS:
             continue
         # Several words tell more than one, and that more than the name of a host.
         url, name, way = max(good, key=lambda one: (host(one[0]) not in sites, (" " in one[1]) + (one[2] != "")))
         sites.add(host(url))
-        names.add(fold(name))
+        names.add(fold_case(name))
         yield Start(page=PageLink(url=url, title=name, site=host(url)), way=way, cluster=_link_to(cluster))
 
 
 def _link_to(cluster: SubCluster) -> ClusterLink:
-    return ClusterLink(tree="", node=cluster.number, name=plain(cluster.name), pages=cluster.num_docs)
+    return ClusterLink(tree="", node=cluster.number, name=plain_text(cluster.name), pages=cluster.num_docs)
 
 
-async def _told_starts(router: Router, label: ContentLabel) -> tuple[Start, ...]:
-    """The most central page of each of the largest clusters, by the title that its leaf tells; those that answer in time.
+async def _ask_for_starts(router: Service, label: ContentLabel) -> tuple[Start, ...]:
+    """Return the most central page of each of the largest clusters, by the title that its leaf gives in time.
 
     Only children whose own labels name a page can be asked for it, and of these only leaves know what it is called.
     """
@@ -239,7 +235,7 @@ async def _told_starts(router: Router, label: ContentLabel) -> tuple[Start, ...]
     titles = {one.url: one for one in answer.results if one.title.strip()}
     return tuple(
         Start(
-            page=PageLink(url=url, title=plain(titles[url].title), site=host(url)), cluster=_link_to(cluster),
+            page=PageLink(url=url, title=plain_text(titles[url].title), site=host(url)), cluster=_link_to(cluster),
             path=(router.name, child),
         )
         for url, (cluster, child) in wanted.items()
@@ -247,8 +243,8 @@ async def _told_starts(router: Router, label: ContentLabel) -> tuple[Start, ...]
     )  # fmt: skip
 
 
-def child_naming(router: Router, url: str) -> str:
-    """The child of a router whose label names a page; '' if there is none."""
+def child_naming(router: Service, url: str) -> str:
+    """Return the child of a router whose label names a page; '' if there is none."""
     return next(
         (
             name
@@ -259,63 +255,70 @@ def child_naming(router: Router, url: str) -> str:
     )
 
 
-_collections: WeakKeyDictionary[Collection, HomeView] = WeakKeyDictionary()
-_routers: WeakKeyDictionary[Router, tuple[ContentLabel, HomeView]] = WeakKeyDictionary()
-_asked: WeakKeyDictionary[Router, tuple[ContentLabel, float]] = WeakKeyDictionary()
-"""For what label, and when, a router asked last what pages are called."""
+class RouterHome:
+    """The first page of a router, made once for each label; the companion of the router."""
+
+    def __init__(self, router: Service) -> None:
+        self._router = router
+        self._label: ContentLabel | None = None
+        self._view: HomeView | None = None
+        self._asked: tuple[ContentLabel, float] | None = None
+        """For what label, and when, it was last asked what pages are called."""
+
+    def view(self) -> HomeView:
+        """Return the view for the label as it is now."""
+        label = self._router.label
+        if self._view is None or self._label is not label:
+            self._label, self._view = label, home_of_router(self._router, label)
+        return self._view
+
+    async def view_with_titles(self) -> HomeView:
+        """Return the view with pages named by their titles, asked for once for each label and again while some are missing."""
+        view, label = self.view(), self._router.label
+        whole = sum(bool(one.path) for one in view.starts) == min(len(label.clusters), _STARTS)
+        if self._asked and self._asked[0] is label and (whole or time.monotonic() - self._asked[1] < _ASK_AGAIN):
+            return view
+        self._asked = label, time.monotonic()
+        starts = await _ask_for_starts(self._router, label)
+        nodes = {one.cluster.node for one in starts}
+        titles = {fold_case(one.page.title) for one in starts}
+        others = (
+            one
+            for one in view.starts
+            if one.cluster.node not in nodes and not one.path and fold_case(one.page.title) not in titles
+        )
+        if starts:
+            self._label, self._view = label, msgspec.structs.replace(view, starts=(*starts, *others)[:_STARTS])
+        return self._view or view
 
 
-def home_view(service: Leaf | Router) -> HomeView:
-    """What is here; made once for what is open, or known, now."""
-    if isinstance(service, Leaf):
-        collection = collection_of(service)
-        if collection not in _collections:
-            _collections[collection] = home_of_collection(collection)
-        return _collections[collection]
-    label = service.label
-    kept = _routers.get(service)
-    if kept is None or kept[0] is not label:
-        kept = _routers[service] = label, home_of_router(service, label)
-    return kept[1]
+def collection_home(collection: Collection) -> HomeView:
+    """Return the first page of a collection; its companion, so made once."""
+    return home_of_collection(CollectionView.of(collection))
+
+
+async def home_view(service: Service) -> HomeView:
+    """Return what is here; made once for the collection that is open, or the label that is known, now."""
+    if service.leaf:
+        return await service.run(lambda collection: collection.companion(collection_home))
+    router: RouterHome = service.companion(RouterHome)
+    return await router.view_with_titles()
 
 
 @get(
     ["/", "/index.json"],
     responses={200: ResponseSpec(HomeView, generate_examples=False, description="What is in this collection.")},
 )
-async def home(request: Asking) -> Response[bytes]:
-    """What is in this collection: topics, sites, pages to begin with."""
-    service = served(request.scope).service
-    if isinstance(service, Router):
-        await _ask_for_titles(service)
-    return shown(request, "home.html", home_view(service))
-
-
-async def _ask_for_titles(router: Router) -> None:
-    """Let the first page of a router name pages by their titles, once for each label, and again while some are missing."""
-    label, view = router.label, home_view(router)
-    before, when = _asked.get(router, (None, 0.0))
-    whole = len([one for one in view.starts if one.path]) == min(len(label.clusters), _STARTS)
-    if before is label and (whole or time.monotonic() - when < _ASK_AGAIN):
-        return
-    _asked[router] = label, time.monotonic()
-    told = await _told_starts(router, label)
-    named = {one.cluster.node for one in told}
-    titles = {fold(one.page.title) for one in told}
-    others = (
-        one
-        for one in view.starts
-        if one.cluster.node not in named and not one.path and fold(one.page.title) not in titles
-    )
-    if told:
-        _routers[router] = label, msgspec.structs.replace(view, starts=(*told, *others)[:_STARTS])
+async def home(request: HttpRequest) -> Response[bytes]:
+    """Return what is in this collection: topics, sites, pages to begin with."""
+    return render(request, "home.html", await home_view(served(request.scope).service))
 
 
 @get("/start", include_in_schema=False)
-async def start(request: Asking, url: Annotated[str, Parameter(max_length=2000)] = "") -> Response[Any]:
-    """On to a page that labels name: at a router, by way of the child whose label names it."""
+async def start(request: HttpRequest, url: Annotated[str, Parameter(max_length=2000)] = "") -> Response[Any]:
+    """Redirect to a page that labels name: at a router, by way of the child whose label names it."""
     service = served(request.scope).service
-    if isinstance(service, Router) and (child := child_naming(service, url)):
+    if child := child_naming(service, url):
         at = service.children[child].url.rstrip("/")
         return Redirect(f"{at}/start?{urlencode({'url': url})}", status_code=303)
     return Redirect(to.page(url), status_code=303)

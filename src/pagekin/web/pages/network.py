@@ -1,4 +1,4 @@
-"""The network: the tree of routers, how they are, and where a query goes and why."""
+"""The network: the tree of services, their health, and where a query goes and why."""
 
 import asyncio
 import re
@@ -11,16 +11,12 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from msgspec import Struct
 
-from pagekin.labels import ContentLabel
-from pagekin.labels.model import plain
-from pagekin.routers.http import served
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import Answer, SearchRequest, TreeNode, TreeRequest
-from pagekin.routers.router import Router
-from pagekin.routers.routing import asked_words, parsed
+from pagekin.collection import Answer, SearchRequest, Service, TreeNode, TreeRequest, parse_query, query_words
+from pagekin.labels import ContentLabel, plain_text
+from pagekin.routers import HttpRequest, served
 from pagekin.text import ANALYSER, And, Phrase, Query, Word
 from pagekin.web.pictures.icicle import Branch, bars
-from pagekin.web.shown import Asking, shown
+from pagekin.web.rendering import render
 
 DEADLINE = 5.0
 MOST_SHOWN = 360
@@ -42,7 +38,7 @@ Routed = Annotated[str, Parameter(query="q", max_length=2000, description="A que
 
 
 class Way(Struct, frozen=True):
-    """What became of a query at a router."""
+    """What became of a query at a service."""
 
     went: str = ""
     """asked, skipped, failed, or not reached."""
@@ -52,7 +48,7 @@ class Way(Struct, frozen=True):
 
 
 class NodeView(Struct, frozen=True, kw_only=True):
-    """A router or a site in the tree."""
+    """A router or a leaf in the tree."""
 
     path: tuple[str, ...]
     """Names from the root of this tree down to it."""
@@ -80,42 +76,42 @@ class NodeView(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """Return its own name."""
         return self.path[-1]
 
     @property
     def depth(self) -> int:
-        """How far below the root it is."""
+        """Return how far below the root it is."""
         return len(self.path) - 1
 
     @property
     def state(self) -> str:
-        """What became of the query, or how it is, in a word or two."""
+        """Return what became of the query, or its health, in a word or two."""
         if self.went in ("asked", "skipped", "failed"):
             return self.went
         return "down" if not self.up else self.went or "up"
 
     @property
     def trouble(self) -> str:
-        """What is known of why it gives no answer, besides that it cannot be reached."""
+        """Return why it gives no answer, besides that it cannot be reached."""
         return _UNREACHED.sub("", self.reason if self.state == "failed" else self.error)
 
     @property
     def tall(self) -> float:
-        """How high its bar is: those that were not asked are lower, so that nobody has to tell colours apart."""
+        """Return how high its bar is: lower if it was not asked, so that nobody has to tell colours apart."""
         return round(self.height * {"skipped": 0.55, "not reached": 0.25}.get(self.state, 1.0), 1)
 
     @property
     def legible(self) -> str:
-        """Its name as far as its bar holds it: whole, or without what it shares with the one above it, or not at all."""
+        """Return its name as far as its bar holds it: whole, or without what it shares with the one above it, or not at all."""
         room = self.width - (_SIGN if self.went else 0.0)
         names = [self.name, self.name.removesuffix(f".{self.path[-2]}")] if self.depth else [self.name]
         fitting = [name for name in names if room_for(name) <= room]
         return fitting[0] if fitting and self.tall > _LOWEST else ""
 
 
-class Passed(Struct, frozen=True, kw_only=True):
-    """Those that were not asked, for one reason."""
+class PassedOver(Struct, frozen=True, kw_only=True):
+    """Services that were not asked, for one reason."""
 
     reason: str
     names: tuple[str, ...]
@@ -151,7 +147,7 @@ class NetworkView(Struct, frozen=True, kw_only=True):
     failed: int = 0
     """How many of those gave no answer."""
     skipped: int = 0
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[PassedOver, ...] = ()
     """Those that were not asked, by reason, the most telling reason first."""
     seconds: float = 0.0
     partial: tuple[str, ...] = ()
@@ -161,21 +157,21 @@ class NetworkView(Struct, frozen=True, kw_only=True):
 
     @property
     def listed(self) -> list[NodeView]:
-        """The nodes that are told of in words: those that were asked, or, without a query, those in trouble and the topmost."""
+        """Return the nodes that are listed: those that were asked, or, without a query, those in trouble and the topmost."""
         if self.query:
             return [node for node in self.nodes if node.state in ("asked", "failed")][:MOST_LISTED]
-        told = [node for node in self.nodes if not node.up or not node.depth]
-        told += [node for node in sorted(self.nodes, key=lambda node: node.depth) if node.up and node.depth]
-        return self._in_order(told)
+        chosen = [node for node in self.nodes if not node.up or not node.depth]
+        chosen += [node for node in sorted(self.nodes, key=lambda node: node.depth) if node.up and node.depth]
+        return self._in_order(chosen)
 
     @property
     def outline(self) -> list[NodeView]:
-        """The nodes of the picture where it is a list: those that were asked, and the largest that were not."""
+        """Return the nodes of the picture where it is a list: those that were asked, and the largest that were not."""
         if not self.query:
             return self._in_order(sorted(self.nodes, key=lambda node: node.depth)[:MOST_OUTLINED])
-        told = [node for node in self.nodes if node.state in ("asked", "failed", "down")]
-        told += sorted((node for node in self.nodes if node.state == "skipped"), key=lambda node: -node.documents)
-        return self._in_order(told)
+        chosen = [node for node in self.nodes if node.state in ("asked", "failed", "down")]
+        chosen += sorted((node for node in self.nodes if node.state == "skipped"), key=lambda node: -node.documents)
+        return self._in_order(chosen)
 
     def _in_order(self, nodes: Sequence[NodeView]) -> list[NodeView]:
         chosen = {node.path for node in nodes[:MOST_LISTED]}
@@ -186,50 +182,50 @@ class NetworkView(Struct, frozen=True, kw_only=True):
     ["/network", "/network.json"],
     responses={200: ResponseSpec(NetworkView, description="The tree of routers, and where a query goes.")},
 )
-async def network(request: Asking, q: Routed = "") -> Response[bytes]:
-    """The tree of routers, how they are, and where a query goes."""
+async def network(request: HttpRequest, q: Routed = "") -> Response[bytes]:
+    """Return the tree of services, their health, and where a query goes."""
     service = served(request.scope).service
-    return shown(request, "network.html", await network_view(service, q.strip()))
+    return render(request, "network.html", await network_view(service, q.strip()))
 
 
-async def network_view(service: Leaf | Router, query: str) -> NetworkView:
-    """The tree below a router, with what became of a query, if there is one."""
-    read = parsed(query) if query else None
+async def network_view(service: Service, query: str) -> NetworkView:
+    """Return the view of the tree below a service, with what became of a query, if there is one."""
+    parsed = parse_query(query) if query else None
     tree = service.tree(TreeRequest(deadline=DEADLINE))
-    if read is None:
+    if parsed is None:
         root, answer = await tree, None
     else:
         root, answer = await asyncio.gather(
             tree, service.search(SearchRequest(query=query, limit=10, deadline=DEADLINE))
         )
-    listed = list(_listed(root, ()))
-    shown_nodes = listed[:MOST_SHOWN]
-    drawn = bars([Branch(len(path), node.documents) for path, node in shown_nodes], _WIDE, _ROW)
-    went, elsewhere = _went(answer) if answer else ({}, ())
-    may = may_hold(read) if read else ""
+    every = list(_nodes_below(root, ()))
+    chosen = every[:MOST_SHOWN]
+    drawn = bars([Branch(len(path), node.documents) for path, node in chosen], _WIDE, _ROW)
+    went, elsewhere = _ways_of(answer) if answer else ({}, ())
+    may = may_hold(parsed) if parsed else ""
     nodes = tuple(
         NodeView(
-            path=(*path, plain(node.name)), url=node.url if len(node.url) <= _LONGEST else "",
+            path=(*path, plain_text(node.name)), url=node.url if len(node.url) <= _LONGEST else "",
             leaf=node.leaf, level=node.level, up=node.up, ready=node.ready,
-            documents=node.documents, label_bytes=node.label_bytes, label_age=node.label_age, error=plain(node.error),
+            documents=node.documents, label_bytes=node.label_bytes, label_age=node.label_age, error=plain_text(node.error),
             x=bar.x, y=bar.y, width=bar.width, height=bar.height,
-            went=way.went, reason=plain(way.reason),
+            went=way.went, reason=plain_text(way.reason),
             why=_why_asked(service, path, node, may) if way.went in ("asked", "failed") else "",
             seconds=way.seconds, results=way.results,
         )
-        for (path, node), bar in zip(shown_nodes, drawn, strict=True)
+        for (path, node), bar in zip(chosen, drawn, strict=True)
         for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
     )  # fmt: skip
-    depth = max(len(path) for path, _node in shown_nodes) + 1
-    left_out = sum(node.left_out for _path, node in listed)
-    answering = [node for _path, node in listed if node.up]
+    depth = max(len(path) for path, _node in chosen) + 1
+    left_out = sum(node.left_out for _path, node in every)
+    answering = [node for _path, node in every if node.up]
     return NetworkView(
         query=query,
         nodes=nodes,
-        total=len(listed) + left_out,
+        total=len(every) + left_out,
         sites=sum(node.leaf for node in answering),
         routers=sum(not node.leaf for node in answering),
-        down=len(listed) - len(answering),
+        down=len(every) - len(answering),
         left_out=left_out,
         levels=depth,
         width=_WIDE,
@@ -238,7 +234,7 @@ async def network_view(service: Leaf | Router, query: str) -> NetworkView:
         asked=len(answer.asked) if answer else 0,
         failed=sum(way.went == "failed" for way in went.values()),
         skipped=len(answer.skipped) if answer else 0,
-        passed=passed_over(answer, listed) if answer else (),
+        passed=group_passed_over(answer, every) if answer else (),
         seconds=answer.seconds if answer else 0.0,
         partial=answer.partial if answer else (),
         elsewhere=elsewhere,
@@ -246,7 +242,7 @@ async def network_view(service: Leaf | Router, query: str) -> NetworkView:
 
 
 def room_for(name: str) -> float:
-    """How wide a bar must be to hold a name: at least as wide as any usual font makes it."""
+    """Return how wide a bar must be to hold a name in any usual font."""
     return _MARGIN + sum(map(_width, name))
 
 
@@ -258,19 +254,19 @@ def _width(sign: str) -> float:
     return 7.8 if sign.isascii() and not sign.isupper() else 9.5
 
 
-def _listed(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
-    """(names above it, node) of all nodes, each before those below it, the largest first."""
+def _nodes_below(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
+    """Yield (names above it, node) of all nodes, each before those below it, the largest first."""
     yield path, node
     for child in sorted(node.children, key=lambda child: (-child.documents, child.name)):
-        yield from _listed(child, (*path, node.name))
+        yield from _nodes_below(child, (*path, node.name))
 
 
 # -- where a query goes ---------------------------------------------------------------------------------------------------
 
 
 def may_hold(query: Query) -> str:
-    """What a description must promise for its router to be asked, in words."""
-    words = [f"{attribute}:{word}" if attribute else word for attribute, word in asked_words(query)]
+    """Return what a label must promise for its service to be asked, in words."""
+    words = [f"{attribute}:{word}" if attribute else word for attribute, word in query_words(query)]
     simple = all(isinstance(part, Word | Phrase) for part in (query.parts if isinstance(query, And) else (query,)))
     if simple and len(words) == 1:
         return f"by its description it may hold “{words[0]}”"
@@ -279,11 +275,11 @@ def may_hold(query: Query) -> str:
     return "by its description it may hold a match"
 
 
-def _why_asked(service: Leaf | Router, path: Sequence[str], node: TreeNode, may: str) -> str:
-    """Why a router was asked; of those further below nobody here knows more than that they have told something."""
+def _why_asked(service: Service, path: Sequence[str], node: TreeNode, may: str) -> str:
+    """Return why a service was asked; of those further below only their health is known here."""
     if not path:
         return "the query begins here"
-    child = service.children.get(node.name) if isinstance(service, Router) and len(path) == 1 else None
+    child = service.children.get(node.name) if len(path) == 1 else None
     if not node.ready or (child is not None and child.label is None):
         return "what it holds is not known yet, so it may hold a match"
     if child is not None and child.label is not None and not _tells_all_words(child.label):
@@ -296,58 +292,58 @@ def _tells_all_words(label: ContentLabel) -> bool:
     return label.analyser == ANALYSER and (bool(label.filters) or (bool(parts) and all(parts)))
 
 
-def _went(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...]]:
-    """(what became of the query at each router, by its path; reasons why something is missing that are no router's)."""
-    found: dict[tuple[str, ...], Way] = {
+def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...]]:
+    """Return (what became of the query at each service, by its path; reasons why something is missing that are no service's)."""
+    ways: dict[tuple[str, ...], Way] = {
         (answer.router,): Way("asked", seconds=answer.seconds, results=len(answer.results))
     }
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for one in answer.asked:
-        found[one.path] = Way("asked", seconds=one.seconds, results=one.results)
+        ways[one.path] = Way("asked", seconds=one.seconds, results=one.results)
         for name in {"/".join(one.path), "/".join(one.path[-2:])}:
             by_name.setdefault(name, []).append(one.path)
     for skipped in answer.skipped:
-        found[skipped.path] = Way("skipped", skipped.reason)
+        ways[skipped.path] = Way("skipped", skipped.reason)
     elsewhere = []
     for reason in answer.partial:
         name, _, said = reason.partition(": ")
         for path in by_name.get(name, ()):
-            found[path] = Way("failed", said)
+            ways[path] = Way("failed", said)
         if name not in by_name:
             elsewhere.append(reason)
-    return found, tuple(elsewhere)
+    return ways, tuple(elsewhere)
 
 
-def passed_over(answer: Answer, listed: Sequence[tuple[tuple[str, ...], TreeNode]]) -> tuple[Passed, ...]:
-    """Those that were not asked, by reason; those that came nearest to being asked first."""
-    known = {(*path, node.name): node for path, node in listed}
+def group_passed_over(answer: Answer, nodes: Sequence[tuple[tuple[str, ...], TreeNode]]) -> tuple[PassedOver, ...]:
+    """Group the services that were not asked by reason; those that came nearest to being asked first."""
+    known = {(*path, node.name): node for path, node in nodes}
     below: dict[tuple[str, ...], int] = {}
     for path in known:
         for length in range(1, len(path)):
             below[path[:length]] = below.get(path[:length], 0) + 1
     groups: dict[str, list[tuple[str, ...]]] = {}
     for one in answer.skipped:
-        groups.setdefault(plain(one.reason), []).append(one.path)
+        groups.setdefault(plain_text(one.reason), []).append(one.path)
 
     def documents(path: tuple[str, ...]) -> int:
         return known[path].documents if path in known else 0
 
-    made = []
+    passed = []
     for reason, paths in groups.items():
         paths.sort(key=lambda path: (-documents(path), path))
-        made.append(
-            Passed(
+        passed.append(
+            PassedOver(
                 reason=reason,
-                names=tuple(" › ".join(map(plain, path[1:])) for path in paths[: NAMED + MOST_NAMED]),
+                names=tuple(" › ".join(map(plain_text, path[1:])) for path in paths[: NAMED + MOST_NAMED]),
                 count=len(paths),
                 documents=sum(map(documents, paths)),
                 below=sum(below.get(path, 0) for path in paths),
             )
         )
-    return tuple(sorted(made, key=_least_missed))
+    return tuple(sorted(passed, key=_least_missed))
 
 
-def _least_missed(passed: Passed) -> tuple[int, int, str]:
-    """Who lacks fewer words came nearer; then who holds more."""
+def _least_missed(passed: PassedOver) -> tuple[int, int, str]:
+    """Return what groups are sorted by: who lacks fewer words came nearer; then who holds more."""
     missed = passed.reason.count(",") + 1 if passed.reason.startswith("no page holds") else 0
     return missed, -passed.documents, passed.reason

@@ -6,7 +6,7 @@ from pagekin.web.question import Question
 
 
 class Link(Struct, frozen=True, kw_only=True):
-    """A way to go on."""
+    """A link to a next step."""
 
     text: str
     address: str
@@ -14,11 +14,11 @@ class Link(Struct, frozen=True, kw_only=True):
     on: bool = False
     """Whether this is where one is."""
     note: str = ""
-    """More of it, for who asks."""
+    """More about it, as a tooltip."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """A result for people: a document, or a cluster."""
+    """A result as a page shows it: a document, or a cluster."""
 
     kind: str
     place: int
@@ -56,7 +56,7 @@ class ResultGroup(Struct, frozen=True, kw_only=True):
 
 
 class PictureDot(Struct, frozen=True, kw_only=True):
-    """A page in the picture of a group."""
+    """A page in the picture of a topic."""
 
     place: int
     title: str
@@ -67,7 +67,7 @@ class PictureDot(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """A group as dots and lines."""
+    """A topic as dots and lines."""
 
     cluster: int
     name: str
@@ -78,8 +78,8 @@ class Picture(Struct, frozen=True, kw_only=True):
     lines: list[str]
 
 
-class Told(Struct, frozen=True, kw_only=True):
-    """Who was asked, or why somebody was not."""
+class AskedService(Struct, frozen=True, kw_only=True):
+    """A service that was asked, or why it was not."""
 
     who: str
     leaf: bool = False
@@ -89,7 +89,7 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """What a filter can be set to."""
+    """A value of a filter."""
 
     value: str
     name: str
@@ -98,7 +98,7 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 class Choices(Struct, frozen=True, kw_only=True):
-    """What filters can be set to so that something is left."""
+    """The values of filters that leave some results."""
 
     sites: list[Choice] = []
     languages: list[Choice] = []
@@ -111,13 +111,15 @@ class Choices(Struct, frozen=True, kw_only=True):
 
 
 class ResultsView(Struct, frozen=True, kw_only=True):
-    """Results of a query, and ways to go on."""
+    """Results of a query, and next steps."""
 
     asked: Question
     problem: str = ""
     """Why the query cannot be answered."""
     total: int = 0
     """Documents that match, or groups that hold some."""
+    at_least: bool = False
+    """Whether there are at least so many, as not all were counted."""
     whole: bool = False
     """Whether all that match are known, as in a collection; in a network they are not."""
     different: int = 0
@@ -128,11 +130,11 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     groups: list[ResultGroup] = []
     modes: list[Link] = []
     words: list[Link] = []
-    """Parts of the query, each a link to the query without it."""
+    """Parts of the query, each with a link to the query without it."""
     any_of: str = ""
     """The address of the query for any of the words."""
     meant: list[Link] = []
-    """Where nothing was found: the same with words that are spelt alike."""
+    """Where nothing matches: the query with words that are spelt alike."""
     active: list[Link] = []
     """Filters, each a link to the same without it."""
     choices: Choices = field(default_factory=Choices)
@@ -150,8 +152,8 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     """How many reasons there are in all."""
     missing: int = 0
     """How many places they are about."""
-    routers: list[Told] = []
-    skipped: list[Told] = []
+    routers: list[AskedService] = []
+    skipped: list[AskedService] = []
     routers_total: int = 0
     skipped_total: int = 0
     fewer: Link | None = None

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
-from urllib.parse import unquote
-from weakref import WeakKeyDictionary
 
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
@@ -12,16 +10,15 @@ from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct, structs
 
+from pagekin.clusters import DOCUMENTS_TREE as DOCUMENTS
 from pagekin.clusters import Tree
-from pagekin.clusters.covers import Covers
-from pagekin.clusters.documents import NAME as DOCUMENTS
-from pagekin.labels.model import plain
-from pagekin.routers.http import served
-from pagekin.routers.messages import RouterError
+from pagekin.collection import ServiceError
+from pagekin.labels import plain_text
+from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses
-from pagekin.web.collection import ClusterLink, Collection, PageLink, collection_of
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.pictures.treemap import Part, Tile, tiles
-from pagekin.web.shown import Asking, host, short, shown
+from pagekin.web.rendering import render, short
 
 PAGES, CHILDREN, GRANDCHILDREN = 30, 30, 6
 """How many of each are listed on one page."""
@@ -63,12 +60,12 @@ class Picture(Struct, frozen=True):
 
     @property
     def numbered(self) -> list[int]:
-        """The places of clusters whose tiles are too small for a name."""
+        """Return the places of clusters whose tiles are too small for a name."""
         return [tile.number for tile in self.tiles if not tile.lines]
 
     @property
     def unnamed(self) -> list[int]:
-        """The places of clusters that are named below the map: those that are numbered on it, then those that are not on it."""
+        """Return the places of clusters that are named below the map: those with a number on it, then those not on it."""
         return [*self.numbered, *self.left_out]
 
 
@@ -81,37 +78,37 @@ class ClusterMap(Struct, frozen=True):
 
     @classmethod
     def of_links(cls, links: Sequence[MapLink], most: int = ON_MAP) -> "ClusterMap":
-        """The map of the largest of some clusters; none of fewer than two."""
+        """Return the map of the largest of some clusters; an empty one for fewer than two."""
         held = [link for link in links if link.pages]
         largest = sorted(held, key=lambda link: -link.pages)[:most]
         return cls(tuple(largest), len(held)) if len(held) > 1 else cls()
 
     @property
     def grouped(self) -> bool:
-        """Whether clusters of one colour belong together."""
+        """Return whether clusters of one colour belong together."""
         return any(one.group >= 0 for one in self.clusters)
 
-    def drawn(self, width: int, height: int) -> Picture:
-        """The map in a size; without the smallest clusters where these would be smaller than a number."""
+    def draw(self, width: int, height: int) -> Picture:
+        """Draw the map in a size, without the smallest clusters where these would be smaller than a number."""
         parts = [Part(one.name, one.pages, one.group, one.titles) for one in self.clusters]
         out: list[int] = []
-        made = tiles(tuple(parts), width, height)
-        while any(not tile.lines and min(tile.box.width, tile.box.height) < _LEAST for tile in made):
+        drawn = tiles(tuple(parts), width, height)
+        while any(not tile.lines and min(tile.box.width, tile.box.height) < _LEAST for tile in drawn):
             # The smallest come last.
             out.insert(0, len(parts) - 1 - len(out))
             parts[out[0]] = replace(parts[out[0]], pages=0)
-            made = tiles(tuple(parts), width, height)
-        return Picture(width, height, made, tuple(out))
+            drawn = tiles(tuple(parts), width, height)
+        return Picture(width, height, drawn, tuple(out))
 
     @property
     def wide(self) -> Picture:
-        """For large screens."""
-        return self.drawn(WIDE, min(240 + 14 * len(self.clusters), 540))
+        """Return the map for large screens."""
+        return self.draw(WIDE, min(240 + 14 * len(self.clusters), 540))
 
     @property
     def tall(self) -> Picture:
-        """For phones."""
-        return self.drawn(TALL, min(240 + 18 * len(self.clusters), 760))
+        """Return the map for phones."""
+        return self.draw(TALL, min(240 + 18 * len(self.clusters), 760))
 
 
 class Tab(Struct, frozen=True):
@@ -163,82 +160,60 @@ class TreeView(Struct, frozen=True, kw_only=True):
     last: int
 
 
-_covers: WeakKeyDictionary[Collection, Covers] = WeakKeyDictionary()
-
-
-def shown_nodes(tree: Tree) -> list[int]:
-    """The level of a hierarchy that people see first: the one that was chosen when it was made, or the uppermost."""
+def first_level(tree: Tree) -> list[int]:
+    """Return the nodes that people see first: the level that was chosen when the hierarchy was made, or the uppermost."""
     chosen = [int(node) for node in tree.facts.get("shown", ()) if 0 < int(node) < len(tree)]
     return chosen if _FEWEST_SHOWN <= len(chosen) <= MOST_SHOWN else tree.children[0]
 
 
-def covers_of(collection: Collection) -> Covers:
-    """The documents of a collection, found once."""
-    if collection not in _covers:
-        _covers[collection] = Covers(collection.trees.get(DOCUMENTS))
-    return _covers[collection]
+def list_pages(collection: CollectionView, pages: Sequence[int]) -> tuple[ListedPage, ...]:
+    """Return pages and documents as they are listed."""
+    covers = collection.covers
+    return tuple(
+        ListedPage(url=link.url, title=link.title, site=link.site, date=link.date, pages=covers.pages(page))
+        for page, link in zip(pages, collection.page_links(pages), strict=True)
+    )
 
 
-def listed(collection: Collection, pages: Sequence[int]) -> tuple[ListedPage, ...]:
-    """Pages and documents, as they are listed."""
-    covers = covers_of(collection)
-    found = []
-    for page in pages:
-        link = collection.page_link(page)
-        found.append(
-            ListedPage(url=link.url, title=link.title, site=link.site, date=link.date, pages=covers.pages(page))
-        )
-    return tuple(found)
-
-
-def linked(url: str) -> PageLink:
-    """A page of which only the address is known, called by the last part of it."""
-    path = url.partition("://")[2].partition("?")[0].partition("/")[2]
-    last = unquote(path.rstrip("/").rpartition("/")[2]).rpartition(".")
-    name = " ".join(plain(last[0] or last[2]).replace("_", " ").split())
-    telling = name and not name.isdigit() and name.lower() not in ("index", "default", "home")
-    return PageLink(url=url, title=name if telling else url, site=host(url))
-
-
-def map_link(collection: Collection, tree: Tree, node: int, group: int = -1) -> MapLink:
-    """A node as it stands on a map."""
+def map_link(collection: CollectionView, tree: Tree, node: int, group: int = -1) -> MapLink:
+    """Return a node as it stands on a map."""
     link = collection.cluster_link(tree, node)
-    central = covers_of(collection).fold(tree.descriptions[node].central) if tree.descriptions else []
+    central = collection.covers.fold(tree.descriptions[node].central) if tree.descriptions else []
     titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
     return MapLink(tree=link.tree, node=link.node, name=link.name, pages=link.pages, group=group, titles=titles)
 
 
-def _besides(name: str, terms: Sequence[str]) -> list[str]:
-    """Terms that a name does not tell already."""
-    told = name.split(", ")
-    return [term for term in map(plain, terms) if term not in told][:6]
+def _other_terms(name: str, terms: Sequence[str]) -> list[str]:
+    """Return terms that are not in a cluster's name already."""
+    named = name.split(", ")
+    return [term for term in map(plain_text, terms) if term not in named][:6]
 
 
-def _branch(collection: Collection, tree: Tree, node: int) -> Branch:
+def _branch(collection: CollectionView, tree: Tree, node: int) -> Branch:
     link = collection.cluster_link(tree, node)
     below = tree.children[node]
     return Branch(
         tree=link.tree, node=link.node, name=link.name, pages=link.pages, more=max(len(below) - GRANDCHILDREN, 0),
-        terms=tuple(_besides(link.name, tree.descriptions[node].terms)) if tree.descriptions else (),
+        terms=tuple(_other_terms(link.name, tree.descriptions[node].terms)) if tree.descriptions else (),
         children=tuple(collection.cluster_link(tree, child) for child in below[:GRANDCHILDREN]),
     )  # fmt: skip
 
 
-def _named(collection: Collection, tree: Tree, node: int) -> ClusterLink:
-    """A node; the root is called as people call the hierarchy, since what sets it apart is nothing."""
+def _node_link(collection: CollectionView, tree: Tree, node: int) -> ClusterLink:
+    """Return a link to a node; the root is called as people call the hierarchy, since nothing sets it apart."""
     link = collection.cluster_link(tree, node)
     return link if node else structs.replace(link, name=TITLES.get(tree.name, tree.name))
 
 
-def tree_view(collection: Collection, name: str, node: int, page: int) -> TreeView:
-    """A node of a hierarchy, or an error that says what there is."""
+def tree_view(collection: CollectionView, name: str, node: int, page: int) -> TreeView:
+    """Return the view of a node of a hierarchy, or raise a ServiceError that says what there is."""
     tree = collection.tree(name)
     if not 0 <= node < len(tree):
-        raise RouterError(f"there is no cluster {node} in '{name}'; the last is {len(tree) - 1}", 404)
+        raise ServiceError(f"there is no cluster {node} in '{name}'; the last is {len(tree) - 1}", 404)
     about = tree.descriptions[node] if tree.descriptions else None
-    covers = covers_of(collection)
+    covers = collection.covers
     central = covers.fold(about.central) if about else []
-    here, *above = (_named(collection, tree, one) for one in reversed(tree.path(node)))
+    here, *above = (_node_link(collection, tree, one) for one in reversed(tree.path(node)))
     below = tree.children[node]
     # The pages of a document are what is to be seen of it; elsewhere it is one line.
     own = tree.pages[tree.offsets[node] : tree.offsets[node + 1]].tolist()
@@ -248,22 +223,22 @@ def tree_view(collection: Collection, name: str, node: int, page: int) -> TreeVi
         own = own if below else [*central, *own]
     last = max(-(-len(own) // PAGES), -(-len(below) // CHILDREN), 1)
     if page > last:
-        raise RouterError(f"there is no page {page} here; the last is {last}", 404)
-    where = next((one.number for one in collection.leaf.label.clusters if node in one.nodes), 0)
+        raise ServiceError(f"there is no page {page} here; the last is {last}", 404)
+    where = next((one.number for one in collection.label.clusters if node in one.nodes), 0)
     return TreeView(
         tree=name,
         title=TITLES.get(name, name),
         tabs=tuple(Tab(one, TITLES.get(one, one), ABOUT.get(one, "")) for one in collection.trees),
         here=here,
         path=tuple(reversed(above)),
-        terms=tuple(map(plain, about.terms)) if about and node else (),
+        terms=tuple(map(plain_text, about.terms)) if about and node else (),
         label=where if name == "clusters" else 0,
-        central=listed(collection, central) if below else (),
+        central=list_pages(collection, central) if below else (),
         map=ClusterMap.of_links([map_link(collection, tree, child) for child in below]),
         children=tuple(_branch(collection, tree, child) for child in below[(page - 1) * CHILDREN : page * CHILDREN]),
         children_total=len(below),
-        shown=len(shown_nodes(tree)) if name == "clusters" and not node else 0,
-        pages=listed(collection, own[(page - 1) * PAGES : page * PAGES]),
+        shown=len(first_level(tree)) if name == "clusters" and not node else 0,
+        pages=list_pages(collection, own[(page - 1) * PAGES : page * PAGES]),
         pages_total=len(own),
         page=page,
         last=last,
@@ -271,15 +246,15 @@ def tree_view(collection: Collection, name: str, node: int, page: int) -> TreeVi
 
 
 def _without_json(text: str) -> str:
-    """A part of an address without the `.json` behind it."""
+    """Return a part of an address without the `.json` behind it."""
     return text.removesuffix(addresses.JSON)
 
 
-def number_of(text: str) -> int:
-    """The number that an address names, or an error."""
+def parse_number(text: str) -> int:
+    """Return the number that an address names, or raise a ServiceError."""
     text = _without_json(text)
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise RouterError(f"a cluster is named by its number, not by '{text[:100]}'", 404)
+        raise ServiceError(f"a cluster is named by its number, not by '{text[:100]}'", 404)
     return int(text)
 
 
@@ -288,15 +263,16 @@ def number_of(text: str) -> int:
     responses={200: ResponseSpec(TreeView, generate_examples=False, description="A cluster of a hierarchy.")},
 )
 async def tree(
-    request: Asking,
+    request: HttpRequest,
     name: Annotated[str, Parameter(description="The hierarchy; with .json behind the address, as JSON.")],
     node: str = "0",
     page: Annotated[int, Parameter(ge=1, le=1_000_000, description="Which page of a long list.")] = 1,
 ) -> Response[Any]:
-    """A hierarchy: clusters by topic, addresses, a directory, or documents of several pages."""
+    """Return a hierarchy: clusters by topic, addresses, a directory, or documents of several pages."""
     service = served(request.scope).service
     if not service.leaf:
         asked_json = request.url.path.endswith(addresses.JSON)
         return Redirect(addresses.label() + (addresses.JSON if asked_json else ""), status_code=303)
-    view = tree_view(collection_of(service), _without_json(name), number_of(node), page)
-    return shown(request, "tree.html", view)
+    chosen, number = _without_json(name), parse_number(node)
+    view = await service.run(lambda collection: tree_view(CollectionView.of(collection), chosen, number, page))
+    return render(request, "tree.html", view)

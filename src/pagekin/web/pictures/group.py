@@ -1,4 +1,4 @@
-"""A picture of a sub-cluster: its central pages and the results in it on a circle, links among them as lines through it."""
+"""A picture of a sub-cluster: its central pages and the results in it on a circle, the links among them as lines."""
 
 from collections.abc import Mapping, Sequence
 
@@ -38,22 +38,22 @@ class GroupLayout(Struct, frozen=True, kw_only=True):
 
 
 def links_among(corpus: Corpus, pages: Sequence[int]) -> list[tuple[int, int]]:
-    """Which of some pages are joined by a link, as places among them, the smaller first."""
+    """Return which of some pages are joined by a link, as places among them, the smaller first."""
     urls = np.asarray(corpus.pages.url)[list(pages)].astype(np.int64)
     order = np.argsort(urls, kind="stable")
-    targets, found = corpus.anchors.target, set()
+    targets, links = corpus.anchors.target, set()
     for place, page in enumerate(pages):
         out = corpus.anchors_out(page)
         met = np.asarray(targets[out.start : out.stop]).astype(np.int64)
         at = np.minimum(np.searchsorted(urls[order], met), len(urls) - 1)
         for other in np.unique(order[at[urls[order][at] == met]]).tolist():
             if other != place:
-                found.add((min(place, other), max(place, other)))
-    return sorted(found)
+                links.add((min(place, other), max(place, other)))
+    return sorted(links)
 
 
-def ordered(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
-    """Places on a circle so that what is linked lies near: by the second eigenvector of the graph's Laplacian."""
+def order_circle(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
+    """Return places on a circle so that linked pages lie near: by the second eigenvector of the graph's Laplacian."""
     if count < 3 or not links:
         return list(range(count))
     graph = np.full((count, count), 1e-3)
@@ -68,11 +68,11 @@ def ordered(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
     return sorted(range(count), key=lambda place: (float(second[place]), place))
 
 
-def group_layout(corpus: Corpus, results: Mapping[int, int], central: Sequence[int], most: int = 20) -> GroupLayout:
-    """The picture of a sub-cluster: `results` gives places of pages among the results, `central` its central pages."""
+def lay_out_group(corpus: Corpus, results: Mapping[int, int], central: Sequence[int], most: int = 20) -> GroupLayout:
+    """Lay out the picture of a sub-cluster: `results` gives places of pages among the results, `central` its central pages."""
     pages = list(dict.fromkeys([*results, *central]))[:most]
     links = links_among(corpus, pages) if pages else []
-    order = ordered(len(pages), links)
+    order = order_circle(len(pages), links)
     dots: list[Dot | None] = [None] * len(pages)
     for turn, place in enumerate(order):
         angle = 2 * np.pi * turn / max(len(pages), 1) - np.pi / 2
@@ -81,11 +81,11 @@ def group_layout(corpus: Corpus, results: Mapping[int, int], central: Sequence[i
             page=pages[place], place=number, r=_RESULT if number else _OTHER,
             x=round(SIZE / 2 + _RADIUS * float(np.cos(angle)), 1), y=round(SIZE / 2 + _RADIUS * float(np.sin(angle)), 1),
         )  # fmt: skip
-    made = [dot for dot in dots if dot is not None]
-    return GroupLayout(size=SIZE, dots=made, links=links, lines=[_line(made[a], made[b]) for a, b in links])
+    drawn = [dot for dot in dots if dot is not None]
+    return GroupLayout(size=SIZE, dots=drawn, links=links, lines=[_line(drawn[a], drawn[b]) for a, b in links])
 
 
 def _line(a: Dot, b: Dot) -> str:
-    """A line that bends towards the middle, so that it passes no dot between."""
+    """Return a line that bends towards the middle, so that it passes no dot between."""
     x, y = (SIZE / 2 + (1 - _BEND) * ((p + q) / 2 - SIZE / 2) for p, q in ((a.x, b.x), (a.y, b.y)))
     return f"M{a.x} {a.y}Q{x:.1f} {y:.1f} {b.x} {b.y}"

@@ -1,4 +1,4 @@
-"""The tree of routers as a picture: a row for each level, everyone above those below it, as wide as it has documents."""
+"""The tree of services as a picture: a row for each level, each above its children, as wide as it has documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class Bar:
 
 
 def bars(branches: Sequence[Branch], width: float, row: float, gap: float = 1.0) -> list[Bar]:
-    """A bar for each node: children share the width of their parent by their sizes, and fill it.
+    """Return a bar for each node: children share the width of their parent by their sizes, and fill it.
 
-    Everyone has some width, also who holds nothing: a node counts as if it had at least one document.
+    Everyone has some width, also one that holds nothing: a node counts as if it had at least one document.
     """
     children: list[list[int]] = [[] for _ in branches]
     above: list[int] = []
@@ -34,12 +34,12 @@ def bars(branches: Sequence[Branch], width: float, row: float, gap: float = 1.0)
         if above:
             children[above[-1]].append(place)
         above.append(place)
-    found = [Bar(0.0, 0.0, width, row)] * len(branches)
+    placed = [Bar(0.0, 0.0, width, row)] * len(branches)
     for place, branch in enumerate(branches):  # parents come first
         total = sum(max(branches[child].size, 1) for child in children[place])
-        at = found[place].x
+        at = placed[place].x
         for child in children[place]:
-            wide = found[place].width * max(branches[child].size, 1) / total
-            found[child] = Bar(at, (branch.depth + 1) * (row + gap), wide, row)
+            wide = placed[place].width * max(branches[child].size, 1) / total
+            placed[child] = Bar(at, (branch.depth + 1) * (row + gap), wide, row)
             at += wide
-    return [Bar(round(bar.x, 2), round(bar.y, 2), round(bar.width, 2), round(bar.height, 2)) for bar in found]
+    return [Bar(round(bar.x, 2), round(bar.y, 2), round(bar.width, 2), round(bar.height, 2)) for bar in placed]

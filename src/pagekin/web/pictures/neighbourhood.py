@@ -23,7 +23,7 @@ _NARROW = frozenset("iljtfrI.,:;'|!()[]{}-` ")
 _BROAD = frozenset("mwMW@%&—…")
 
 
-_SAID: dict[Role, str] = {
+_ROLE_NAMES: dict[Role, str] = {
     "here": "this page",
     "in": "links here",
     "out": "linked from here",
@@ -42,9 +42,9 @@ class Node(Struct, frozen=True, kw_only=True):
 
     @property
     def about(self) -> str:
-        """The page and what it has to do with the one in the middle."""
+        """Return the page's title and what it has to do with the one in the middle."""
         alike = f", {self.similarity:.0%} alike".replace("%", " %") if self.similarity else ""
-        return f"{self.title[:200]}: {_SAID[self.role]}{alike}"
+        return f"{self.title[:200]}: {_ROLE_NAMES[self.role]}{alike}"
 
 
 class Link(Struct, frozen=True):
@@ -61,12 +61,12 @@ class Neighbourhood(Struct, frozen=True, kw_only=True):
     links: list[Link]
 
     def wide(self) -> "Drawing":
-        """For wide screens."""
-        return drawn_wide(self)
+        """Draw it for wide screens."""
+        return draw_wide(self)
 
     def narrow(self) -> "Drawing":
-        """For narrow screens."""
-        return drawn_narrow(self)
+        """Draw it for narrow screens."""
+        return draw_narrow(self)
 
 
 class Box(Struct, frozen=True):
@@ -78,7 +78,7 @@ class Box(Struct, frozen=True):
     height: float
 
     def overlaps(self, other: "Box") -> bool:
-        """Whether two share more than a border."""
+        """Return whether two boxes share more than a border."""
         return (
             self.x < other.x + other.width
             and other.x < self.x + self.width
@@ -87,7 +87,7 @@ class Box(Struct, frozen=True):
         )
 
 
-class Placed(Struct, frozen=True, kw_only=True):
+class PlacedNode(Struct, frozen=True, kw_only=True):
     """A node where it is drawn."""
 
     node: Node
@@ -118,7 +118,7 @@ class Drawing(Struct, frozen=True, kw_only=True):
 
     width: float
     height: float
-    nodes: list[Placed]
+    nodes: list[PlacedNode]
     lines: list[Line]
     captions: list[tuple[float, float, str, str]]
     """(x, y, anchor, text) over each group."""
@@ -126,7 +126,7 @@ class Drawing(Struct, frozen=True, kw_only=True):
 
 @lru_cache(4096)
 def _breadth(c: str) -> float:
-    """How wide a character may be, for letters of size 1."""
+    """Return how wide a character may be, for letters of size 1."""
     if unicodedata.combining(c):
         return 0.0
     if unicodedata.east_asian_width(c) in "WF" or ord(c) > 0xFFFF:
@@ -139,12 +139,12 @@ def _breadth(c: str) -> float:
 
 
 def width_of(text: str) -> float:
-    """How wide a text may be when it is drawn."""
+    """Return how wide a text may be when it is drawn."""
     return SIZE * sum(map(_breadth, text))
 
 
-def fitted(text: str, width: float) -> str:
-    """A text cut to a width."""
+def fit_text(text: str, width: float) -> str:
+    """Cut a text to a width."""
     text = " ".join(text[:400].split())
     ends = list(accumulate(map(_breadth, text)))
     if not ends or ends[-1] * SIZE <= width:
@@ -153,8 +153,8 @@ def fitted(text: str, width: float) -> str:
     return text[:kept].rstrip() + "…"
 
 
-def in_lines(text: str, width: float, most: int = 2) -> list[str]:
-    """A text in at most so many lines of a width, cut if they do not suffice."""
+def break_lines(text: str, width: float, most: int = 2) -> list[str]:
+    """Break a text into at most so many lines of a width; cut it if they do not suffice."""
     words = text[:400].split()
     lines: list[str] = []
     while words and len(lines) < most:
@@ -164,7 +164,7 @@ def in_lines(text: str, width: float, most: int = 2) -> list[str]:
         lines.append(line)
     if words:
         lines[-1] += " …" if width_of(lines[-1] + " …") <= width else " " + " ".join(words)
-    return [fitted(line, width) for line in lines] or ["…"]
+    return [fit_text(line, width) for line in lines] or ["…"]
 
 
 # -- wide -----------------------------------------------------------------------------------------------------------------
@@ -174,13 +174,13 @@ _CAPTION = 18.0
 _DOT, _TOUCH, _BEND = 5.0, 26.0, 30.0
 
 
-def drawn_wide(around: Neighbourhood) -> Drawing:
-    """The page in the middle."""
+def draw_wide(around: Neighbourhood) -> Drawing:
+    """Draw the page in the middle, with its neighbours around it."""
     sides = {role: [place for place, node in enumerate(around.nodes) if node.role == role] for role in _ROLES}
     rows = max(len(sides["in"]), len(sides["out"]), 2)
     height = _CAPTION + _ROW * rows + 8
     middle = _CAPTION + 8 + _ROW * rows / 2
-    placed: dict[int, Placed] = {0: _middle(around.nodes[0], middle)}
+    placed: dict[int, PlacedNode] = {0: _middle(around.nodes[0], middle)}
     captions = []
     for role, text in _SIDES:
         left = role == "in"
@@ -205,11 +205,11 @@ _ROLES: tuple[Role, ...] = ("in", "out", "similar")
 _SIDES: tuple[tuple[Role, str], ...] = (("in", "Link here"), ("out", "Linked from here"))
 
 
-def _middle(node: Node, y: float) -> Placed:
-    lines = in_lines(node.title, _PILL - 20)
+def _middle(node: Node, y: float) -> PlacedNode:
+    lines = break_lines(node.title, _PILL - 20)
     high = 20.0 + 16 * len(lines)
     first = y - 8 * (len(lines) - 1) + 4.5
-    return Placed(
+    return PlacedNode(
         node=node,
         x=_WIDE / 2,
         y=y,
@@ -219,22 +219,22 @@ def _middle(node: Node, y: float) -> Placed:
     )
 
 
-def _beside(node: Node, left: bool, y: float) -> Placed:
+def _beside(node: Node, left: bool, y: float) -> PlacedNode:
     x = _SIDE + 14 if left else _WIDE - _SIDE - 14
-    return Placed(
+    return PlacedNode(
         node=node,
         x=x,
         y=y,
         box=Box(0 if left else x - 12, y - _TOUCH / 2, _SIDE + 26, _TOUCH),
-        lines=[(_SIDE if left else _WIDE - _SIDE, y + 4.5, fitted(node.title, _SIDE - 4))],
+        lines=[(_SIDE if left else _WIDE - _SIDE, y + 4.5, fit_text(node.title, _SIDE - 4))],
         anchor="end" if left else "start",
     )
 
 
-def _below(node: Node, x: float, y: float, width: float) -> Placed:
-    lines = in_lines(node.title, width)
+def _below(node: Node, x: float, y: float, width: float) -> PlacedNode:
+    lines = break_lines(node.title, width)
     high = 12 + 22 + 15 * (len(lines) - 1) + 6.0
-    return Placed(
+    return PlacedNode(
         node=node,
         x=x,
         y=y,
@@ -244,19 +244,19 @@ def _below(node: Node, x: float, y: float, width: float) -> Placed:
     )
 
 
-def _chord(one: Placed, other: Placed, far: bool) -> str:
-    """A line that keeps between the nodes, away from their words: these stand outside."""
+def _chord(one: PlacedNode, other: PlacedNode, far: bool) -> str:
+    """Return a line that keeps between the nodes, away from their words, which stand outside."""
     row = other.y if other.node.role == "similar" else 0.0
     if not far and row:
         start = one.x + (other.x - one.x) * 0.18, one.box.y + one.box.height + 4
         bend = start[0] + (other.x - start[0]) * 0.35, row - _BEND
-        return f"M{_at(*start)}Q{_at(*bend)} {_at(*_shifted(other, *bend))}"
+        return f"M{_at(*start)}Q{_at(*bend)} {_at(*_dot_edge(other, *bend))}"
     if not far:
-        return f"M{_at(*_edge(one, other))}L{_at(*_shifted(other, one.x, one.y))}"
+        return f"M{_at(*_edge(one, other))}L{_at(*_dot_edge(other, one.x, one.y))}"
     centre = _WIDE / 2
     if row and one.node.role != "similar":
         x = one.x + (16 if one.x < centre else -16)
-        start, end = _shifted(one, x, one.y), _shifted(other, x, row - 14)
+        start, end = _dot_edge(one, x, one.y), _dot_edge(other, x, row - 14)
         return f"M{_at(*start)}C{_at(x, row - _BEND)} {_at(x, row - 14)} {_at(*end)}"
     x, y = (one.x + other.x) / 2, (one.y + other.y) / 2
     if row:
@@ -266,18 +266,18 @@ def _chord(one: Placed, other: Placed, far: bool) -> str:
     else:
         y += 46
     # The heads point along the curve's ends.
-    return f"M{_at(*_shifted(one, x, y))}Q{_at(x, y)} {_at(*_shifted(other, x, y))}"
+    return f"M{_at(*_dot_edge(one, x, y))}Q{_at(x, y)} {_at(*_dot_edge(other, x, y))}"
 
 
-def _edge(one: Placed, other: Placed) -> tuple[float, float]:
-    """Where a line to another node leaves the page in the middle."""
+def _edge(one: PlacedNode, other: PlacedNode) -> tuple[float, float]:
+    """Return where a line to another node leaves the page in the middle."""
     dx, dy = other.x - one.x, other.y - one.y
     across = min((one.box.width / 2 + 4) / max(abs(dx), 1e-9), (one.box.height / 2 + 4) / max(abs(dy), 1e-9))
     return one.x + dx * across, one.y + dy * across
 
 
-def _shifted(one: Placed, x: float, y: float) -> tuple[float, float]:
-    """The place on the border of a node's dot that looks to a point."""
+def _dot_edge(one: PlacedNode, x: float, y: float) -> tuple[float, float]:
+    """Return the place on the border of a node's dot that faces a point."""
     dx, dy = x - one.x, y - one.y
     length = max((dx * dx + dy * dy) ** 0.5, 1e-9)
     return one.x + dx / length * (_DOT + 3), one.y + dy / length * (_DOT + 3)
@@ -288,15 +288,15 @@ def _shifted(one: Placed, x: float, y: float) -> tuple[float, float]:
 _NARROW_WIDE, _LANE, _STEP = 356.0, 78.0, 34.0
 
 
-def drawn_narrow(around: Neighbourhood) -> Drawing:
-    """All in a column, with arcs on its left."""
+def draw_narrow(around: Neighbourhood) -> Drawing:
+    """Draw all pages in a column, with arcs on its left."""
     order = [
         ("Link here", "in"),
         ("This page", "here"),
         ("Linked from here", "out"),
         ("Similar pages", "similar"),
     ]
-    placed: dict[int, Placed] = {}
+    placed: dict[int, PlacedNode] = {}
     captions = []
     y = 0.0
     for text, role in order:
@@ -307,12 +307,12 @@ def drawn_narrow(around: Neighbourhood) -> Drawing:
         captions.append((_LANE + 14, y - 4, "start", text))
         for place in places:
             node = around.nodes[place]
-            placed[place] = Placed(
+            placed[place] = PlacedNode(
                 node=node,
                 x=_LANE,
                 y=y + _STEP / 2,
                 box=Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH),
-                lines=[(_LANE + 14, y + _STEP / 2 + 4.5, fitted(node.title, _NARROW_WIDE - _LANE - 20))],
+                lines=[(_LANE + 14, y + _STEP / 2 + 4.5, fit_text(node.title, _NARROW_WIDE - _LANE - 20))],
                 anchor="start",
             )
             y += _STEP
@@ -320,8 +320,8 @@ def drawn_narrow(around: Neighbourhood) -> Drawing:
     return Drawing(width=_NARROW_WIDE, height=y + 6, nodes=nodes, lines=_lines(around, nodes, _arc), captions=captions)
 
 
-def _arc(one: Placed, other: Placed, far: bool) -> str:
-    """An arc beside the column; links between others keep nearer to it."""
+def _arc(one: PlacedNode, other: PlacedNode, far: bool) -> str:
+    """Return an arc beside the column; links between others keep nearer to it."""
     apart = abs(one.y - other.y)
     out = min(_LANE - 16, (10 if far else 18) + apart * (0.11 if far else 0.16))
     start, end = (one.x - _DOT - 3, one.y), (other.x - _DOT - 3, other.y)
@@ -331,8 +331,10 @@ def _arc(one: Placed, other: Placed, far: bool) -> str:
 # -- both -----------------------------------------------------------------------------------------------------------------
 
 
-def _lines(around: Neighbourhood, nodes: list[Placed], drawn: Callable[[Placed, Placed, bool], str]) -> list[Line]:
-    """One line for each two pages that are linked, whichever way, and to similar pages that are not."""
+def _lines(
+    around: Neighbourhood, nodes: list[PlacedNode], drawn: Callable[[PlacedNode, PlacedNode, bool], str]
+) -> list[Line]:
+    """Return a line for each two pages that are linked, whichever way, and to similar pages that are not."""
     pairs: dict[tuple[int, int], set[int]] = {}
     for link in around.links:
         pairs.setdefault((min(link.source, link.target), max(link.source, link.target)), set()).add(link.source)

@@ -61,7 +61,7 @@ class Tile:
 
     @property
     def ring(self) -> Box:
-        """Where its edge is drawn when it is chosen by the keyboard: inside, where no neighbour hides it."""
+        """Return where its edge is drawn when it is chosen by the keyboard: inside, where no neighbour hides it."""
         inset = min(_INSET, self.box.width / 2, self.box.height / 2)
         values = (
             self.box.x + inset, self.box.y + inset, self.box.width - 2 * inset, self.box.height - 2 * inset
@@ -80,9 +80,9 @@ class Part:
     """Of some of its pages."""
 
 
-def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
-    """A box for each size, of proportional area; together they fill the box. Nothing is drawn of sizes that are 0."""
-    found = [Box(box.x, box.y, 0.0, 0.0)] * len(sizes)
+def squarify(sizes: Sequence[float], box: Box) -> list[Box]:
+    """Return a box for each size, of proportional area; together they fill the box. Sizes of 0 get nothing."""
+    boxes = [Box(box.x, box.y, 0.0, 0.0)] * len(sizes)
     order = sorted((place for place, size in enumerate(sizes) if size > 0), key=lambda place: -sizes[place])
     left = box
     while order:
@@ -91,14 +91,14 @@ def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
         row = _row([sizes[place] * scale for place in order], min(left.width, left.height))
         places, order = order[: len(row)], order[len(row) :]
         share = 1.0 if not order else sum(row) / (left.width * left.height)
-        made, left = _laid(row, left, share)
-        for place, one in zip(places, made, strict=True):
-            found[place] = one
-    return found
+        boxes_of_row, left = _lay_row(row, left, share)
+        for place, one in zip(places, boxes_of_row, strict=True):
+            boxes[place] = one
+    return boxes
 
 
 def _row(areas: Sequence[float], side: float) -> list[float]:
-    """The first areas, as many as look best in one row along a side."""
+    """Return the first areas, as many as look best in one row along a side."""
     row: list[float] = []
     for area in areas:
         if row and _worst([*row, area], side) > _worst(row, side):
@@ -108,76 +108,77 @@ def _row(areas: Sequence[float], side: float) -> list[float]:
 
 
 def _worst(row: Sequence[float], side: float) -> float:
-    """How many times as long as wide the worst tile of a row is."""
+    """Return how many times as long as wide the worst tile of a row is."""
     depth = sum(row) / max(side, 1e-9)
     return max(max(depth * depth / area, area / (depth * depth)) for area in row)
 
 
-def _laid(row: Sequence[float], box: Box, share: float) -> tuple[list[Box], Box]:
-    """(the tiles of a row that takes a share of a box along its shorter side, what is left of the box)."""
+def _lay_row(row: Sequence[float], box: Box, share: float) -> tuple[list[Box], Box]:
+    """Return (the tiles of a row that takes a share of a box along its shorter side, what is left of the box)."""
     total, at = sum(row), 0.0
-    made = []
+    boxes_of_row = []
     if box.width >= box.height:
         depth = box.width * share
         for area in row:
-            made.append(Box(box.x, box.y + at * box.height / total, depth, area * box.height / total))
+            boxes_of_row.append(Box(box.x, box.y + at * box.height / total, depth, area * box.height / total))
             at += area
-        return made, Box(box.x + depth, box.y, box.width - depth, box.height)
+        return boxes_of_row, Box(box.x + depth, box.y, box.width - depth, box.height)
     depth = box.height * share
     for area in row:
-        made.append(Box(box.x + at * box.width / total, box.y, area * box.width / total, depth))
+        boxes_of_row.append(Box(box.x + at * box.width / total, box.y, area * box.width / total, depth))
         at += area
-    return made, Box(box.x, box.y + depth, box.width, box.height - depth)
+    return boxes_of_row, Box(box.x, box.y + depth, box.width, box.height - depth)
 
 
 @lru_cache(maxsize=512)
 def tiles(parts: tuple[Part, ...], width: float, height: float) -> tuple[Tile, ...]:
-    """The map of some clusters; groups are boxes that are divided again."""
+    """Return the map of some clusters; groups are boxes that are divided again."""
     groups: dict[int, list[int]] = {}
     for place, part in enumerate(parts):
         if part.pages > 0:
             groups.setdefault(part.group if part.group >= 0 else -1 - place, []).append(place)
     whole = Box(0.0, 0.0, width, height)
-    boxes = squarified([sum(parts[place].pages for place in group) for group in groups.values()], whole)
-    found = []
+    boxes = squarify([sum(parts[place].pages for place in group) for group in groups.values()], whole)
+    drawn = []
     for colour, (group, box) in enumerate(zip(groups.values(), boxes, strict=True)):
-        inside = squarified([parts[place].pages for place in group], box)
-        found += [
+        inside = squarify([parts[place].pages for place in group], box)
+        drawn += [
             _tile(place, parts[place], one, colour % COLOURS + 1) for place, one in zip(group, inside, strict=True)
         ]
-    return tuple(sorted(found, key=lambda tile: tile.number))
+    return tuple(sorted(drawn, key=lambda tile: tile.number))
 
 
 def _tile(number: int, part: Part, box: Box, colour: int) -> Tile:
-    """A tile with its name in the largest letters that leave it whole, or else with what there is room for."""
+    """Return a tile with its name in the largest letters that leave it whole, or with what there is room for."""
     wide, high = box.width - 2 * _PADDING, box.height - 2 * _PADDING
     rounded = Box(*(round(value, 1) for value in (box.x, box.y, box.width, box.height)))
     for size in _SIZES:
         most = int(high // (size * _LINE))
-        lines = wrapped(part.name, wide / size, most)
+        lines = wrap_text(part.name, wide / size, most)
         if " ".join(lines).split() == part.name.split():
             break
-    lines = lines if _tells(part.name, lines) else []
+    lines = lines if _says_enough(part.name, lines) else []
     y = box.y + _PADDING + size * 0.85
-    told = tuple(Line(text, round(y + place * size * _LINE, 1)) for place, text in enumerate(lines))
+    name_lines = tuple(Line(text, round(y + place * size * _LINE, 1)) for place, text in enumerate(lines))
     below = y + (len(lines) - 1) * size * _LINE + 1.5 * _SMALL
     room = int((box.y + box.height - _PADDING - below) // (_SMALL * _LINE)) + 1 if lines else 0
-    return Tile(number, rounded, colour, size, told, tuple(_small(part, wide / _SMALL, room, below)))
+    return Tile(number, rounded, colour, size, name_lines, tuple(_small(part, wide / _SMALL, room, below)))
 
 
-def _tells(name: str, lines: Sequence[str]) -> bool:
-    """Whether some lines hold the first word of a name, or enough of it."""
-    told = " ".join(lines).removesuffix("…").split()[:1]
-    return bool(told) and (name.split()[0].rstrip(",;:") == told[0].rstrip(",;:") or text_width(told[0]) >= _TELLING)
+def _says_enough(name: str, lines: Sequence[str]) -> bool:
+    """Return whether some lines hold the first word of a name, or enough of it."""
+    first = " ".join(lines).removesuffix("…").split()[:1]
+    return bool(first) and (name.split()[0].rstrip(",;:") == first[0].rstrip(",;:") or text_width(first[0]) >= _TELLING)
 
 
 def _small(part: Part, width: float, room: int, y: float) -> Iterator[Line]:
-    """The lines below a name."""
+    """Yield the lines below a name."""
     count = f"{part.pages:,} {'page' if part.pages == 1 else 'pages'}"
     if text_width(count) > width:
         return
     titles = [
-        cut(title, width) if text_width(title[:_LONGEST]) > width else title for title in part.titles[:_MOST_TITLES]
+        cut_text(title, width) if text_width(title[:_LONGEST]) > width else title
+        for title in part.titles[:_MOST_TITLES]
     ]
     for place, text in enumerate([count, *filter(None, titles)][:room]):
         yield Line(text, round(y + place * _SMALL * _LINE, 1))
@@ -187,7 +188,7 @@ def _small(part: Part, width: float, room: int, y: float) -> Iterator[Line]:
 
 
 def text_width(text: str) -> float:
-    """About how wide a text is, for each unit of its letters' size."""
+    """Return about how wide a text is, for each unit of its letters' size."""
     return sum(map(_width, text))
 
 
@@ -202,8 +203,8 @@ def _width(character: str) -> float:
     return 0.75 if character.isupper() else 0.63
 
 
-def wrapped(text: str, width: float, most: int) -> list[str]:
-    """A text on so many lines at most, none wider than `width`; cut where it has to be, none if nothing fits."""
+def wrap_text(text: str, width: float, most: int) -> list[str]:
+    """Break a text into so many lines at most, none wider than `width`; cut it where needed, return none if nothing fits."""
     lines: list[str] = []
     words = (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…").split()
     while words and len(lines) < most:
@@ -214,13 +215,13 @@ def wrapped(text: str, width: float, most: int) -> list[str]:
             lines.append(line)
             continue
         # A part of a word says little: then the line before tells that there is more.
-        line = cut(line, width) or (cut(f"{lines.pop()}…", width) if lines else "")
+        line = cut_text(line, width) or (cut_text(f"{lines.pop()}…", width) if lines else "")
         return [*lines, line] if line else []
     return lines
 
 
-def cut(text: str, width: float) -> str:
-    """The beginning of a text that fits with an ellipsis; '' if fewer than three letters would be left."""
+def cut_text(text: str, width: float) -> str:
+    """Return the beginning of a text that fits with an ellipsis; '' if fewer than three letters would be left."""
     used, kept = text_width("…"), ""
     for character in text.rstrip(" …"):
         used += _width(character)

@@ -1,4 +1,4 @@
-"""How a view is shown: as a page through a template, or as JSON at the same address."""
+"""Views rendered as pages through templates, or as JSON at the same address; the filters that templates use."""
 
 import hashlib
 from collections.abc import Sequence
@@ -11,30 +11,29 @@ from urllib.parse import urlsplit
 
 import jinja2
 import msgspec
-from litestar import Request, Response
+from litestar import Response
 from markupsafe import Markup
 
 from pagekin import __version__
-from pagekin.labels.model import plain
-from pagekin.routers.http import served
+from pagekin.labels import plain_text
+from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses
 from pagekin.web.brief import brief
 from pagekin.web.languages import language_name
 
-Asking = Request[Any, Any, Any]
 HEAVIEST = 100_000
-"""Bytes of a page."""
+"""The most bytes of a page."""
 _TIGHTER = 1, 2, 4, 8
-"""How many times shorter texts are cut, from try to try, where a page comes out heavier."""
+"""How many times shorter texts are cut, try after try, while a page is too heavy."""
 _TIGHT: ContextVar[int] = ContextVar("tight", default=1)
 _LEAST = 12
-"""Characters that are left of a text however tight it is."""
+"""Characters that are left of a text, however tight a page is."""
 _LONGEST_JSON = 8_000
-"""Characters of an address up to which a page leads to the same as JSON."""
+"""The longest address, in characters, for which a page links to its JSON."""
 _SNIPPET = 300
-"""Characters of a piece of text in which words are marked, where a page is not as heavy as it may be."""
+"""Characters of a snippet with marked words that are left where a page is tight, divided by how tight."""
 _LONGEST_AWAY = 2_000
-"""Bytes of an address that a list leads to."""
+"""The longest address, in bytes, that a list links to."""
 _RESERVED = frozenset({"example", "test", "invalid", "localhost"})
 STYLES = ("base", "parts", "home", "results", "page", "tree", "network")
 """The parts of our stylesheet, in their order."""
@@ -52,8 +51,8 @@ HEADERS = {
 """On every answer: nothing from elsewhere, nothing inline."""
 
 
-def wants_json(request: Asking) -> bool:
-    """Whether a program asks: by `.json` behind the address, or by what it accepts."""
+def wants_json(request: HttpRequest) -> bool:
+    """Return whether a program asks: by `.json` behind the address, or by the Accept header."""
     if request.url.path.endswith(addresses.JSON):
         return True
     try:
@@ -62,22 +61,22 @@ def wants_json(request: Asking) -> bool:
         return False
 
 
-def shown(request: Asking, template: str, view: msgspec.Struct, status: int = 200) -> Response[bytes]:
-    """A view as a page or as JSON."""
+def render(request: HttpRequest, template: str, view: msgspec.Struct, status: int = 200) -> Response[bytes]:
+    """Return a view as a page or as JSON."""
     headers = {"Vary": "Accept", "Cache-Control": "no-cache"}
     if wants_json(request):
         return Response(msgspec.json.encode(view), media_type="application/json", headers=headers, status_code=status)
-    return Response(rendered(request, template, view), media_type="text/html", headers=headers, status_code=status)
+    return Response(render_page(request, template, view), media_type="text/html", headers=headers, status_code=status)
 
 
-def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
-    """A view as a page, with its texts cut shorter where it would be too heavy."""
+def render_page(request: HttpRequest, template: str, view: msgspec.Struct) -> bytes:
+    """Return a view as a page, its texts cut shorter where it would be too heavy."""
     service, as_json = served(request.scope).service, json_address(request)
-    shown = {
+    context = {
         "view": view,
-        "name": plain(service.name),
+        "name": plain_text(service.name),
         "leaf": service.leaf,
-        "above": [(plain(name), url) for name, url in service.above],
+        "above": [(plain_text(name), url) for name, url in service.above],
         "path": addresses.ROOT.get() + request.url.path,
         "as_json": as_json if len(as_json) <= _LONGEST_JSON else "",
         "asked": str(request.query_params.get("q", ""))[:2000],
@@ -86,7 +85,7 @@ def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
     for tight in _TIGHTER:
         token = _TIGHT.set(tight)
         try:
-            page = templates().get_template(template).render(shown).encode()
+            page = templates().get_template(template).render(context).encode()
         finally:
             _TIGHT.reset(token)
         if len(page) <= HEAVIEST:
@@ -94,8 +93,8 @@ def rendered(request: Asking, template: str, view: msgspec.Struct) -> bytes:
     return page
 
 
-def json_address(request: Asking) -> str:
-    """Where the same is to be had as JSON."""
+def json_address(request: HttpRequest) -> str:
+    """Return the address of the same view as JSON."""
     # A second slash would make the next name a host.
     path = "/" + request.url.path.lstrip("/\\")
     path = "/index" if path == "/" else path
@@ -104,8 +103,8 @@ def json_address(request: Asking) -> str:
 
 @cache
 def templates() -> jinja2.Environment:
-    """Our templates; all that they show is escaped."""
-    made = jinja2.Environment(
+    """Return our templates, which escape all that they show."""
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pagekin.web", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -113,7 +112,7 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "number": number,
         "size": size,
         "day": day,
@@ -127,22 +126,22 @@ def templates() -> jinja2.Environment:
         "href": href,
         "away": away,
         "host": host,
-        "marked": marked,
+        "marked": mark,
         "age": age,
         "plural": plural,
         "language": language_name,
     }
-    made.globals |= {
+    environment.globals |= {
         "to": addresses,
         "version": __version__,
         "versions": {file: digest(file) for file in ("style.css", "script.js")},
     }
-    return made
+    return environment
 
 
 @cache
 def static(name: str) -> bytes:
-    """A file that goes with the pages; the stylesheet is one file of several."""
+    """Return a file that goes with the pages; the stylesheet is put together from several."""
     folder = files("pagekin.web") / "static"
     if name == "style.css":
         return b"\n".join((folder / f"{part}.css").read_bytes() for part in STYLES)
@@ -150,7 +149,7 @@ def static(name: str) -> bytes:
 
 
 def digest(name: str) -> str:
-    """What changes with the file, so that browsers may keep it."""
+    """Return what changes with a file, so that browsers may keep it."""
     return hashlib.sha256(static(name)).hexdigest()[:12]
 
 
@@ -158,12 +157,12 @@ def digest(name: str) -> str:
 
 
 def number(value: float) -> str:
-    """1234567 as 1,234,567."""
+    """Write 1234567 as 1,234,567."""
     return f"{value:,}"
 
 
 def size(value: float) -> str:
-    """Bytes for people."""
+    """Write a number of bytes for people."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
             break
@@ -172,7 +171,7 @@ def size(value: float) -> str:
 
 
 def day(seconds: float) -> str:
-    """Seconds since 1970 as a date; nothing for 0."""
+    """Write seconds since 1970 as a date; nothing for 0."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d") if seconds else ""
     except (ValueError, OverflowError, OSError):
@@ -180,7 +179,7 @@ def day(seconds: float) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """Seconds for people."""
+    """Write a number of seconds for people."""
     if seconds is None:
         return "never"
     for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -190,14 +189,14 @@ def age(seconds: float | None) -> str:
 
 
 def short(text: str, most: int = 120) -> str:
-    """A text on one line, cut where it is too long to be read."""
+    """Return a text on one line, cut where it is too long."""
     most = max(most // _TIGHT.get(), min(most, _LEAST))
-    line = plain(" ".join(text[: 4 * most].split()))
+    line = plain_text(" ".join(text[: 4 * most].split()))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def piece(text: str, most: int) -> str:
-    """A piece amid a text, its spaces kept, cut behind where it is too long, or in front for a negative length."""
+    """Cut a piece of a longer text at its end, or at its start for a negative length; keep its spaces."""
     room = max(abs(most) // _TIGHT.get(), _LEAST)
     if len(text) <= room:
         return text
@@ -205,35 +204,35 @@ def piece(text: str, most: int) -> str:
 
 
 def few(items: Sequence[Any], most: int) -> Sequence[Any]:
-    """The first of some; fewer where a page is tight."""
+    """Return the first items; fewer where a page is tight."""
     return items[: max(1, 2 * most // max(2, _TIGHT.get()))]
 
 
 def bare(url: str) -> str:
-    """An address as people read it: without the scheme."""
+    """Return an address as people read it: without the scheme."""
     return url.partition("://")[2] if url.startswith(("http://", "https://")) else url
 
 
 def tail(url: str, most: int) -> str:
-    """The end of an address, by which it is told from others."""
-    text = plain(bare(url).rstrip("/"))
+    """Return the end of an address, which tells it from others."""
+    text = plain_text(bare(url).rstrip("/"))
     return text if len(text) <= most else f"…{text[-most:]}"
 
 
 def ends(items: Sequence[Any], first: int = 3, last: int = 4) -> list[Any]:
-    """The ends of a long row, with None for what is between them."""
+    """Return both ends of a long row, with None for what is between them."""
     return [*items] if len(items) <= first + last + 1 else [*items[:first], None, *items[-last:]]
 
 
 def href(url: str, most: int = _LONGEST_AWAY) -> str:
-    """An address that a page may lead to: of the web, and not too long; anything else leads nowhere."""
+    """Return an address that a page may link to; an empty text if it is not of the web, or too long."""
     if not url.startswith(("http://", "https://")):
         return ""
     return url if 5 * len(url) <= most or len(Markup.escape(url)) <= most else ""
 
 
 def away(url: str, most: int = _LONGEST_AWAY) -> str:
-    """An address that someone may want to follow: as `href`, but not to a name that no host on the web can have (RFC 2606)."""
+    """Return an address that someone may want to follow: as `href`, but no reserved name that does not resolve (RFC 2606)."""
     try:
         name = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
@@ -242,25 +241,25 @@ def away(url: str, most: int = _LONGEST_AWAY) -> str:
 
 
 def host(url: str) -> str:
-    """The host of an address."""
+    """Return the host of an address."""
     try:
-        return plain(urlsplit(url).netloc)
+        return plain_text(urlsplit(url).netloc)
     except ValueError:
         return ""
 
 
-def marked(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
-    """A text in which some places are marked."""
+def mark(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
+    """Return a text as HTML with some places marked."""
     if _TIGHT.get() > 1:
         text = text[: _SNIPPET // _TIGHT.get()]
-    made, at = Markup(), 0
+    html, at = Markup(), 0
     for first, last in sorted(marks):
         if at <= first < last <= len(text):
-            made += Markup.escape(text[at:first]) + Markup("<mark>{}</mark>").format(text[first:last])
+            html += Markup.escape(text[at:first]) + Markup("<mark>{}</mark>").format(text[first:last])
             at = last
-    return made + Markup.escape(text[at:])
+    return html + Markup.escape(text[at:])
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """1 page, 2 pages."""
+    """Write a count with its noun: 1 page, 2 pages."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

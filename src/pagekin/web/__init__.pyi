@@ -1,0 +1,16 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .addresses import PublicAddressError, public_address
+from .app import web_app
+from .collection_view import warm_pages
+from .export import ExportError, ExportPlan, export_site
+
+__all__ = [
+    "ExportError",
+    "ExportPlan",
+    "PublicAddressError",
+    "export_site",
+    "public_address",
+    "warm_pages",
+    "web_app",
+]

@@ -1,0 +1,159 @@
+"""A collection as pages show it: links to pages and clusters, made once and kept as long as the collection is open."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from msgspec import Struct
+
+from pagekin.clusters import DOCUMENTS_TREE as DOCUMENTS
+from pagekin.clusters import DocumentCovers, Tree
+from pagekin.collection import Collection, ReloadingCollection, ServiceError
+from pagekin.labels import ContentLabel, plain_text
+from pagekin.similarity import RelatedIndex
+from pagekin.store import KinError
+from pagekin.web.rendering import host
+
+_MOST_LINKS = 20_000
+"""The most links to pages that are kept; one of our pages names some seventy others."""
+
+
+class PageLink(Struct, frozen=True, kw_only=True):
+    """A page as other pages name it."""
+
+    url: str
+    title: str
+    site: str = ""
+    date: int = 0
+    """Seconds since 1970; 0 if it is not known."""
+    captured: bool = True
+    """Whether the page itself was read; otherwise it is known by the links to it."""
+
+
+class ClusterLink(Struct, frozen=True, kw_only=True):
+    """A cluster as other pages name it."""
+
+    tree: str
+    node: int
+    name: str
+    pages: int
+
+
+class CollectionView:
+    """What pages need of an open collection: its companion, so there is one as long as the collection is open."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+        self.corpus = collection.corpus
+        self.name = collection.name
+        self._links: dict[int, PageLink] = {}
+
+    @classmethod
+    def of(cls, collection: Collection) -> "CollectionView":
+        """Return the view of an open collection."""
+        return collection.companion(cls)
+
+    @cached_property
+    def related(self) -> RelatedIndex | None:
+        """Return the index of related pages; None if the collection has none."""
+        try:
+            return self.collection.related_pages.index
+        except KinError:
+            return None
+
+    @property
+    def label(self) -> ContentLabel:
+        """Return the content label."""
+        return self.collection.label
+
+    @property
+    def trees(self) -> dict[str, Tree]:
+        """Return the hierarchies by name."""
+        return self.collection.trees
+
+    def tree(self, name: str) -> Tree:
+        """Return a hierarchy, or raise a ServiceError that says which there are."""
+        if name == "clusters" and name not in self.trees:
+            folder = self.collection.path.name
+            raise ServiceError(f"{folder} has no clusters yet. Make them with: pagekin cluster {folder}", 404)
+        if name not in self.trees:
+            raise ServiceError(f"there is no hierarchy '{name[:100]}'; there are {', '.join(self.trees)}", 404)
+        return self.trees[name]
+
+    @cached_property
+    def covers(self) -> DocumentCovers:
+        """Return the documents that have several pages."""
+        return DocumentCovers(self.trees.get(DOCUMENTS))
+
+    @cached_property
+    def sites(self) -> list[tuple[str, int]]:
+        """Return (host, pages), the largest first."""
+        counts: dict[str, int] = {}
+        for page in range(len(self.corpus)):
+            name = host(self.corpus.page_url(page))
+            counts[name] = counts.get(name, 0) + 1
+        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    @property
+    def languages(self) -> list[tuple[str, int]]:
+        """Return (language, pages), the most frequent first."""
+        return sorted(self.corpus.facts["languages"].items(), key=lambda pair: (-pair[1], pair[0]))
+
+    # -- links to pages and clusters --------------------------------------------------------------------------------------
+
+    def page_at(self, url: str) -> int:
+        """Return the page at an address; -1 if none was read there."""
+        return next(iter(self.corpus.pages_of(self.corpus.url_number(url))[:1]), -1)
+
+    def page_link(self, page: int) -> PageLink:
+        """Return a link to a page that was read."""
+        if page not in self._links:
+            if len(self._links) >= _MOST_LINKS:
+                self._links.clear()
+            self._links[page] = self._page_link(page)
+        return self._links[page]
+
+    def _page_link(self, page: int) -> PageLink:
+        url = self.corpus.page_url(page)
+        title = plain_text(self.collection.titles.text(page)) or url
+        return PageLink(url=url, title=title, site=host(url), date=int(self.corpus.pages.date[page]))
+
+    def link(self, number: int) -> PageLink:
+        """Return a link to any address by its number, called by the links to it if it was not read."""
+        pages = self.corpus.pages_of(number)
+        if pages:
+            return self.page_link(pages[0])
+        url = self.corpus.url(number)
+        document = self.related.bags.document(number) if self.related else -1
+        title = plain_text(self.related.title(document)) if self.related and document >= 0 else ""
+        return PageLink(url=url, title=title or url, site=host(url), captured=False)
+
+    def link_to(self, url: str) -> PageLink:
+        """Return a link to an address, by its title if the collection knows it."""
+        number = self.corpus.url_number(url)
+        return (
+            self.link(number)
+            if number >= 0
+            else PageLink(url=url, title=plain_text(url), site=host(url), captured=False)
+        )
+
+    def page_links(self, pages: Iterable[int]) -> list[PageLink]:
+        """Return links to pages that were read."""
+        return [self.page_link(int(page)) for page in pages]
+
+    def cluster_link(self, tree: Tree, node: int) -> ClusterLink:
+        """Return a link to a node of a hierarchy."""
+        about = tree.descriptions[node] if tree.descriptions else None
+        name = plain_text(about.name) if about and about.name else ("All pages" if not node else f"{tree.name} {node}")
+        return ClusterLink(tree=tree.name, node=node, name=name, pages=len(tree.pages_of(node)))
+
+
+def warm_pages(leaf: ReloadingCollection) -> None:
+    """Open what the first visitor would have to wait for."""
+    leaf.ask(_warm)
+
+
+def _warm(collection: Collection) -> None:
+    view = CollectionView.of(collection)
+    view.sites  # noqa: B018  # counted when first asked for, and kept
+    if view.related is not None and len(view.related):
+        view.related.related(view.related.urls[0], 1)

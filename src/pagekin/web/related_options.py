@@ -1,0 +1,63 @@
+"""The options of related pages in the address of a page: the same names, and the same defaults, as `GET /related`."""
+
+from typing import Annotated, Any, Literal
+
+from litestar.di import Provide
+from litestar.params import Parameter
+from msgspec.structs import fields
+
+from pagekin.collection import Answer, RelatedOptions, RelatedRequest, ServiceError
+from pagekin.routers import Served
+from pagekin.web.question import filters_of
+
+Text = Annotated[str, Parameter(max_length=200)]
+
+
+def related_options(
+    k: Annotated[int, Parameter(ge=1, le=100, description="The most related pages.")] = 10,
+    min_similarity: Annotated[float | None, Parameter(ge=0, le=1, description="Only pages more similar than this.")] = None,
+    sites: Annotated[
+        Literal["all", "same", "other"], Parameter(description="Pages of all sites, of the same, or of others.")
+    ] = "all",
+    other: Annotated[bool, Parameter(description="Short for sites=other.")] = False,
+    captured_only: Annotated[bool, Parameter(description="Leave out addresses known only by links to them.")] = False,
+    site: Text = "", since: Text = "", until: Text = "", language: Text = "",
+    method: Annotated[
+        Literal["reranked", "exact", "estimate"], Parameter(description="reranked, exact or estimate.")
+    ] = "reranked",
+    fold: Annotated[bool, Parameter(description="Show near-copies under the best of them.")] = True,
+    explain: Annotated[bool, Parameter(description="Give reasons.")] = True,
+) -> RelatedOptions:  # fmt: skip
+    """Return the options that an address carries."""
+    return RelatedOptions(
+        k=k, min_similarity=min_similarity, sites="other" if other else sites, captured_only=captured_only,
+        filters=filters_of(site, since, until, language), method=method, fold=fold, explain=explain,
+    )  # fmt: skip
+
+
+OPTIONS = {"options": Provide(related_options, sync_to_thread=False)}
+"""For routes that take these options."""
+DEFAULTS = RelatedOptions(explain=True)
+"""What pages ask for: they show reasons."""
+
+
+def changed_options(options: RelatedOptions) -> dict[str, Any]:
+    """Return those options, by their names in an address, that are not the defaults."""
+    changed: dict[str, Any] = {}
+    for column in fields(options):
+        value = getattr(options, column.name)
+        if column.name == "filters":
+            changed |= {name.name: getattr(value, name.name) for name in fields(value) if getattr(value, name.name)}
+        elif value != getattr(DEFAULTS, column.name):
+            changed[column.name] = str(value)
+    return changed
+
+
+async def ask_related(here: Served, request: RelatedRequest) -> Answer:
+    """Return related pages; none, with a note that says why, of a page that cannot be compared."""
+    try:
+        return await here.timed("related", here.service.related(request))
+    except ServiceError as error:
+        if error.status != 404:
+            raise
+        return Answer(note=str(error)[:1].upper() + str(error)[1:])

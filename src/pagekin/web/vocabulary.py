@@ -1,0 +1,137 @@
+"""The words of a service: how a query that is being typed may go on, and words that are spelt alike."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pagekin.collection import Collection, Service, ServiceError
+from pagekin.hypertext import fold_case
+from pagekin.labels import ContentLabel
+from pagekin.text import tokens
+from pagekin.web.misspelt import NearWords
+
+_COMMON = 100_000
+"""The most words, the commonest, among which those that are spelt alike are looked for."""
+_HIGHEST = "\U0010ffff"
+_MOST_PAGES, _LONGEST_TITLE = 50_000, 60
+"""Larger collections offer no titles, and no collection longer ones."""
+
+
+class CorpusWords:
+    """The words of a collection as they stand on pages, numbered by frequency; the companion of the collection."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection, self._corpus = collection, collection.corpus
+        self._order = self._corpus.term_table.order
+
+    def _place(self, key: bytes) -> int:
+        low, high = 0, len(self._order)
+        while low < high:
+            middle = (low + high) // 2
+            if self._corpus.terms[int(self._order[middle])] < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def with_prefix(self, prefix: str, most: int) -> list[tuple[str, int]]:
+        """Return (word, how often it occurs) of the words with a prefix, the most frequent first."""
+        key = prefix.encode()
+        # No byte of UTF-8 is 255, so this lies behind all words with the prefix.
+        terms = np.asarray(self._order[self._place(key) : self._place(key + b"\xff")])
+        if len(terms) > most:
+            terms = np.partition(terms, most - 1)[:most]
+        counts = self._corpus.term_table.count
+        return [(self._corpus.word(term), int(counts[term])) for term in np.sort(terms).tolist()]
+
+    def commonest(self, most: int) -> list[str]:
+        """Return the most frequent words, the most frequent first."""
+        return [self._corpus.word(term) for term in range(min(most, len(self._corpus.terms)))]
+
+    @cached_property
+    def near(self) -> NearWords:
+        """Return the commonest words, to look for some that are spelt alike."""
+        return NearWords(self.commonest(_COMMON))
+
+    @cached_property
+    def _titles(self) -> list[str]:
+        """Return the words of short titles in the order of letters; none of a collection that is too large."""
+        if len(self._corpus) > _MOST_PAGES:
+            return []
+        titles = (" ".join(tokens(self._collection.titles.text(page))) for page in range(len(self._corpus)))
+        return sorted({title for title in titles if " " in title and len(title) <= _LONGEST_TITLE})
+
+    def titles_with_prefix(self, text: str, most: int) -> list[str]:
+        """Return titles that begin with a text, the shortest first."""
+        prefix = fold_case(text)
+        near = self._titles[bisect_left(self._titles, prefix) : bisect_left(self._titles, prefix + _HIGHEST)]
+        return sorted((title for title in near if title != prefix), key=lambda title: (len(title), title))[:most]
+
+
+class LabelWords:
+    """The words that a router knows from its label, with how often they occur in all sub-clusters."""
+
+    def __init__(self, label: ContentLabel) -> None:
+        counts: Counter[str] = Counter()
+        for part in label.clusters or (label,):
+            for term in label.rows(part.terms):
+                counts[term.word] += term.tf
+        self.label = label
+        self._words: Sequence[str] = sorted(counts)
+        self._counts = np.array([counts[word] for word in self._words], np.int64)
+
+    def with_prefix(self, prefix: str, most: int) -> list[tuple[str, int]]:
+        """Return (word, how often it occurs) of the words with a prefix, the most frequent first."""
+        first, last = bisect_left(self._words, prefix), bisect_left(self._words, prefix + _HIGHEST)
+        best = np.argsort(-self._counts[first:last], kind="stable")[:most] + first
+        return [(self._words[place], int(self._counts[place])) for place in best.tolist()]
+
+    def commonest(self, most: int) -> list[str]:
+        """Return the most frequent words, the most frequent first."""
+        return [self._words[place] for place in np.argsort(-self._counts, kind="stable")[:most].tolist()]
+
+    @cached_property
+    def near(self) -> NearWords:
+        """Return the commonest words, to look for some that are spelt alike."""
+        return NearWords(self.commonest(_COMMON))
+
+    def titles_with_prefix(self, _text: str, _most: int) -> list[str]:
+        """Return nothing: a label has no titles."""
+        return []
+
+
+class RouterWords:
+    """The words of a router's label as it is now; the companion of the router."""
+
+    def __init__(self, router: Service) -> None:
+        self._router = router
+        self._kept: LabelWords | None = None
+
+    def now(self) -> LabelWords:
+        """Return the words of the label, read again if it has changed."""
+        label = self._router.label
+        if self._kept is None or self._kept.label is not label:
+            self._kept = LabelWords(label)
+        return self._kept
+
+
+Vocabulary = CorpusWords | LabelWords
+
+
+def vocabulary_of(service: Service, collection: Collection | None) -> Vocabulary:
+    """Return the words of an open collection, or of a router's label; raise a ServiceError if it has none yet."""
+    if collection is not None:
+        return collection.companion(CorpusWords)
+    words: RouterWords = service.companion(RouterWords)
+    return words.now()
+
+
+def words_near(service: Service, collection: Collection | None, word: str, most: int) -> list[str]:
+    """Return the words here that are spelt most like a (folded) one; of those as like, the commonest first."""
+    try:
+        return vocabulary_of(service, collection).near.near(word, most)
+    except ServiceError:
+        return []
