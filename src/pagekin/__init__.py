@@ -1,8 +1,8 @@
 """Pagekin finds a web page's kin.
 
 import pagekin
-index = pagekin.open("site.kin")
-for page in index.related("https://docs.example/guide.html", k=5):
+kin = pagekin.open("site.kin")
+for page in kin.related("https://docs.example/guide.html", k=5):
     print(page.similarity, page.url, page.title)
 """
 
@@ -10,13 +10,16 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pagekin.similarity import RelatedIndex
+    from pagekin.index import PageIndex
 
 __version__ = "0.2.0"
 
 
-def open(path: str | os.PathLike[str]) -> "RelatedIndex":
-    """The collection at `path`, made by `pagekin build`, open for questions."""
-    from pagekin.similarity import RelatedIndex
+def open(target: str | os.PathLike[str], *, compiled: bool = False, threads: int = 1) -> "PageIndex":
+    """Open a collection (`site.kin`), a network's folder, or the address of a service, for questions.
 
-    return RelatedIndex.open(path)
+    Pass compiled=True to ask a collection many questions: it takes some seconds, and each answer is then faster.
+    """
+    from pagekin.index import PageIndex
+
+    return PageIndex(target, compiled=compiled, threads=threads)

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.cli.search import print_answer
-from pagekin.routers.messages import Answer, Asked
-from pagekin.sources.demo import demo_pages
+from pagekin.cli.questions import print_answer
+from pagekin.collection import Answer, AskedNode
+from pagekin.sources import demo_pages
 from tests.bags.webs import record
 
 load_verbs()
@@ -156,10 +156,15 @@ def test_pages_like_a_page_come_from_the_whole_network(root: str) -> None:
     found = [result["url"] for result in answer["results"]]
     assert page not in found
     assert len(found) >= 5
-    assert [result["score"] for result in answer["results"]] == sorted(
-        (result["score"] for result in answer["results"]), reverse=True
+    assert [result["similarity"] for result in answer["results"]] == sorted(
+        (result["similarity"] for result in answer["results"]), reverse=True
     )
-    assert run("related", root, page, "--explain")[0] == USAGE
+    assert answer["partial"] == []
+    explained = asked("related", root, page, "--explain", "--other-sites")["results"]
+    assert explained and all(result["terms"] for result in explained)
+    assert {result["url"].split("/")[2] for result in explained}.isdisjoint({page.split("/")[2]})
+    code, said = run("related", root, "--html", "-", stdin="<p>mountain")
+    assert (code, "is a router" in said) == (BAD_INPUT, True)
     assert run("related", root, "http://nowhere.example/")[0] == BAD_INPUT
 
 
@@ -202,10 +207,10 @@ def test_of_many_reasons_why_something_is_missing_three_are_shown_the_kinds_firs
 
 
 def test_those_who_gave_no_answer_are_not_called_routers(capsys: pytest.CaptureFixture[str]) -> None:
-    leaves = [Asked(path=("root", "mid", name), leaf=True, mark=name) for name in "ab"]
-    again = Asked(path=("root", "other", "a"), leaf=True, mark="a")
-    routers = [Asked(path=("root", name)) for name in ("mid", "other")]
-    failed = [Asked(path=("root", "mid", name), failed=True) for name in "xyz"]
+    leaves = [AskedNode(path=("root", "mid", name), leaf=True, mark=name) for name in "ab"]
+    again = AskedNode(path=("root", "other", "a"), leaf=True, mark="a")
+    routers = [AskedNode(path=("root", name)) for name in ("mid", "other")]
+    failed = [AskedNode(path=("root", "mid", name), failed=True) for name in "xyz"]
     print_answer(Answer(asked=(*leaves, again, *routers, *failed)), as_json=False)
     assert "2 sites asked through 2 routers, 0 passed over, 3 gave no answer" in capsys.readouterr().out
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pagekin.bags import PRESETS
-from pagekin.similarity.check import ARRAYS
+from pagekin.similarity import INDEX_ARRAYS
 from pagekin.sources import Limits
 from pagekin.store import open_kin
 from tests.bags.webs import moved, record
@@ -122,7 +122,7 @@ def test_build_tells_programs_what_it_read_and_indexed(building: tuple[Path, dic
     assert told["index"] == open_kin(out).facts["index"]
     about = json.loads(pagekin("info", out, "--json").stdout)
     assert about["index"] == told["index"]
-    arrays = {name: size for name, size in open_kin(out).bytes_on_disk.items() if name.startswith(ARRAYS)}
+    arrays = {name: size for name, size in open_kin(out).bytes_on_disk.items() if name.startswith(INDEX_ARRAYS)}
     assert about["bytes"]["index"] == sum(arrays.values())
 
 
@@ -482,7 +482,7 @@ def test_what_is_no_collection_is_bad_input(verb: str, name: str, words: str, tm
 )
 def test_html_that_says_nothing_is_told_so(demo: Path, html: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(html)
-    refused(pagekin("related", demo, "--html", "page.html", cwd=tmp_path), 3, f"page.html {words}")
+    refused(pagekin("related", demo, "--html", "page.html", cwd=tmp_path), 3, f"page.html: the page {words}")
 
 
 def test_a_file_that_is_no_html_gets_a_calm_answer(demo: Path, tmp_path: Path) -> None:

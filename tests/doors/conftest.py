@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.router import Router
-from pagekin.routers.serve import Place
+from pagekin.collection import ReloadingCollection, Service
+from pagekin.routers import Place, Router
 from pagekin.web import web_app
 from tests.bags.webs import record
 from tests.routers.webs import Running, Web, ask, build_leaf, eager, free_ports, host_records
@@ -72,12 +71,13 @@ def doors(kins: dict[str, Path]) -> Iterator[dict[str, list[Door]]]:
     places = {name: Place("127.0.0.1", port) for name, port in zip(names, free_ports(len(names)), strict=True)}
     urls = {name: f"http://{place.host}:{place.port}/" for name, place in places.items()}
     routers = [Router(name, {child: urls[child] for child in below}, eager()) for name, below in NETWORK.items()]
-    services: list[Leaf | Router] = [*routers, *(Leaf(name, path) for name, path in kins.items())]
+    services: list[Service] = [*routers, *(ReloadingCollection(name, path) for name, path in kins.items())]
     with Running([(service, places[service.name]) for service in services], web_app):
         Web(urls, NETWORK).await_labels()
         for name in kins:  # compiled code is loaded by the first question, which may take longer than a deadline
             ask(urls[name], "related", url=ask(urls[name], "search", query="the")["results"][0]["url"], deadline=120)
-        yield {
-            name: doors_to(kins.get(name), urls[name if name in kins else "root"])
-            for name in SUBJECTS
-        }  # fmt: skip
+        doors = {name: doors_to(kins.get(name), urls[name if name in kins else "root"]) for name in SUBJECTS}
+        yield doors
+        for some in doors.values():
+            for door in some:
+                door.close()

@@ -16,12 +16,11 @@ from typer.testing import CliRunner
 
 import pagekin
 from pagekin.cli.app import app, load_verbs
+from pagekin.collection import Answer, ServiceError
 from tests.routers.webs import request
 
 from .questions import FULL_PAGE, Question
 
-PYTHON_ANSWERS = False
-"""Whether `pagekin.open` answers all questions; until it does, Python is no door."""
 SIMILAR = 6
 """Documents that are suggested: as many as a page of results has place for."""
 FILTERS = ("site", "since", "until", "language")
@@ -59,15 +58,17 @@ class Door:
         form: Form = getattr(self, question.verb)(**question.asked)
         return form
 
+    def close(self) -> None:
+        """Close what is open."""
+
 
 # -- plain forms ----------------------------------------------------------------------------------------------------------
 
 
-def form_of_hits(answer: Mapping[str, Any], first: int = 0, total: bool = True) -> Form:
+def form_of_hits(answer: Mapping[str, Any], total: bool = True) -> Form:
     """Return the form of an answer of a service: documents by address, clusters by name."""
     assert not answer["partial"], answer["partial"]
-    hits = [hit(one) for one in answer["results"]]
-    return Form(tuple(hits[first : first + FULL_PAGE]), answer["total"] if total else None)
+    return Form(tuple(hit(one) for one in answer["results"]), answer["total"] if total else None)
 
 
 def hit(one: Mapping[str, Any]) -> tuple[str, str]:
@@ -109,31 +110,38 @@ def form_of_summary(summary: Mapping[str, Any]) -> Form:
 class Python(Door):
     """`pagekin.open`, of a path or an address."""
 
-    name = "python"
+    def __init__(self, target: str | Path, name: str = "python") -> None:
+        self._site, self.name = pagekin.open(target), name
 
-    def __init__(self, target: str | Path) -> None:
-        self._site: Any = pagekin.open(target)
+    def close(self) -> None:
+        self._site.close()
 
-    def search(self, query: str, first: int = 0, **filters: str) -> Form:
-        return self._form(self._site.search(query, limit=FULL_PAGE, first=first, **filters))
+    def ask(self, question: Question) -> Form:
+        try:
+            return super().ask(question)
+        except ServiceError as error:
+            raise RefusedError(str(error)) from None
 
-    def select(self, query: str, **filters: str) -> Form:
-        return self._form(self._site.select(query, limit=FULL_PAGE, **filters))
+    def search(self, query: str, first: int = 0, **filters: Any) -> Form:
+        return self._form(self._site.search(query, FULL_PAGE, first, deadline=60, **filters))
 
-    def expand(self, query: str, **filters: str) -> Form:
-        return self._form(self._site.expand(query, limit=FULL_PAGE, **filters))
+    def select(self, query: str, **filters: Any) -> Form:
+        return self._form(self._site.select(query, limit=FULL_PAGE, deadline=60, **filters))
+
+    def expand(self, query: str, **filters: Any) -> Form:
+        return self._form(self._site.expand(query, limit=FULL_PAGE, deadline=60, **filters))
 
     def suggest(self, query: str) -> Form:
-        return self._form(self._site.suggest(query, limit=SIMILAR))
+        return self._form(self._site.suggest(query, limit=SIMILAR, deadline=60), total=False)
 
     def related(self, url: str | tuple[str, ...] = (), explain: bool = False, **options: Any) -> Form:
-        results = self._site.related(url, explain=explain, **options).results
+        results = self._site.related(url, explain=explain, deadline=60, **options).results
         if explain:
             return form_of_reasons((one.url, [term.term for term in one.terms]) for one in results)
         return form_of_documents(one.url for one in results)
 
-    def refine(self, query: str, preset: str = "default") -> Form:
-        terms = self._site.refine(query, preset=preset)
+    def refine(self, query: str, preset: Any = "default") -> Form:
+        terms = self._site.refine(query, preset=preset, deadline=60)
         lists = {"collocated": terms.collocated, "broader": terms.broader, "narrower": terms.narrower}
         return form_of_terms(lists, terms.known)
 
@@ -150,9 +158,9 @@ class Python(Door):
         clusters = [{"name": one.name, "documents": one.documents} for one in summary.clusters]
         return form_of_summary({"documents": summary.documents, "clusters": clusters})
 
-    def _form(self, answer: Any) -> Form:
-        results = [{"kind": one.kind, "title": one.title, "url": one.url} for one in answer.results]
-        return form_of_hits({"results": results, "total": answer.total, "partial": answer.partial})
+    def _form(self, answer: Answer, total: bool = True) -> Form:
+        results = [{"kind": one.kind, "title": one.title, "url": one.url} for one in answer]
+        return form_of_hits({"results": results, "total": answer.total, "partial": answer.partial}, total)
 
 
 # -- the command line -----------------------------------------------------------------------------------------------------
@@ -167,11 +175,11 @@ class CommandLine(Door):
         self._target, self.name = str(target), name
 
     def search(self, query: str, first: int = 0, **filters: str) -> Form:
-        answer = self._run("search", query, "-k", first + FULL_PAGE, "--deadline", 60, **filters)
-        return form_of_hits(answer, first)
+        page = first // FULL_PAGE + 1
+        return form_of_hits(self._run("search", query, "-k", FULL_PAGE, "--deadline", 60, page=page, **filters))
 
     def select(self, query: str, **filters: str) -> Form:
-        return form_of_hits(self._run("select", query, "-k", FULL_PAGE, **filters))
+        return form_of_hits(self._run("select", query, "-k", FULL_PAGE, "--deadline", 60, **filters))
 
     def expand(self, query: str, **filters: str) -> Form:
         return form_of_hits(self._run("expand", query, "-k", FULL_PAGE, "--deadline", 60, **filters))
@@ -190,9 +198,9 @@ class CommandLine(Door):
         }  # fmt: skip
         chosen = [flag for flag, on in flags.items() if on]
         if html:
-            answer = self._run("related", "--html", "-", *chosen, given=html, **options)
+            answer = self._run("related", "--html", "-", *chosen, "--deadline", 60, given=html, **options)
         else:
-            answer = self._run("related", *urls, *chosen, **options)
+            answer = self._run("related", *urls, *chosen, "--deadline", 60, **options)
         if explain:
             return form_of_reasons((one["url"], [term["term"] for term in one["terms"]]) for one in answer["results"])
         return form_of_documents(one["url"] for one in answer["results"])
@@ -252,8 +260,9 @@ class Post(Http):
     name = "post"
 
     def search(self, query: str, first: int = 0, **filters: str) -> Form:
-        answer = self._post("search", query=query, limit=first + FULL_PAGE, deadline=60, filters=seconds_of(filters))
-        return form_of_hits(answer, first)
+        return form_of_hits(
+            self._post("search", query=query, limit=FULL_PAGE, first=first, deadline=60, filters=seconds_of(filters))
+        )
 
     def select(self, query: str, **filters: str) -> Form:
         return form_of_hits(
@@ -266,13 +275,12 @@ class Post(Http):
         )
 
     def suggest(self, query: str) -> Form:
-        hits = self._post("search", query=query, deadline=60)["results"]
-        items = [{name: one[name] for name in ("kind", "url", "path", "cluster")} for one in hits]
-        return form_of_hits(self._post("suggest", items=items, limit=SIMILAR, deadline=60), total=False)
+        return form_of_hits(self._post("suggest", query=query, limit=SIMILAR, deadline=60), total=False)
 
-    def related(self, **options: Any) -> Form:
+    def related(self, url: str | tuple[str, ...] = "", html: str = "", **options: Any) -> Form:
         filters = seconds_of({name: options.pop(name) for name in FILTERS if name in options})
-        return related_form(self._post("related", **options, filters=filters, deadline=60), options)
+        asked = pages_of(url) | {"html": html, "options": options | {"filters": filters}, "deadline": 60}
+        return related_form(self._post("related", **asked), options)
 
     def refine(self, query: str, preset: str = "default") -> Form:
         terms = self._post("refine", query=query, preset=preset, deadline=60)
@@ -288,7 +296,7 @@ class Get(Http):
     name = "get"
 
     def search(self, query: str, first: int = 0, **filters: str) -> Form:
-        return form_of_hits(self._get("search", q=query, limit=first + FULL_PAGE, **seconds_of(filters)), first)
+        return form_of_hits(self._get("search", q=query, limit=FULL_PAGE, first=first, **seconds_of(filters)))
 
     def select(self, query: str, **filters: str) -> Form:
         return form_of_hits(self._get("select", q=query, limit=FULL_PAGE, **seconds_of(filters)))
@@ -299,8 +307,10 @@ class Get(Http):
     def suggest(self, query: str) -> Form:
         return form_of_hits(self._get("suggest", q=query, limit=SIMILAR), total=False)
 
-    def related(self, **options: Any) -> Form:
-        return related_form(self._get("related", **seconds_of(options)), options)
+    def related(self, url: str | tuple[str, ...] = "", html: str = "", **options: Any) -> Form:
+        if html:
+            raise RefusedError("a whole page does not fit into an address")
+        return related_form(self._get("related", **pages_of(url), **seconds_of(options)), options)
 
     def refine(self, query: str, preset: str = "default") -> Form:
         terms = self._get("refine", q=query, preset=preset)
@@ -330,7 +340,9 @@ class Page(Http):
         return self._find(q=query, mode="select", **filters)
 
     def expand(self, query: str, **filters: str) -> Form:
-        return self._find(q=query, mode="expand", **filters)
+        """Return the first documents of the first topics: a page has its own number of topics, so no total of documents."""
+        view = self._find(q=query, mode="expand", each=FULL_PAGE, **filters)
+        return Form(view.results[:FULL_PAGE])
 
     def suggest(self, query: str) -> Form:
         view = self._get("find", q=query)
@@ -342,7 +354,9 @@ class Page(Http):
         if not isinstance(url, str):
             view = self._get("compare", url=url, **options)
         else:
-            view = self._get("page", url=url, **({"other": 1} if sites == "other" else {"sites": sites}), **options)
+            view = self._get(
+                "page", url=url, **({"other": 1} if sites == "other" else {"sites": sites or "all"}), **options
+            )
         similar = [one.get("page", one) | one for one in view["similar"]]
         if options.get("explain"):
             return form_of_reasons((one["url"], [_term(term) for term in one.get("terms", ())]) for one in similar)
@@ -394,6 +408,12 @@ def plain_label(label: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def pages_of(url: str | tuple[str, ...]) -> dict[str, Any]:
+    """Return the pages that are asked about as a service takes them."""
+    urls = (url,) if isinstance(url, str) else url
+    return {"url": urls[0], "also": urls[1:]}
+
+
 def seconds_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options whose days are seconds since 1970, as services take them: `until` is the end of its day."""
     found = dict(options)
@@ -406,10 +426,6 @@ def seconds_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def doors_to(target: Path | None, address: str) -> list[Door]:
     """Return all doors to a collection at a path that is served at an address, or to a network, which has no path."""
-    doors: list[Door] = []
-    if PYTHON_ANSWERS:
-        doors += [Python(target or address)]
-    if target is not None:
-        doors += [CommandLine(target)]
-    doors += [CommandLine(address, "command at address"), Post(address), Get(address), Page(address)]
-    return doors
+    doors: list[Door] = [Python(target), CommandLine(target)] if target is not None else []
+    doors += [Python(address, "python at address"), CommandLine(address, "command at address")]
+    return [*doors, Post(address), Get(address), Page(address)]

@@ -40,6 +40,8 @@ class Subject:
     min_similarity: float = 0.1
     least: Mapping[str, int] = field(default_factory=dict)
     """Results at least, where they are not one or a full page."""
+    expands_to: str = "document"
+    """The kind of result that is one step below the children."""
     without_effect: tuple[str, ...] = ()
     """Questions whose option changes nothing here: this web has no page that it would leave out or find."""
 
@@ -69,6 +71,7 @@ SUBJECTS = {
             "search phrase": 9,
             "search since": FULL_PAGE,
             "search page 50": 0,
+            "suggest": 0,  # all pages match
             "expand": FULL_PAGE,
             "expand since": FULL_PAGE,
         },
@@ -82,13 +85,9 @@ SUBJECTS = {
         filters={"site": "one.example", "since": "2012-01-01", "until": "2014-12-31", "language": "de"},
         page="http://one.example/near",
         second="http://two.example/6",
-        least={
-            "search attribute": FULL_PAGE,
-            "search since": FULL_PAGE,
-            "search page 50": 0,
-            "expand": FULL_PAGE,
-            "expand since": FULL_PAGE,
-        },
+        min_similarity=0.14,
+        least={"search attribute": FULL_PAGE, "search since": FULL_PAGE, "search page 50": 0},
+        expands_to="cluster",
         without_effect=("related exact",),
     ),
 }
@@ -127,9 +126,9 @@ def questions_about(subject: Subject) -> list[Question]:
         Question("refine 1996", "refine", words | {"preset": "hypursuit1996"}, unlike="refine"),
         Question("suggest", "suggest", words),
         Question("select", "select", words, holds="cluster"),
-        Question("expand", "expand", words, holds="document", unlike="select"),
+        Question("expand", "expand", words, holds=subject.expands_to, unlike="select"),
         *(Question(f"select {name}", "select", words | one, holds="cluster") for name, one in filters),
-        *(Question(f"expand {name}", "expand", words | one, holds="document") for name, one in filters),
+        *(Question(f"expand {name}", "expand", words | one, holds=subject.expands_to) for name, one in filters),
         Question("label", "label"),
         Question("summary", "summary"),
     ]

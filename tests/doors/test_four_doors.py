@@ -1,12 +1,8 @@
 """One question has one answer, whichever door it is asked through."""
 
-from pathlib import Path
-
 import pytest
 
-import pagekin
-
-from .doors import PYTHON_ANSWERS, Door, Form, RefusedError
+from .doors import Door, Form, RefusedError
 from .known_differences import KNOWN_DIFFERENCES, OPTIONS_THAT_NOBODY_TAKES, doors_that_differ
 from .questions import QUESTIONS, Question
 
@@ -73,8 +69,3 @@ def test_known_differences_are_about_questions_that_are_asked() -> None:
     lines = [line for lines in KNOWN_DIFFERENCES.values() for line in lines]
     assert {(web, name) for web, names, _doors in lines for name in names} <= set(ASKED)
     assert {(web, name) for web, names in OPTIONS_THAT_NOBODY_TAKES.items() for name in names} <= set(OPTIONS)
-
-
-def test_python_is_a_door_as_soon_as_it_answers_all_questions(demo_kin: Path) -> None:
-    verbs = {question.verb for questions in QUESTIONS.values() for question in questions.values()}
-    assert all(callable(getattr(pagekin.open(demo_kin), verb, None)) for verb in verbs) == PYTHON_ANSWERS

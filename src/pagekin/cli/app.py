@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -22,7 +21,6 @@ USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
 _UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _NOT_SHOWN = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSAFE}]")
 _ESCAPED = re.compile(f"[{_UNSAFE}]")
-_ADDRESS = re.compile(r"https?://|(localhost|[\w.-]+\.[\w-]+|\[[0-9a-f:.]+\]):\d{1,5}(/|$)", re.IGNORECASE)
 _LONGEST_TITLE = 200
 HELP = """Pagekin finds a web page's kin: related pages, clusters and search for web archives, with reasons.
 
@@ -61,24 +59,24 @@ VERBS = {
 }
 
 
-class _InOrder(TyperGroup):
-    """The verbs in the order of the table: some modules load others, so the order of loading is no order."""
+class _VerbsInOrder(TyperGroup):
+    """The verbs in the order of the table: some modules load others, so the order of loading does not tell."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the loaded verbs."""
+        """Return the names of the loaded verbs."""
         return [name for name in VERBS if name in self.commands]
 
 
 # Without markup the help is plain text: the boxes of rich would cost as much time again as all the rest of it.
 app = typer.Typer(
-    cls=_InOrder, help=HELP, no_args_is_help=True, add_completion=False,
+    cls=_VerbsInOrder, help=HELP, no_args_is_help=True, add_completion=False,
     pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
 
 
-def load_verbs(asked: str = "") -> None:
-    """Add the verb `asked` to `app`, or all of them when it is none of ours: help and mistakes need every name."""
-    for module in [VERBS[asked]] if asked in VERBS else VERBS.values():
+def load_verbs(verb: str = "") -> None:
+    """Add a verb to `app`, or all of them if there is none of that name: help and mistakes need every name."""
+    for module in [VERBS[verb]] if verb in VERBS else VERBS.values():
         import_module(module)
 
 
@@ -94,7 +92,7 @@ def say(text: str = "", err: bool = False) -> None:
 
 
 def title_line(title: str) -> str:
-    """A page's title on one line that is not too long."""
+    """Return a page's title, cut where it is too long for a line."""
     if len(title) > _LONGEST_TITLE:
         return f"{title[:_LONGEST_TITLE]} ..."
     return title or "(no title)"
@@ -104,25 +102,25 @@ def print_json(value: Any) -> None:
     """Print one JSON value, and nothing else, on standard output."""
     ascii_only = not (sys.stdout and sys.stdout.encoding.lower().startswith("utf"))
     text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
-    sys.stdout.write(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    sys.stdout.write(_ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
-def table(rows: list[tuple[str, str]]) -> None:
+def print_table(rows: list[tuple[str, str]]) -> None:
     """Print names and values in two columns."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         say(f"{name:<{width}}  {value}".rstrip())
 
 
-def a_number(value: float | None) -> float | None:
-    """The callback of options with a range: nan is in all of them."""
+def refuse_nan(value: float | None) -> float | None:
+    """Refuse nan, which no range of an option keeps out; the callback of such options."""
     if value is not None and math.isnan(value):
         raise typer.BadParameter("nan is not a number")
     return value
 
 
 def human_bytes(size: float) -> str:
-    """A size as people write it."""
+    """Return a size as people write it."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
@@ -132,7 +130,7 @@ def human_bytes(size: float) -> str:
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
-    """A progress bar on standard error, told (stage, share); none when nobody watches."""
+    """Give a function that shows (stage, share) as a progress bar on standard error; nothing is shown if nobody watches."""
     if quiet or not sys.stderr.isatty():
         yield lambda _stage, _share: None
         return
@@ -154,15 +152,8 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
         yield tell
 
 
-def is_address(target: str) -> bool:
-    """Whether a target is the address of a router, or a network, which names its root, rather than a collection."""
-    path = Path(target)
-    is_network = path.name == "network.toml" or (path / "network.toml").is_file()
-    return is_network or (_ADDRESS.match(target) is not None and not path.exists())
-
-
 def open_corpus(path: str) -> Any:
-    """The corpus at `path`, or an end with a clear message."""
+    """Open the corpus at `path`, or end with a clear message."""
     from pagekin.hypertext import Corpus
     from pagekin.store import KinError
 
@@ -173,7 +164,7 @@ def open_corpus(path: str) -> Any:
 
 
 def open_index(path: str) -> Any:
-    """The indexed collection at `path`, or an end with a clear message."""
+    """Open the index of the collection at `path`, or end with a clear message."""
     from pagekin.similarity import RelatedIndex
     from pagekin.store import KinError
 
@@ -195,7 +186,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Options before a verb."""
+    """Take the options before a verb."""
 
 
 def main() -> None:

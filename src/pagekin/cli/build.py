@@ -33,7 +33,7 @@ StrategyFile = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16; may be repeated."
+        "--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16; repeatable."
     ),
 ]
 
@@ -65,7 +65,7 @@ def build(
     from pagekin.bags import StrategyError
     from pagekin.clusters import ClusterError
     from pagekin.engines import build_collection
-    from pagekin.hypertext.read import WorkerError
+    from pagekin.hypertext import WorkerError
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
@@ -84,7 +84,7 @@ def build(
     except WorkerError as error:
         report_worker(error)
     if as_json:
-        print_json({**report.facts, "seconds": {**seconds(report.read), **rounded(report.seconds)}})
+        print_json({**report.facts, "seconds": {**seconds(report.read), **round_times(report.seconds)}})
     elif not quiet:
         print_summary(report.read, out)
         print_index(report, out)
@@ -92,7 +92,8 @@ def build(
 
 def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
     """Return the strategy of the command line, or end with what is wrong with it."""
-    from pagekin.bags import StrategyError, choose
+    from pagekin.bags import StrategyError
+    from pagekin.bags import choose_strategy as choose
 
     try:
         return choose(preset, file, settings or [])
@@ -100,18 +101,18 @@ def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
         fail(str(error), USAGE)
 
 
-def rounded(times: dict[str, float]) -> dict[str, float]:
+def round_times(times: dict[str, float]) -> dict[str, float]:
     """Round times for people."""
     return {name: round(value, 2) for name, value in times.items()}
 
 
 def print_index(report: Any, out: Path) -> None:
     """Print what was indexed, for people."""
-    from pagekin.similarity.check import ARRAYS
+    from pagekin.similarity import INDEX_ARRAYS
 
     facts = report.facts["index"]
     signature = facts["strategy"]["signature"]
-    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(ARRAYS))
+    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(INDEX_ARRAYS))
     say(
         f"indexed {facts['bags']:,} addresses by '{facts['strategy']['name']}': "
         f"{facts['bag_entries'] / max(facts['bags'], 1):,.0f} terms each, windows of {facts['window_words']['left']:.1f} "

@@ -1,4 +1,4 @@
-"""`pagekin check`: proves a collection whole."""
+"""`pagekin check`: prove a collection whole."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +14,10 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
-    from pagekin.clusters.check import check_trees
+    from pagekin.clusters import check_trees
     from pagekin.hypertext import check_corpus
-    from pagekin.labels.keep import check_kept
-    from pagekin.similarity.check import check_index
+    from pagekin.labels import check_stored_label
+    from pagekin.similarity import check_index
     from pagekin.store import KinError, check_files, open_kin
     from pagekin.text import check_text
 
@@ -37,7 +37,7 @@ def check(
         try:
             kin = open_kin(collection)
             findings += list(check_corpus(kin)) or [
-                *check_index(kin), *check_trees(kin), *check_kept(kin), *check_text(kin),
+                *check_index(kin), *check_trees(kin), *check_stored_label(kin), *check_text(kin),
             ]  # fmt: skip
         except KinError as error:
             fail(str(error))

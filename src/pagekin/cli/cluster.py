@@ -21,7 +21,7 @@ ClusterSetting = Annotated[
     typer.Option(
         "--cluster-set",
         metavar="NAME=VALUE",
-        help="Change a setting of the clusters, e.g. links.paths=0; may be repeated.",
+        help="Change a setting of the clusters, e.g. links.paths=0; repeatable.",
     ),
 ]
 
@@ -47,7 +47,7 @@ def cluster(
             "--set",
             "--cluster-set",
             metavar="NAME=VALUE",
-            help="Change a setting, e.g. links.paths=0; may be repeated.",
+            help="Change a setting, e.g. links.paths=0; repeatable.",
         ),
     ] = None,
     similarity: Annotated[
@@ -75,10 +75,9 @@ def cluster(
     The clusters are kept in the collection, in place of those it has. `--similarity`, `--combine` and the settings
     `links.*` mean the paper's method.
     """
-    from pagekin.clusters import ClusterError
-    from pagekin.clusters.make import compare_methods
+    from pagekin.clusters import ClusterError, compare_methods
     from pagekin.engines import cluster_collection
-    from pagekin.hypertext.read import default_workers
+    from pagekin.hypertext import default_workers
     from pagekin.store import KinError
 
     if evaluate and not directory:
@@ -93,7 +92,7 @@ def cluster(
         if evaluate and tree is not None:
             with progress_bar(as_json) as tell:
                 rows = compare_methods(corpus, tree, chosen, tell, threads)
-            print_json(rows) if as_json else print_compared(rows)
+            print_json(rows) if as_json else print_comparison(rows)
             return
         with progress_bar(as_json) as tell:
             trees = cluster_collection(collection, chosen, tree, tell, threads)
@@ -103,7 +102,7 @@ def cluster(
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
     from pagekin.cli.clusters import PageView, print_nodes
-    from pagekin.hypertext.titles import ShortTitles
+    from pagekin.hypertext import ShortTitles
 
     shown = sorted(trees[0].facts["shown"], key=lambda node: (-len(trees[0].pages_of(node)), node))
     documents = next((tree for tree in trees if tree.name == "documents"), None)
@@ -121,7 +120,7 @@ def clusters_of_options(preset: str, settings: list[str] | None, **chosen: Any) 
         fail(str(error), USAGE)
 
 
-def print_compared(rows: list[dict[str, Any]]) -> None:
+def print_comparison(rows: list[dict[str, Any]]) -> None:
     """Print the agreement as a table."""
     names = [name for name in rows[0] if name not in ("method", "level")]
     width = max(len(row["method"]) for row in rows)

@@ -15,7 +15,7 @@ def clusters(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
     cluster: Annotated[str, typer.Argument(metavar="[CLUSTER]", help="A cluster's number, or a page's address.")] = "",
     hierarchy: Annotated[
-        str, typer.Option(metavar="NAME", help="Which tree: clusters, addresses, directory, or documents.")
+        str, typer.Option(metavar="DOCUMENTS_TREE", help="Which tree: clusters, addresses, directory, or documents.")
     ] = "clusters",
     tree: Annotated[bool, typer.Option("--tree", help="Show all that is below, not only the next level.")] = False,
     documents: Annotated[
@@ -25,26 +25,27 @@ def clusters(
 ) -> None:
     """Browse clusters and other trees."""
     corpus = open_corpus(collection)
-    from pagekin.clusters.documents import NAME
-    from pagekin.clusters.hierarchy import read_trees
+    from pagekin.clusters import DOCUMENTS_TREE, read_trees
 
     trees = {one.name: one for one in read_trees(corpus.kin)}
     if not trees:
         fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
-    if documents or hierarchy == NAME:
-        if hierarchy not in ("clusters", NAME):
-            fail(f"--documents shows the tree '{NAME}'; leave out --hierarchy {hierarchy}", USAGE)
-        if NAME not in trees and "documents" not in trees["clusters"].facts:
-            fail(f"nobody has looked for documents in {collection} yet. Do so with: pagekin cluster {collection}")
-        show_documents(corpus, trees.get(NAME), cluster, as_json)
+    if documents or hierarchy == DOCUMENTS_TREE:
+        if hierarchy not in ("clusters", DOCUMENTS_TREE):
+            fail(f"--documents shows the tree '{DOCUMENTS_TREE}'; leave out --hierarchy {hierarchy}", USAGE)
+        if DOCUMENTS_TREE not in trees and "documents" not in trees["clusters"].facts:
+            fail(
+                f"{collection} was not searched for documents of several pages. Find them with: pagekin cluster {collection}"
+            )
+        show_documents(corpus, trees.get(DOCUMENTS_TREE), cluster, as_json)
         return
     if hierarchy not in trees:
         fail(f"there is no tree '{hierarchy}'; there are {', '.join(trees)}", USAGE)
     chosen = trees[hierarchy]
     node = find_node(corpus, chosen, cluster)
-    from pagekin.hypertext.titles import ShortTitles
+    from pagekin.hypertext import ShortTitles
 
-    view = PageView(corpus, trees.get(NAME))
+    view = PageView(corpus, trees.get(DOCUMENTS_TREE))
     if as_json:
         print_json(node_as_dict(view, chosen, node, 99 if tree else 1))
         return
@@ -58,10 +59,10 @@ class PageView:
     """How pages are shown: those of one document once, as the document."""
 
     def __init__(self, corpus: Any, documents: Any) -> None:
-        from pagekin.clusters.covers import Covers
+        from pagekin.clusters import DocumentCovers
 
         self.corpus = corpus
-        self._covers = Covers(documents)
+        self._covers = DocumentCovers(documents)
 
     def fold(self, pages: Iterable[int]) -> list[int]:
         """Return pages that are alone and covers of documents, in the order of their first pages."""
@@ -79,7 +80,7 @@ class PageView:
 
 def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> None:
     """Print all documents of several pages, the largest first; or all pages of one."""
-    from pagekin.hypertext.titles import ShortTitles
+    from pagekin.hypertext import ShortTitles
 
     if documents is None:
         if asked:
@@ -122,11 +123,11 @@ def find_node(corpus: Any, tree: Any, text: str) -> int:
         if len(text) < 10 and int(text) < len(tree):
             return int(text)
         fail(f"there is no cluster {text[:20]}; the last is {len(tree) - 1}", USAGE)
-    from pagekin.hypertext.nearest import is_not_in
+    from pagekin.hypertext import unknown_url_message
 
     number = corpus.url_number(text)
     if number < 0:
-        fail(is_not_in(corpus, text))
+        fail(unknown_url_message(corpus, text))
     homes = [home for page in corpus.pages_of(number)[:1] for home in tree.homes(page)]
     if not homes and tree.name == "documents":
         fail(f"{text} is a document of its own")

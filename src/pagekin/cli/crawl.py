@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, a_number, app, fail, human_bytes, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, fail, human_bytes, print_json, progress_bar, refuse_nan, say
 
 _INTERRUPTED = 130
 _OUT_NAME = re.compile(r".\.warc(\.gz)?$", re.IGNORECASE)
@@ -22,7 +22,7 @@ def crawl(
     pages: Annotated[int, typer.Option(min=1, help="Number of pages to keep, over all runs.")] = 100,
     depth: Annotated[int, typer.Option(min=0, help="How many links deep to go from the root.")] = 20,
     delay: Annotated[
-        float, typer.Option(min=0, callback=a_number, help="Seconds between two requests to the same host.")
+        float, typer.Option(min=0, callback=refuse_nan, help="Seconds between two requests to the same host.")
     ] = 1.0,
     scope: Annotated[
         str,
@@ -64,8 +64,8 @@ def crawl(
     The robot obeys robots.txt, walks breadth-first and asks each host for one page at a time. Run the same command again
     to resume a crawl that was stopped, even by a kill.
     """
-    from pagekin.sources.robot import CrawlError
-    from pagekin.sources.robot import crawl as run_crawl
+    from pagekin.sources import CrawlError
+    from pagekin.sources import crawl as run_crawl
 
     plan = make_plan(
         root, out, scope, include or [], exclude or [], contact, allow or [], resolve or [], keep_others,
@@ -94,7 +94,7 @@ def make_plan(
 ) -> Any:  # fmt: skip
     """Make a plan of the command's options, or exit with what is wrong with them."""
     from pagekin.net import Guard, parse_allowed, parse_names
-    from pagekin.sources.robot import SCOPES, CrawlPlan, clean_url, has_credentials, parse_crawl_limits
+    from pagekin.sources import SCOPES, CrawlPlan, clean_url, has_credentials, parse_crawl_limits
 
     address = clean_url(root)
     if address is None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pagekin import __version__
-from pagekin.cli.app import BAD_INPUT, app, fail, open_index, progress_bar, say
+from pagekin.cli.app import BAD_INPUT, app, fail, progress_bar, say
 
 _SAMPLES = ("http://elements.example/carbon.html", "http://mountains.example/mauna-kea.html")
 _HOST, _FIRST_PORT, _PORTS = "127.0.0.1", 8600, 50
@@ -20,14 +20,16 @@ def demo(
         Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="The collection; built if it is not there.")
     ] = Path("demo.kin"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes the first free one from 8600 on.")] = 0,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Only show some related pages here, and end.")] = False,
+    no_serve: Annotated[
+        bool, typer.Option("--no-serve", help="Show some related pages here instead of serving.")
+    ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Index the built-in demo web and serve it. As a web site, here, without a network."""
     if no_serve and open_browser:
         fail("--no-serve and --open exclude each other; give one of them", 2)
     if not _is_fresh(out):
-        _build(out, told=no_serve)
+        _build(out, report_it=no_serve)
     if no_serve:
         _show(out)
         return
@@ -45,9 +47,8 @@ def demo(
 
 
 def _is_fresh(out: Path) -> bool:
-    """Whether the demo web is at `out`, whole, as this version builds it. Ends if something else is there."""
-    from pagekin.store import KinError
-    from pagekin.store.folder import read_manifest
+    """Return whether the demo web is at `out`, whole, as this version builds it; end if something else is there."""
+    from pagekin.store import KinError, read_manifest
 
     if not out.exists():
         return False
@@ -61,27 +62,29 @@ def _is_fresh(out: Path) -> bool:
             f"{out} is a collection of something else. Name another place for the demo web: pagekin demo --out DEMO.kin"
         )
     return (
-        facts.get("pagekin") == __version__ and facts.keys() >= _STAGES and _code_age() <= _age(out / "manifest.json")
+        facts.get("pagekin") == __version__
+        and facts.keys() >= _STAGES
+        and _code_changed() <= _changed(out / "manifest.json")
     )
 
 
-def _code_age() -> float:
-    """When our code last changed."""
-    return max(map(_age, Path(__file__).resolve().parents[1].rglob("*.py")))
+def _code_changed() -> float:
+    """Return when our code last changed."""
+    return max(map(_changed, Path(__file__).resolve().parents[1].rglob("*.py")))
 
 
-def _age(path: Path) -> float:
+def _changed(path: Path) -> float:
     return path.stat().st_mtime
 
 
-def _build(out: Path, told: bool) -> None:
-    """Build the demo web."""
+def _build(out: Path, report_it: bool) -> None:
+    """Build the demo web, and print what was built if wanted."""
     from pagekin.bags import Strategy
     from pagekin.cli.build import print_index
     from pagekin.cli.read import print_summary
     from pagekin.clusters import ClusterSettings
     from pagekin.engines import build_collection
-    from pagekin.hypertext.read import ReadPlan
+    from pagekin.hypertext import ReadPlan
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
@@ -91,33 +94,33 @@ def _build(out: Path, told: bool) -> None:
             report = build_collection(ReadPlan(["demo"], out), Strategy(), tell, ClusterSettings(), text=True)
     except (SourceError, KinError) as error:
         fail(str(error), BAD_INPUT)
-    if told and report.read is not None:
+    if report_it and report.read is not None:
         print_summary(report.read, out)
         print_index(report, out)
 
 
 def _free_port() -> int:
-    """The first port from 8600 on that nobody listens at, or any."""
+    """Return the first port from 8600 on that nobody listens at; 0, for any, if there is none among fifty."""
     import contextlib
 
-    from pagekin.routers.messages import RouterError
-    from pagekin.routers.serve import Place, listening
+    from pagekin.collection import ServiceError
+    from pagekin.routers import Place, listening_socket
 
     for port in range(_FIRST_PORT, _FIRST_PORT + _PORTS):
-        with contextlib.suppress(RouterError), contextlib.closing(listening(Place(_HOST, port))):
+        with contextlib.suppress(ServiceError), contextlib.closing(listening_socket(Place(_HOST, port))):
             return port
     return 0
 
 
 def _show(out: Path) -> None:
     """Show related pages of two pages, and how to look further."""
-    from pagekin.cli.related import print_answer
+    from pagekin.cli.questions import open_target
+    from pagekin.cli.related import print_related
 
-    index = open_index(str(out))
-    for sample in _SAMPLES:
-        say()
-        query = index.query_of([sample])
-        print_answer(index, query, index.answer(query, 3, explain=True))
+    with open_target(str(out)) as index:
+        for sample in _SAMPLES:
+            say()
+            print_related(index.related(sample, 3, explain=True))
     say()
     say("Look further:")
     say(f"  pagekin related {out} {_SAMPLES[0]} -k 20 --other-sites --explain")

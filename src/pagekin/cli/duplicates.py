@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import a_number, app, open_index, print_json, progress_bar, say, title_line
+from pagekin.cli.app import app, open_index, print_json, progress_bar, refuse_nan, say, title_line
 
 
 @app.command()
@@ -13,7 +13,7 @@ def duplicates(
     common: Annotated[
         float,
         typer.Option(
-            min=0.5, max=1, callback=a_number, help="Near-duplicates have this share of their words in common."
+            min=0.5, max=1, callback=refuse_nan, help="Near-duplicates have this share of their words in common."
         ),
     ] = 0.9,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many groups to show.")] = 20,
@@ -21,7 +21,7 @@ def duplicates(
 ) -> None:
     """Show pages that say the same: mirrors, second names."""
     index = open_index(collection)
-    from pagekin.similarity.neighbours import near_duplicates
+    from pagekin.similarity import near_duplicates
 
     with progress_bar(as_json) as tell:
         groups = near_duplicates(index, common, lambda share: tell("comparing", share))

@@ -25,7 +25,7 @@ OwnPages = Annotated[
         help="The directory's own pages, by the beginning of their URLs: their links are left out; not judged.",
     ),
 ]  # fmt: skip
-Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also by other scheme, slash, capitals.")]
+Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also if scheme, last slash or capitals differ.")]
 
 
 @app.command()
@@ -34,7 +34,7 @@ def evaluate(
     directory: DirectoryOption,
     strategies: Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")] = "",
     figures: Annotated[bool, typer.Option("--figures", help="The strategies of the paper's figures 3 to 9.")] = False,
-    sample: Annotated[int, typer.Option(min=0, help="Draw so many pairs of sibling classes, as the paper did.")] = 0,
+    sample: Annotated[int, typer.Option(min=0, help="Draw this many pairs of sibling classes, as the paper did.")] = 0,
     linked: Annotated[
         bool, typer.Option("--linked", help="Judge only pages that others link to, as the paper did.")
     ] = False,
@@ -44,7 +44,7 @@ def evaluate(
     loose: Loose = False,
     directory_pages: OwnPages = None,
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="Judge similarities of other tools beside: TF-IDF, BM25 and more.")
+        bool, typer.Option("--baselines", help="Also judge similarities of other tools: TF-IDF, BM25 and more.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 1,
     workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
@@ -52,7 +52,7 @@ def evaluate(
         Path | None, typer.Option(metavar="FOLDER", help="Write a report: index.html, CSV, TOML, TREC files.")
     ] = None,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Judge anew what an earlier run judged, and keep nothing.")
+        bool, typer.Option("--no-cache", help="Judge again what an earlier run judged, and keep nothing.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -61,17 +61,17 @@ def evaluate(
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.clusters.directory import DirectoryError
-    from pagekin.evaluation.evaluate import evaluate_strategies, figure_strategies, own_strategies, read_strategies
-    from pagekin.hypertext.read import default_workers
+    from pagekin.clusters import DirectoryError
+    from pagekin.evaluation import evaluate_strategies, figure_strategies, own_strategies, read_strategies
+    from pagekin.hypertext import default_workers
 
     if figures:
         todo = figure_strategies()
     else:
-        todo = read_named(read_strategies, strategies) if strategies else own_strategies(corpus)
+        todo = load_strategies(read_strategies, strategies) if strategies else own_strategies(corpus)
     named: list[str] = []
     if baselines:
-        from pagekin.evaluation.baselines import BASELINES
+        from pagekin.evaluation import BASELINES
 
         named = list(BASELINES)
     try:
@@ -89,7 +89,7 @@ def evaluate(
             page = done.write(out, f"{Path(collection).name} against {Path(directory).name}", figures)
         except OSError as error:
             fail(f"{out} cannot be written: {error.strerror}.", BAD_INPUT)
-    from pagekin.evaluation.keep import command_line, of_evaluation
+    from pagekin.evaluation import command_to_repeat, summarise_evaluation
 
     given = {"--figures": figures, "--linked": linked, "--baselines": baselines, "--loose": loose}
     valued = {
@@ -99,8 +99,8 @@ def evaluate(
     options = [name for name, on in given.items() if on]
     options += [f"{name} {quote(str(value))}" for name, (value, usual) in valued.items() if value != usual]
     options += [f"--directory-pages {quote(prefix)}" for prefix in directory_pages or ()]
-    command = command_line("evaluate", collection, directory, *options)
-    keep_report(corpus, "evaluate", of_evaluation(done, Path(directory).name, command))
+    command = command_to_repeat("evaluate", collection, directory, *options)
+    keep_report(corpus, "evaluate", summarise_evaluation(done, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return
@@ -110,18 +110,18 @@ def evaluate(
 
 
 def keep_report(corpus: Any, kind: str, kept: Any) -> None:
-    """Keep results in the collection that they are about; where that cannot be, say so and go on."""
-    from pagekin.evaluation.keep import keep
+    """Keep results in the collection that they are about; if that fails, say so and go on."""
+    from pagekin.evaluation import store_evaluation
     from pagekin.store import KinError
 
     try:
-        keep(corpus.kin, kind, kept)
+        store_evaluation(corpus.kin, kind, kept)
     except (KinError, OSError) as error:
         say(f"pagekin: the results are not kept in the collection: {error}", err=True)
 
 
-def read_named(read: Any, file: str) -> Any:
-    """The strategies in a file, or an end that says what is wrong with it."""
+def load_strategies(read: Any, file: str) -> Any:
+    """Read the strategies in a file, or end with what is wrong with it."""
     from pagekin.bags import StrategyError
 
     try:
@@ -131,10 +131,10 @@ def read_named(read: Any, file: str) -> Any:
 
 
 def open_directory(corpus: Any, source: str, depth: int, mode: str, classes: str, loose: bool) -> Any:
-    """The directory, or an end with a clear message."""
-    from pagekin.clusters.directory import CLASSES, MODES, DirectoryError, load_directory
+    """Open the directory, or end with a clear message."""
+    from pagekin.clusters import DIRECTORY_CHOICES, DIRECTORY_MODES, DirectoryError, load_directory
 
-    for name, value, allowed in (("--mode", mode, MODES), ("--classes", classes, CLASSES)):
+    for name, value, allowed in (("--mode", mode, DIRECTORY_MODES), ("--classes", classes, DIRECTORY_CHOICES)):
         if value not in allowed:
             fail(f"{name} is one of {', '.join(allowed)}, not '{value}'", USAGE)
     try:
@@ -144,8 +144,8 @@ def open_directory(corpus: Any, source: str, depth: int, mode: str, classes: str
 
 
 def print_judgements(done: Any) -> None:
-    """A table for people."""
-    from pagekin.evaluation.compare import in_short
+    """Print judgements as a table for people."""
+    from pagekin.evaluation import summarise_comparisons
 
     facts = done.bench.directory.facts
     tree = done.bench.directory
@@ -180,7 +180,7 @@ def print_judgements(done: Any) -> None:
             f"  {number_cell(scores.map)}"
         )
     say()
-    best = in_short(done.comparisons(), done.region)
+    best = summarise_comparisons(done.comparisons(), done.region)
     if best:
         say(best)
     say(f"{done.rankings.note}.")
@@ -191,7 +191,7 @@ def print_judgements(done: Any) -> None:
 
 
 def number_cell(value: float) -> str:
-    """Three digits, or a dash."""
+    """Return a number with three digits, or a dash if it is none."""
     return f"{value:.3f}" if math.isfinite(value) else "-"
 
 

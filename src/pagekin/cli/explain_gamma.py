@@ -9,7 +9,7 @@ from unicodedata import bidirectional, category
 import typer
 
 from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, progress_bar, say, title_line
-from pagekin.cli.evaluate import Classes, Depth, DirectoryOption, Loose, Mode, OwnPages, open_directory, read_named
+from pagekin.cli.evaluate import Classes, Depth, DirectoryOption, Loose, Mode, OwnPages, load_strategies, open_directory
 
 SYMBOLS = {"same class": "#", "sibling": "+", "cousin": "-", "distant cousin": "~", "unrelated": "."}
 STRIP = 60
@@ -45,16 +45,24 @@ def explain_gamma(
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.clusters.directory import DirectoryError
-    from pagekin.evaluation.evaluate import directory_pages as pages_under
-    from pagekin.evaluation.evaluate import figure_strategies, read_strategies, without_own_pages
-    from pagekin.evaluation.source import SourceError, default_strategies, distinct, explain_source, find_source
-    from pagekin.hypertext.read import default_workers
+    from pagekin.clusters import DirectoryError
+    from pagekin.evaluation import (
+        SourcePageError,
+        default_strategies,
+        distinct_strategies,
+        explain_source,
+        figure_strategies,
+        find_source,
+        read_strategies,
+        without_own_pages,
+    )
+    from pagekin.evaluation import directory_pages as pages_under
+    from pagekin.hypertext import default_workers
 
     if figures:
-        todo = distinct(figure_strategies())
+        todo = distinct_strategies(figure_strategies())
     else:
-        todo = read_named(read_strategies, strategies) if strategies else default_strategies(corpus)
+        todo = load_strategies(read_strategies, strategies) if strategies else default_strategies(corpus)
     try:
         tree = without_own_pages(corpus, tree, pages_under(corpus, directory_pages or ()))
         source = find_source(corpus, tree, url, loose)
@@ -63,19 +71,19 @@ def explain_gamma(
                 corpus, tree, source, todo, threads=workers or default_workers(), own_pages=directory_pages or (),
                 progress=tell,
             )  # fmt: skip
-    except (DirectoryError, SourceError) as error:
+    except (DirectoryError, SourcePageError) as error:
         fail(str(error))
     if as_json:
-        print_json(explained_as_dict(corpus, done, k))
+        print_json(explanation_as_dict(corpus, done, k))
     else:
-        print_explained(corpus, done, k, shutil.get_terminal_size((80, 24)).columns)
+        print_explanation(corpus, done, k, shutil.get_terminal_size((80, 24)).columns)
 
 
 # -- for programs -------------------------------------------------------------------------------------------------------
 
 
-def explained_as_dict(corpus: Any, done: Any, k: int) -> dict[str, Any]:
-    """Everything for programs; the orderings as far as asked for."""
+def explanation_as_dict(corpus: Any, done: Any, k: int) -> dict[str, Any]:
+    """Return everything for programs, with the first k places of the orderings."""
     tree = done.directory
     chosen = {"best": done.best, "worst": done.worst}
     return {
@@ -125,14 +133,16 @@ def _finite(value: float) -> float | None:
 
 
 def _document(corpus: Any, done: Any, document: int) -> dict[str, Any]:
-    """A page with its classes, the nearest to the source's first."""
-    from pagekin.clusters.directory import familial_distance
-    from pagekin.evaluation.source import classes_of, path_text
+    """Return a page with its classes, the nearest to the source's first."""
+    from pagekin.clusters import familial_distance
+    from pagekin.evaluation import classes_of_document, path_text
 
     number = int(done.directory.urls[document])
     pages = corpus.pages_of(number)
-    own = classes_of(done.directory, done.source)
-    paths = sorted(classes_of(done.directory, document), key=lambda path: min(familial_distance(a, path) for a in own))
+    own = classes_of_document(done.directory, done.source)
+    paths = sorted(
+        classes_of_document(done.directory, document), key=lambda path: min(familial_distance(a, path) for a in own)
+    )
     return {
         "url": corpus.url(number),
         "title": corpus.titles.text(pages[0]) if pages else "",
@@ -149,29 +159,29 @@ def _ranked(corpus: Any, done: Any, one: Any, document: int) -> dict[str, Any]:
 
 
 def _relation(done: Any, document: int) -> str:
-    from pagekin.evaluation.source import relation
+    from pagekin.evaluation import relation_name
 
-    return relation(int(done.distance[document]), done.directory.depth)
+    return relation_name(int(done.distance[document]), done.directory.depth)
 
 
 def _relations(done: Any) -> dict[str, int]:
-    """How many candidates are related so far, the nearest first."""
-    from pagekin.evaluation.source import relation
+    """Return how many candidates there are at each familial distance, the nearest first."""
+    from pagekin.evaluation import relation_name
 
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for distance in range(done.directory.depth + 1):
-        name = relation(distance, done.directory.depth)
-        found[name] = found.get(name, 0) + int((done.distance == distance).sum())
-    return found
+        name = relation_name(distance, done.directory.depth)
+        counts[name] = counts.get(name, 0) + int((done.distance == distance).sum())
+    return counts
 
 
 def _strip(done: Any, one: Any) -> str:
-    """The familial distances of the first places of an ordering, a symbol each."""
+    """Return the familial distances of the first places of an ordering, a symbol each."""
     return "".join(SYMBOLS[_relation(done, document)] for document in one.order[:STRIP].tolist())
 
 
 def _places(done: Any, one: Any) -> dict[str, Any]:
-    """Where the pages of the source's class stand in an ordering."""
+    """Return at which places of an ordering the pages of the source's class stand."""
     import numpy as np
 
     places = (np.flatnonzero(done.distance[one.order] == 0) + 1).tolist()
@@ -181,8 +191,8 @@ def _places(done: Any, one: Any) -> dict[str, Any]:
 # -- for people ---------------------------------------------------------------------------------------------------------
 
 
-def print_explained(corpus: Any, done: Any, k: int, width: int) -> None:
-    """The source, all strategies in short, and the best and the worst in full: side by side if there is room."""
+def print_explanation(corpus: Any, done: Any, k: int, width: int) -> None:
+    """Print the source, all strategies in short, and the best and the worst in full: side by side if there is room."""
     about, tree = _document(corpus, done, done.source), done.directory
     say(f"{title_line(about['title'])}\n{about['url']}")
     for path in about["classes"]:
@@ -198,7 +208,7 @@ def print_explained(corpus: Any, done: Any, k: int, width: int) -> None:
     if wide and len(orderings) > 1:
         for both in zip(*orderings, strict=True):
             for left, right in zip_longest(*both, fillvalue=""):
-                say(f"{_padded(left, column)}{_BETWEEN}{right}".rstrip())
+                say(f"{_pad(left, column)}{_BETWEEN}{right}".rstrip())
             say()
         return
     for sections in orderings:
@@ -207,7 +217,7 @@ def print_explained(corpus: Any, done: Any, k: int, width: int) -> None:
 
 
 def _print_strategies(done: Any) -> None:
-    """A line for each strategy, the best first."""
+    """Print a line for each strategy, the best first."""
     if done.region == "siblings":
         say("Strategies by this page's Γ among siblings (same class against sibling classes):")
     else:
@@ -225,7 +235,7 @@ def _print_strategies(done: Any) -> None:
         say(f"With ties counted as undecided (Somers' D), '{most.name}' is the best.")
     if done.sparse:
         named = ", ".join(f"{one.name} ({_tied(one.regions[done.region])})" for one in done.sparse)
-        for line in _wrapped(f"Neither best nor worst, for most of its pairs are tied: {named}.", _LINE):
+        for line in _wrap(f"Neither best nor worst, for most of its pairs are tied: {named}.", _LINE):
             say(line)
     say()
 
@@ -234,14 +244,17 @@ _SHORT = {"siblings": "sib.", "overall": "all "}
 
 
 def _sections(corpus: Any, done: Any, which: str, one: Any, k: int, width: int) -> list[list[str]]:
-    """One ordering in four parts of lines no longer than `width`: agreement, strip, first pages, discordant pairs."""
+    """Return an ordering as four parts: agreement, strip, first pages, discordant pairs; no line is longer than `width`."""
     agreement = [f"{which.capitalize() if done.worst is not done.best else 'Only'}: {one.name}"]
     agreement.append(f"{'':<9} {'Γ':>6} {'D':>6}  {'concordant':>11} {'discordant':>11} {'tied':>11}")
     for region in ("siblings", "cousins", "unrelated", "overall"):
         agreed = one.regions[region]
         agreement.append(f"{region:<9} {_number(agreed.gamma):>6} {_number(agreed.somers_d):>6}  "
                          f"{agreed.concordant:>11,} {agreed.discordant:>11,} {agreed.tied:>11,}")  # fmt: skip
-    strip = [_strip(done, one) or "(no page has anything in common with it)", *_wrapped(_said(done, one), width)]
+    strip = [
+        _strip(done, one) or "(no page has anything in common with it)",
+        *_wrap(_describe_places(done, one), width),
+    ]
     first = []
     for place, document in enumerate(one.order[:k].tolist(), 1):
         about = _ranked(corpus, done, one, document)
@@ -256,40 +269,40 @@ def _sections(corpus: Any, done: Any, which: str, one: Any, k: int, width: int) 
             tail = f" ({about['relation']}; {at})"
             discordant.append(f"  {than}{_cut(_name(about), width - 2 - len(than) - len(tail))}{tail}")
             if terms:
-                discordant.append(f"    shares {', '.join(map(_term, terms))}")
+                discordant.append(f"    shares {', '.join(map(_shorten_term, terms))}")
     return [[_cut(line, width) for line in part] for part in (agreement, strip, first, discordant)]
 
 
-def _term(term: str) -> str:
-    """A word, or the end of a page's address: links are terms too."""
+def _shorten_term(term: str) -> str:
+    """Return a word as it is, and the end of a page's address: links are terms, too."""
     return f".../{term.rstrip('/').rpartition('/')[2]}" if "://" in term else term
 
 
 def _name(about: dict[str, Any]) -> str:
-    """A page's title or address, with a sign that takes one cell for each that `say` does not print."""
+    """Return a page's title or address; what `say` does not print becomes a sign that takes one cell."""
     name = title_line(about["title"]) if about["title"] else about["url"]
     return "".join("�" if category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNING else sign for sign in name)
 
 
-def _said(done: Any, one: Any) -> str:
-    """Where the pages of the same class stand, in a sentence."""
+def _describe_places(done: Any, one: Any) -> str:
+    """Return a sentence that says where the pages of the same class stand."""
     where = _places(done, one)
     places, nothing = where["places"], where["nothing_in_common"]
     if not places and not nothing:
         return "No other page is in its class."
-    shown = [f"{place:,}" for place in places[:_PLACES]]
+    first = [f"{place:,}" for place in places[:_PLACES]]
     if len(places) > _PLACES:
-        shown += ["...", f"{places[-1]:,}"]
-    said = f"Its class at places {', '.join(shown)} of {len(one.order):,}" if places else ""
+        first += ["...", f"{places[-1]:,}"]
+    sentence = f"Its class at places {', '.join(first)} of {len(one.order):,}" if places else ""
     half = (len(places) + nothing + 1) // 2
     if len(places) >= max(half, _PLACES):
-        said += f"; half of it in the first {places[half - 1]:,}"
+        sentence += f"; half of it in the first {places[half - 1]:,}"
     if nothing:
-        said += f"{'; ' if said else ''}{nothing:,} of its class with nothing in common"
-    return f"{said}."
+        sentence += f"{'; ' if sentence else ''}{nothing:,} of its class with nothing in common"
+    return f"{sentence}."
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, width)
@@ -304,13 +317,13 @@ def _tied(agreed: Any) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """A text that takes no more than `width` cells of a terminal."""
+    """Return a text, cut to `width` cells of a terminal."""
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= width else set_cell_size(text, max(width - 3, 0)).rstrip() + "..."
 
 
-def _padded(text: str, width: int) -> str:
+def _pad(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return set_cell_size(text, width)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import USAGE, a_number, app, fail, human_bytes, open_index, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, fail, human_bytes, open_index, print_json, progress_bar, refuse_nan, say
 
 
 @app.command()
@@ -20,7 +20,9 @@ def export(
     k: Annotated[int, typer.Option("-k", min=1, max=1_000, help="Related pages per page.")] = 10,
     min_similarity: Annotated[
         float | None,
-        typer.Option(min=0, max=1, callback=a_number, help="Only pages more similar than this (default: as indexed)."),
+        typer.Option(
+            min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."
+        ),
     ] = None,
     other_sites: Annotated[
         bool, typer.Option("--other-sites", help="Only pages of other sites (registrable domains).")
@@ -38,11 +40,9 @@ def export(
     if not (related_json or html):
         fail("say what to write: --related-json for a script on your site, --html for pages to read, or both", USAGE)
     index = open_index(collection)
-    from pagekin.hypertext.read import default_workers
-    from pagekin.similarity import RelatedError
-    from pagekin.similarity.check import check_index
-    from pagekin.web.export import ExportError, ExportPlan
-    from pagekin.web.export import export as export_all
+    from pagekin.hypertext import default_workers
+    from pagekin.similarity import RelatedError, check_index
+    from pagekin.web import ExportError, ExportPlan, export_site
 
     # Compiled code does not look where it reads, so a damaged index would end it without a word.
     if damage := next(check_index(index.corpus.kin), None):
@@ -51,7 +51,7 @@ def export(
     plan = ExportPlan(out, related_json, html, k, min_similarity, other_sites, captured, min(workers or cores, cores))
     try:
         with progress_bar(quiet) as tell:
-            done = export_all(index, plan, lambda share: tell("exporting", share))
+            done = export_site(index, plan, lambda share: tell("exporting", share))
     except (ExportError, RelatedError) as error:
         fail(str(error))
     except OSError as error:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, print_json, progress_bar, say
-from pagekin.cli.build import Preset, Settings, StrategyFile, choose_strategy, print_index, rounded
+from pagekin.cli.build import Preset, Settings, StrategyFile, choose_strategy, print_index, round_times
 
 
 @app.command()
@@ -18,7 +18,8 @@ def index(
     not_citing: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PREFIX", help="Leave out the links on pages whose URL begins so, e.g. http://directory.example/."
+            metavar="PREFIX",
+            help="Leave out the links of pages whose URL begins with this, e.g. http://directory.example/.",
         ),
     ] = None,
     text: Annotated[bool, typer.Option(help="Make the words searchable, if they are not.")] = True,
@@ -52,13 +53,13 @@ def index(
     except KinError as error:
         fail(str(error), BAD_INPUT)
     if as_json:
-        print_json({**report.facts["index"], "seconds": rounded(report.seconds)})
+        print_json({**report.facts["index"], "seconds": round_times(report.seconds)})
     elif not quiet:
         print_index(report, collection)
 
 
 def _pages_under(corpus: Any, prefixes: tuple[str, ...]) -> Any:
-    """The pages whose URL begins with one of `prefixes`; an end if there is none for some of them."""
+    """Return the pages whose URL begins with one of `prefixes`; end if no page begins with one of them."""
     import numpy as np
 
     from pagekin.store import rank

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import app, human_bytes, open_corpus, print_json, say, table
+from pagekin.cli.app import app, human_bytes, open_corpus, print_json, print_table, say
 
 
 @app.command()
@@ -14,7 +14,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
-    from pagekin.routers.sizes import parts_on_disk
+    from pagekin.routers import parts_on_disk
 
     corpus = open_corpus(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
@@ -23,13 +23,13 @@ def info(
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
-        told = {"streams": streams, "plain_text": text, "index": indexed, "trees": trees, "search": search}
-        stored = {"all": sum(sizes.values()), **told, **sizes}
+        groups = {"streams": streams, "plain_text": text, "index": indexed, "trees": trees, "search": search}
+        stored = {"all": sum(sizes.values()), **groups, **sizes}
         print_json({"format": corpus.kin.manifest["format"], **about, "bytes": stored})
         return
     words = max(1, facts["words"])
     say(f"{collection}, format {corpus.kin.manifest['format']}, read by Pagekin {facts['pagekin']} ({facts['parser']})")
-    table(
+    print_table(
         [
             ("pages", f"{facts['pages']:,} (from {facts['html_records']:,} HTML records)"),
             ("addresses", f"{facts['urls']:,}, of which {facts['aliases']:,} are other names of pages"),
@@ -39,9 +39,9 @@ def info(
             ("hosts", f"{facts['hosts']:,}"),
             ("languages", ", ".join(f"{name} {n:,}" for name, n in sorted(facts["languages"].items(), key=lambda x: -x[1])[:8])),
             ("HTML", human_bytes(facts["html_bytes"])),
-            ("index", _index(facts, indexed, collection)),
-            ("search", _search(facts, search, collection)),
-            ("clusters", _clusters(facts, collection)),
+            ("index", _describe_index(facts, indexed, collection)),
+            ("search", _describe_search(facts, search, collection)),
+            ("clusters", _describe_clusters(facts, collection)),
             ("on disk", f"{human_bytes(sum(parts.values()))}: "
                         + ", ".join(f"{name} {human_bytes(size)}" for name, size in parts.items())),
             ("streams", f"{100 * streams / max(1, facts['html_bytes']):.0f} % of the HTML, {streams / words:.2f} bytes a word"),
@@ -49,22 +49,22 @@ def info(
     )  # fmt: skip
     if facts["skipped"]:
         say("skipped")
-        table([(f"  {n:>9,}", reason) for reason, n in sorted(facts["skipped"].items(), key=lambda x: -x[1])])
+        print_table([(f"  {n:>9,}", reason) for reason, n in sorted(facts["skipped"].items(), key=lambda x: -x[1])])
     for example in facts["damaged_examples"]:
         say(f"  damaged: {example}")
     for name, count in facts["cut"].items():
         say(f"  {count:,} pages cut at the limit '{name}'")
 
 
-def _search(facts: Mapping[str, Any], size: int, collection: str) -> str:
-    """The full-text index."""
+def _describe_search(facts: Mapping[str, Any], size: int, collection: str) -> str:
+    """Return what the full-text index holds."""
     if "text" not in facts:
         return f"none; make it with: pagekin index {collection}"
     return f"{facts['text']['forms']:,} different words, {human_bytes(size)}"
 
 
-def _clusters(facts: Mapping[str, Any], collection: str) -> str:
-    """The clusters and the trees beside them."""
+def _describe_clusters(facts: Mapping[str, Any], collection: str) -> str:
+    """Return how many clusters there are, and the trees beside them."""
     trees = facts.get("trees")
     if not trees:
         return f"none; make them with: pagekin cluster {collection}"
@@ -73,8 +73,8 @@ def _clusters(facts: Mapping[str, Any], collection: str) -> str:
     return f"{trees[0]['clusters']:,} by '{trees[0]['method']}', {trees[0]['nodes']:,} on all levels; beside them {others}{label}"
 
 
-def _index(facts: Mapping[str, Any], size: int, collection: str) -> str:
-    """What the collection is indexed by."""
+def _describe_index(facts: Mapping[str, Any], size: int, collection: str) -> str:
+    """Return what the collection is indexed by."""
     if "index" not in facts:
         return f"none; make one with: pagekin index {collection}"
     about = facts["index"]

@@ -1,12 +1,17 @@
-"""`pagekin label`: the content label of a collection."""
+"""`pagekin label` and `pagekin summary`: what a collection or a network holds."""
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, is_address, open_corpus, print_json, say, title_line
+from pagekin.cli.app import USAGE, app, fail, human_bytes, open_corpus, print_json, say, title_line
+from pagekin.cli.questions import AsJson, Target, check_choice, open_target
+
+if TYPE_CHECKING:
+    from pagekin.hypertext import Corpus
+    from pagekin.labels import ContentLabel
 
 FORMATS = ("summary", "json", "sexpr")
 PARTS = ("refinement", "routing", "browsing")
@@ -14,9 +19,7 @@ PARTS = ("refinement", "routing", "browsing")
 
 @app.command()
 def label(
-    collection: Annotated[
-        str, typer.Argument(metavar="SITE.kin|URL", help="A collection, or the address of a router.")
-    ],
+    target: Target,
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORM", help="summary, for people; json; sexpr, as the 1996 paper has it."),
@@ -36,12 +39,11 @@ def label(
     ] = None,
     add: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="[ATTRIBUTE:]WORD", help="A term that leads here though no page holds it; may be repeated."
-        ),
+        typer.Option(metavar="[ATTRIBUTE:]WORD", help="A term that leads here though no page holds it; repeatable."),
     ] = None,
     broader: Annotated[
-        int, typer.Option(min=0, max=1000, help="Add so many broader terms of the heaviest words, by the thesaurus.")
+        int,
+        typer.Option(min=0, max=1000, help="Add this many broader terms of the heaviest words, from the thesaurus."),
     ] = 0,
     save: Annotated[
         bool, typer.Option("--save", help="Keep the added terms (or none) in the collection's own label.")
@@ -49,111 +51,84 @@ def label(
 ) -> None:
     """Summarise a collection as its content label.
 
-    Without budgets and added terms this is the label that the collection publishes.
+    Without budgets and added terms this is the label that the collection publishes, or that a network's root has made.
     """
-    if form not in FORMATS:
-        fail(f"--format is one of {', '.join(FORMATS)}; not '{form}'", USAGE)
+    check_choice("--format", form, FORMATS)
     if part and (part not in PARTS or form == "summary"):
         fail(f"--part is one of {', '.join(PARTS)}, and needs --format json or sexpr", USAGE)
     budgets = (max_terms, max_clusters, max_bytes)
-    if save and any(one is not None for one in budgets):
+    if save and any(budget is not None for budget in budgets):
         fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
-    if is_address(collection):
-        if save or add or broader or any(one is not None for one in budgets):
-            fail("a router gives the label that it has: budgets and added terms are for collections", USAGE)
-        _print_routers_label(collection, form, part)
-        return
-    corpus = open_corpus(collection)
-    from pagekin.labels import LabelError, to_json
-    from pagekin.labels.parts import part_of
-    from pagekin.labels.sexpr import to_sexpr
+    from pagekin.labels import label_part, label_to_json, label_to_sexpr
 
-    try:
-        made = _made(corpus, budgets, add or [], broader, save)
-    except LabelError as error:
-        fail(str(error))
+    corpus = None
+    if _is_address(target):
+        if save or add or broader or any(budget is not None for budget in budgets):
+            fail("a router gives the label that it has: budgets and added terms are for collections", USAGE)
+        with open_target(target) as index:
+            content = index.label()
+    else:
+        corpus = open_corpus(target)
+        content = _make_label(corpus, budgets, add or [], broader, save)
     if form == "summary":
-        print_summary(corpus, made, len(to_json(made)))
+        print_label(content, len(label_to_json(content)), corpus)
         return
     if part:
-        made = part_of(made, part)
+        content = label_part(content, part)
     # A label's form is exact, whatever the terminal: programs read it.
-    data = to_json(made) + b"\n" if form == "json" else to_sexpr(made).encode()
+    data = label_to_json(content) + b"\n" if form == "json" else label_to_sexpr(content).encode()
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
-def _print_routers_label(address: str, form: str, part: str) -> None:
-    """The label that a router gives, as it gives it."""
-    from pagekin.routers.ask import fetch_bytes
-    from pagekin.routers.messages import RouterError
+def _is_address(target: str) -> bool:
+    """Return whether a target is asked over HTTP."""
+    from pagekin.collection import ServiceError
+    from pagekin.routers import address_of
 
-    if form == "summary":
-        summary(address, as_json=False)
-        return
     try:
-        data = fetch_bytes(address, f"label?form={form}&part={part}")
-    except RouterError as error:
+        return bool(address_of(target))
+    except ServiceError as error:
         fail(str(error))
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
 
 
 @app.command()
-def summary(
-    target: Annotated[str, typer.Argument(metavar="SITE.kin|URL", help="A collection, or the address of a router.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Say what a collection or a router holds. Sub-clusters with their words and some of their pages."""
-    from pagekin.labels.keep import read_label
-    from pagekin.routers.ask import fetch
-    from pagekin.routers.messages import RouterError, Summary
-    from pagekin.routers.open_leaf import summary_of
-
-    if is_address(target):
-        try:
-            found = fetch(target, "summary", Summary)
-        except RouterError as error:
-            fail(str(error))
-    else:
-        corpus = open_corpus(target)
-        kept = read_label(corpus.kin)
-        if kept is None:
-            fail(f"{target} has no content label yet. Make it with: pagekin cluster {target}")
-        found = summary_of(Path(target).stem, True, kept, ())
+def summary(target: Target, as_json: AsJson = False) -> None:
+    """Say what a collection or a network holds. Sub-clusters with their words and some of their pages."""
+    with open_target(target) as index:
+        about = index.summary()
     if as_json:
         import msgspec
 
-        print_json(msgspec.to_builtins(found))
+        print_json(msgspec.to_builtins(about))
         return
-    bound = "" if found.exact else "at most "
-    say(f"{found.name}: {bound}{found.documents:,} pages, {human_bytes(found.bytes)}")
-    say(f"  {', '.join(found.words)}")
-    if found.children:
-        say(f"  leads to {', '.join(found.children)}")
-    for cluster in found.clusters:
+    bound = "" if about.exact else "at most "
+    say(f"{about.name}: {bound}{about.documents:,} pages, {human_bytes(about.bytes)}")
+    say(f"  {', '.join(about.words)}")
+    if about.children:
+        say(f"  leads to {', '.join(about.children)}")
+    for cluster in about.clusters:
         say(f"\n{cluster.number:>4}  {cluster.name or '(no name)'}: {cluster.documents:,} pages")
         say(f"      {', '.join(cluster.words)}")
         for url in cluster.urls[:3]:
             say(f"      {url}")
 
 
-def _made(corpus: Any, budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool) -> Any:
-    """The label that was asked for: the published one, or one made for this."""
-    from pagekin.labels.keep import added_terms, read_label
-    from pagekin.labels.widen import broader_terms, operators_terms
+def _make_label(
+    corpus: "Corpus", budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool
+) -> "ContentLabel":
+    """Return the label that was asked for: the published one, or one made for this."""
+    from pagekin.labels import LabelError, added_terms, broader_terms, operator_terms, read_label
     from pagekin.store import KinError, open_kin
 
     published = read_label(corpus.kin)
-    if published is not None and not (add or broader or save) and all(one is None for one in budgets):
+    if published is not None and not (add or broader or save) and all(budget is None for budget in budgets):
         return published
     from pagekin.clusters import read_trees
     from pagekin.engines import label_collection
-    from pagekin.hypertext.read import default_workers
-    from pagekin.labels.build import leaf_label
-    from pagekin.labels.fitting import Budget
+    from pagekin.hypertext import default_workers
+    from pagekin.labels import LabelBudget, leaf_label
 
     path, threads = Path(corpus.kin.path), default_workers()
     trees = {tree.name: tree for tree in read_trees(corpus.kin)}
@@ -161,37 +136,39 @@ def _made(corpus: Any, budgets: tuple[int | None, ...], add: list[str], broader:
     if tree is None:
         fail(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
     names = ("terms", "clusters", "bytes")
-    budget = Budget(**{name: one for name, one in zip(names, budgets, strict=True) if one is not None})
-    added = operators_terms(add)
-    if broader:
-        added += broader_terms(
-            corpus, published or leaf_label(corpus, tree, budget, (), threads, documents), broader, threads
-        )
-    if not save:
-        return leaf_label(corpus, tree, budget, {*added, *added_terms(corpus.facts)}, threads, documents)
+    budget = LabelBudget(**{name: most for name, most in zip(names, budgets, strict=True) if most is not None})
     try:
+        added = operator_terms(add)
+        if broader:
+            whole = published or leaf_label(corpus, tree, budget, (), threads, documents)
+            added += broader_terms(corpus, whole, broader, threads)
+        if not save:
+            return leaf_label(corpus, tree, budget, {*added, *added_terms(corpus.facts)}, threads, documents)
         label_collection(path, added, threads)
-    except KinError as error:
+    except (KinError, LabelError) as error:
         fail(str(error))
-    return read_label(open_kin(path))
+    saved: ContentLabel = read_label(open_kin(path))  # type: ignore[assignment]  # it was made just now
+    return saved
 
 
-def print_summary(corpus: Any, made: Any, size: int) -> None:
-    """A label for people."""
-    say(f"{made.name}: {made.num_docs:,} pages, {human_bytes(made.size)}, {made.num_terms:,} terms")
-    say(f"  {', '.join(made.heaviest)}")
-    for cluster in made.clusters:
+def print_label(label: "ContentLabel", size: int, corpus: "Corpus | None") -> None:
+    """Print a label for people, with the titles of pages that the corpus holds."""
+    say(f"{label.name}: {label.num_docs:,} pages, {human_bytes(label.size)}, {label.num_terms:,} terms")
+    say(f"  {', '.join(label.heaviest)}")
+    for cluster in label.clusters:
         about = f"{cluster.num_docs:,} pages, {human_bytes(cluster.size)}, {cluster.num_terms:,} terms"
         say(f"\n{cluster.number:>4}  {cluster.name or '(no name)'}: {about}")
         if cluster.heaviest:
             say(f"      {', '.join(cluster.heaviest)}")
         for url in cluster.urls[:3]:
-            pages = corpus.pages_of(corpus.url_number(url))
-            say(f"      {title_line(corpus.titles.text(pages[0])) if pages else ''}\n        {url}")
-    for one in made.added:
-        say(f"\nadded by the {one.by}: {'' if one.attribute == 'text' else one.attribute + ':'}{one.word}")
-    lost = made.lost
+            pages = corpus.pages_of(corpus.url_number(url)) if corpus else []
+            if corpus and pages:
+                say(f"      {title_line(corpus.titles.text(pages[0]))}")
+            say(f"        {url}")
+    for term in label.added:
+        say(f"\nadded by the {term.by}: {'' if term.attribute == 'text' else term.attribute + ':'}{term.word}")
+    lost = label.lost
     say(
-        f"\nThe label has {human_bytes(size)} as JSON. Left out: {lost.terms:,} terms of sub-clusters, which the filters still"
+        f"\nThe label has {human_bytes(size)} as JSON. Left out: {lost.terms:,} terms of sub-clusters, which the filters"
     )
-    say(f"know; {lost.clusters:,} sub-clusters, merged into others; {lost.filters:,} filters.")
+    say(f"still know; {lost.clusters:,} sub-clusters, merged into others; {lost.filters:,} filters.")

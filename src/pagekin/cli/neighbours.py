@@ -7,7 +7,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, a_number, app, fail, human_bytes, open_index, progress_bar, say
+from pagekin.cli.app import USAGE, app, fail, human_bytes, open_index, progress_bar, refuse_nan, say
 
 _PARQUET_ROWS = 200_000
 
@@ -19,7 +19,9 @@ def neighbours(
     k: Annotated[int, typer.Option("-k", min=1, max=1_000, help="Related pages per page.")] = 10,
     min_similarity: Annotated[
         float | None,
-        typer.Option(min=0, max=1, callback=a_number, help="Only pages more similar than this (default: as indexed)."),
+        typer.Option(
+            min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also for addresses that are known only by links to them.")
@@ -40,9 +42,8 @@ def neighbours(
     index = open_index(collection)
     import numpy as np
 
-    from pagekin.hypertext.read import default_workers
-    from pagekin.similarity.check import check_index
-    from pagekin.similarity.neighbours import all_neighbours
+    from pagekin.hypertext import default_workers
+    from pagekin.similarity import all_neighbours, check_index
 
     # Compiled code does not look where it reads, so a damaged index would end it without a word.
     if damage := next(check_index(index.corpus.kin), None):

@@ -68,9 +68,9 @@ def init(
     If it is stopped, even by a kill, the same command goes on: sites that are whole are kept.
     """
     from pagekin.cli.network_init import init_network
-    from pagekin.clusters.directory import DirectoryError
-    from pagekin.hypertext.read import WorkerError
-    from pagekin.routers.network import NetworkError
+    from pagekin.clusters import DirectoryError
+    from pagekin.hypertext import WorkerError
+    from pagekin.routers import NetworkError
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
@@ -99,13 +99,12 @@ def _plan(
 ) -> Any:  # fmt: skip
     """Return the plan that options describe; NetworkError says what is wrong with them."""
     from pagekin.cli.network_init import NetworkPlan
-    from pagekin.hypertext.read import default_workers
-    from pagekin.routers.network import NetworkError
-    from pagekin.routers.network_file import clean_url
+    from pagekin.hypertext import default_workers
+    from pagekin.routers import NetworkError, clean_node_url
     from pagekin.sources import parse_limits
 
     shown = f"[{host}]" if ":" in host else host
-    url, fault = clean_url(f"http://{shown}:{port}/")
+    url, fault = clean_node_url(f"http://{shown}:{port}/")
     if fault or url.count("/") > 3 or not host:
         raise NetworkError(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org")
     try:
@@ -120,15 +119,15 @@ def _plan(
 
 def _summary(report: Any) -> dict[str, Any]:
     """Return what was made, for programs."""
-    made = report.network
+    net = report.network
     return {
-        "network": str(made.file),
-        "name": made.name,
+        "network": str(net.file),
+        "name": net.name,
         "sites": [{"name": name, "pages": pages} for name, pages in report.pages.items()],
-        "routers": sum(not node.leaf for node in made.nodes),
+        "routers": sum(not node.leaf for node in net.nodes),
         "hierarchies": [
-            {"name": root.hierarchy, "root": root.name, "url": root.url, "levels": made.level_of(root.name)}
-            for root in made.roots()
+            {"name": root.hierarchy, "root": root.name, "url": root.url, "levels": net.level_of(root.name)}
+            for root in net.roots()
         ],
         "kept": report.kept,
         "left_out": report.left_out,
@@ -141,15 +140,13 @@ def _summary(report: Any) -> dict[str, Any]:
 
 def print_summary(report: Any, out: Path) -> None:
     """Print what was made, for people."""
-    made = report.network
+    net = report.network
     pages = sum(report.pages.values())
     kept = f" ({report.kept:,} were whole already and are kept)" if report.kept else ""
-    say(f"{made.file}: {len(report.pages):,} sites with {pages:,} pages{kept}")
-    for root in made.roots():
-        routers = sum(node.hierarchy == root.hierarchy and not node.leaf for node in made.nodes)
-        say(
-            f"  {root.hierarchy}: {routers:,} routers in {made.level_of(root.name)} levels; '{root.name}' at {root.url}"
-        )
+    say(f"{net.file}: {len(report.pages):,} sites with {pages:,} pages{kept}")
+    for root in net.roots():
+        routers = sum(node.hierarchy == root.hierarchy and not node.leaf for node in net.nodes)
+        say(f"  {root.hierarchy}: {routers:,} routers in {net.level_of(root.name)} levels; '{root.name}' at {root.url}")
     for name, reason in list(report.left_out.items())[:_LEFT_OUT_SHOWN]:
         say(f"left out: {name}: {reason}")
     if len(report.left_out) > _LEFT_OUT_SHOWN:
@@ -174,35 +171,35 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show the tree of a network: names, levels, pages and addresses."""
-    made = load_network(path)
-    pages = pages_of(made)
+    net = load_network(path)
+    pages = pages_of(net)
     if as_json:
         print_json({
-            "name": made.name,
+            "name": net.name,
             "nodes": [
                 {
-                    "name": node.name, "kind": node.kind, "url": node.url, "level": made.level_of(node.name),
+                    "name": node.name, "kind": node.kind, "url": node.url, "level": net.level_of(node.name),
                     "parents": list(node.parents), "hierarchy": node.hierarchy, "here": node.here,
-                    "sites": len(made.leaves_below(node.name)), "pages": _pages_below(made, node, pages),
+                    "sites": len(net.leaves_below(node.name)), "pages": _pages_below(net, node, pages),
                 }
-                for node in made.nodes
+                for node in net.nodes
             ],
-            "warnings": list(made.warnings),
+            "warnings": list(net.warnings),
         })  # fmt: skip
         return
     known = [count for count in pages.values() if count is not None]
-    leaves = sum(node.leaf for node in made.nodes)
-    say(f"{made.name}: {leaves:,} sites, {len(made.nodes) - leaves:,} routers, {sum(known):,} pages here")
-    for root in made.roots():
+    leaves = sum(node.leaf for node in net.nodes)
+    say(f"{net.name}: {leaves:,} sites, {len(net.nodes) - leaves:,} routers, {sum(known):,} pages here")
+    for root in net.roots():
         say(f"\n{root.hierarchy}")
-        _print_tree(made, root, pages, sites)
-    for warning in made.warnings:
+        _print_tree(net, root, pages, sites)
+    for warning in net.warnings:
         say(f"warning: {warning}", err=True)
 
 
 def load_network(path: Path) -> Any:
     """Load the network at `path`, or end with a clear message."""
-    from pagekin.routers.network import Network, NetworkError
+    from pagekin.routers import Network, NetworkError
 
     try:
         return Network.load(path)
@@ -210,40 +207,40 @@ def load_network(path: Path) -> Any:
         fail(str(error))
 
 
-def pages_of(made: Any) -> dict[str, int | None]:
+def pages_of(net: Any) -> dict[str, int | None]:
     """Return the pages of each site; None where its collection is elsewhere or cannot be read."""
     from pagekin.store import KinError, open_kin
 
     found: dict[str, int | None] = {}
-    for node in made.nodes:
+    for node in net.nodes:
         if node.leaf:
             found[node.name] = None
             if node.here and node.collection is not None:
                 try:
-                    found[node.name] = int(open_kin(made.collection_of(node)).facts["pages"])
+                    found[node.name] = int(open_kin(net.collection_of(node)).facts["pages"])
                 except (KinError, KeyError):
                     continue
     return found
 
 
-def _pages_below(made: Any, node: Any, pages: dict[str, int | None]) -> int | None:
+def _pages_below(net: Any, node: Any, pages: dict[str, int | None]) -> int | None:
     """Return the known number of pages of all sites below a node; None if none is known."""
-    known = [count for leaf in made.leaves_below(node.name) if (count := pages[leaf.name]) is not None]
+    known = [count for leaf in net.leaves_below(node.name) if (count := pages[leaf.name]) is not None]
     return sum(known) if known else None
 
 
-def _print_tree(made: Any, root: Any, pages: dict[str, int | None], sites: bool) -> None:
+def _print_tree(net: Any, root: Any, pages: dict[str, int | None], sites: bool) -> None:
     """Print the tree below a root. A node with several parents stands below each."""
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()
-        count = _pages_below(made, node, pages)
+        count = _pages_below(net, node, pages)
         about = "pages not known" if count is None else f"{count:,} pages"
         if not node.leaf:
-            about = f"level {made.level_of(node.name)}, {len(made.leaves_below(node.name)):,} sites, {about}"
+            about = f"level {net.level_of(node.name)}, {len(net.leaves_below(node.name)):,} sites, {about}"
         elsewhere = "" if node.here else ", runs elsewhere"
         say(f"{'  ' * depth}{node.name}  ({about}{elsewhere})  {node.url}")
-        children = [child for child in made.children_of(node.name) if sites or not child.leaf]
+        children = [child for child in net.children_of(node.name) if sites or not child.leaf]
         waiting += ((child, depth + 1) for child in reversed(children))
 
 
@@ -255,21 +252,21 @@ def up(
         list[str] | None, typer.Option(metavar="NAME", help="Run these nodes alone; repeatable. Others run elsewhere.")
     ] = None,
     on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
-    refresh: Annotated[float, typer.Option(min=0.5, help="Seconds after which labels are asked for anew.")] = 60.0,
+    refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
 ) -> None:
     """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
-    from pagekin.hypertext.read import default_workers
-    from pagekin.routers.messages import RouterError
-    from pagekin.routers.up import chosen_nodes, run_network
+    from pagekin.collection import ServiceError
+    from pagekin.hypertext import default_workers
+    from pagekin.routers import choose_nodes, run_network
     from pagekin.web import web_app
 
-    made = load_network(path)
-    for warning in made.warnings:
+    net = load_network(path)
+    for warning in net.warnings:
         say(f"warning: {warning}", err=True)
     try:
-        names = chosen_nodes(made, only or [], on)
-        run_network(made, names, processes or default_workers(), refresh, _tell, web_app)
-    except RouterError as error:
+        names = choose_nodes(net, only or [], on)
+        run_network(net, names, processes or default_workers(), refresh, _tell, web_app)
+    except ServiceError as error:
         fail(str(error))
 
 
@@ -289,15 +286,15 @@ def status(
 
     A router is ready when it knows what all below it hold.
     """
-    from pagekin.routers.up import ask_health
+    from pagekin.routers import ask_health
 
-    made = load_network(path)
-    rows = ask_health(made, seconds)
+    net = load_network(path)
+    rows = ask_health(net, seconds)
     up = sum(row["up"] for row in rows)
     ready = sum(row["ready"] for row in rows)
     wrong = sum(bool(row["error"]) for row in rows)
     if as_json:
-        print_json({"name": made.name, "routers": rows})
+        print_json({"name": net.name, "routers": rows})
     else:
         width = max((len(row["name"]) for row in rows), default=4)
         say(f"{'name':<{width}}  level  up   ready  label, kB  age, s  pages known  error")

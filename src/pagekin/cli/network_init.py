@@ -8,9 +8,11 @@ from pathlib import Path
 from pagekin.clusters import MOST_PAGES, ClusterSettings
 from pagekin.engines import LEAVES, Census, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from pagekin.labels import ContentLabel, read_label
-from pagekin.routers.network import FILE, Network, NetworkError
-from pagekin.routers.topology import (
+from pagekin.routers import (
+    NETWORK_FILE,
     Hierarchy,
+    Network,
+    NetworkError,
     SiteGroup,
     check_ports,
     cluster_tree,
@@ -91,7 +93,7 @@ def init_network(
 
     NetworkError if nothing can be made of it; SourceError and DirectoryError for what cannot be read.
     """
-    file = out / FILE
+    file = out / NETWORK_FILE
     if file.exists() and not plan.replace:
         raise NetworkError(
             f"{file} exists already. Name another folder, or give --replace: leaves that fit are kept, the file is "
@@ -99,7 +101,7 @@ def init_network(
         )
     units = plan_units(sources, dict(plan.base_urls), plan.base_url)
     try:
-        with lock_folder(out, (FILE, f"{FILE}.new")):
+        with lock_folder(out, (NETWORK_FILE, f"{NETWORK_FILE}.new")):
             builder = LeafBuilder(units, out, plan.leaves(), progress)
             return _make_network(builder, out, plan)
     except LeavesError as error:
@@ -116,10 +118,10 @@ def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> Network
     trees = _make_hierarchies(groups, census, out, plan)
     name = plan.name or out.resolve().name
     network = make_network(name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
-    write_atomically(out / FILE, network.to_toml().encode("utf-8", "replace"))
+    write_atomically(out / NETWORK_FILE, network.to_toml().encode("utf-8", "replace"))
     builder.finish()
     clock.tell("routers", 1.0)
-    network = Network.load(out / FILE)
+    network = Network.load(out / NETWORK_FILE)
     pages = {f"{LEAVES}/{group.file}.kin": group.pages for group in groups}
     return NetworkReport(
         network,

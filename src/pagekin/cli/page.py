@@ -5,24 +5,23 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import app, fail, human_bytes, open_corpus, print_json, say, table
+from pagekin.cli.app import app, human_bytes, print_json, print_table, say
+from pagekin.cli.questions import Deadline, Target, open_target
 
 _SHOWN = 12
+_MOST_INLINKS = 10_000
 
 
 @app.command()
 def page(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    target: Target,
     url: Annotated[str, typer.Argument(metavar="URL")],
+    deadline: Deadline = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, everything in full.")] = False,
 ) -> None:
     """Show what was understood of a page. Title, words by attribute, anchors out and in with their windows, regions."""
-    corpus = open_corpus(collection)
-    about = corpus.describe(url, None if as_json else _SHOWN)
-    if about is None:
-        from pagekin.hypertext.nearest import is_not_in
-
-        fail(is_not_in(corpus, url))
+    with open_target(target) as index:
+        about = index.page(url, _MOST_INLINKS if as_json else _SHOWN, deadline=deadline)
     if as_json:
         print_json(about)
     else:
@@ -30,7 +29,7 @@ def page(
 
 
 def print_page(about: dict[str, Any]) -> None:
-    """A page for people."""
+    """Print a page for people."""
     say(about["title"] or "(no title)")
     say(about["url"])
     rows = []
@@ -51,7 +50,7 @@ def print_page(about: dict[str, Any]) -> None:
     for name, words in about["words"].items():
         if words:
             rows.append((name, f"{len(words):,}: {' '.join(words[:_SHOWN])}{' ...' if len(words) > _SHOWN else ''}"))
-    table(rows)
+    print_table(rows)
     for title, anchors, other, total in (
         ("links to", about["anchors_out"], "target", len(about["anchors_out"])),
         ("linked from", about["anchors_in"], "source", about["anchors_in_total"]),

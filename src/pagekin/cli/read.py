@@ -41,7 +41,7 @@ def read(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
-    from pagekin.hypertext.read import WorkerError, read_sources
+    from pagekin.hypertext import WorkerError, read_sources
     from pagekin.sources import SourceError
     from pagekin.store import KinError
 
@@ -63,8 +63,8 @@ def make_plan(
     sources: list[str], out: Path, base_url: list[str] | None, all_captures: bool, strict: bool, parser: str,
     workers: int, limit: list[str] | None,
 ) -> Any:  # fmt: skip
-    """The plan that options describe, or an end that says what is wrong with them."""
-    from pagekin.hypertext.read import PARSERS, ReadPlan, default_workers
+    """Make the plan that options describe, or end with what is wrong with them."""
+    from pagekin.hypertext import PARSERS, ReadPlan, default_workers
     from pagekin.sources import parse_limits
 
     if parser not in PARSERS:
@@ -89,8 +89,8 @@ def report_worker(error: Any) -> NoReturn:
 
 
 def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:
-    """(address per folder, address of the only folder) from --base-url settings."""
-    from pagekin.hypertext.urls import canonical
+    """Return (address per folder, address of the only folder) from --base-url settings."""
+    from pagekin.hypertext import canonical_url
 
     bases: dict[str, str] = {}
     default = ""
@@ -98,7 +98,7 @@ def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:
         folder, equals, url = setting.partition("=")
         if not equals or "://" in folder:
             folder, url = "", setting
-        address = canonical(url)
+        address = canonical_url(url)
         if address is None:
             fail(f"--base-url: '{url}' is no http(s) address, for example https://www.example.org/", USAGE)
         if folder:
@@ -109,12 +109,12 @@ def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:
 
 
 def seconds(report: Any) -> dict[str, float]:
-    """A report's times, rounded."""
+    """Return a report's times, rounded."""
     return {name: round(getattr(report, name), 2) for name in ("start_up", "reading", "merging")}
 
 
 def print_summary(report: Any, out: Path) -> None:
-    """What was read, for people."""
+    """Print what was read, for people."""
     facts = report.facts
     rate = facts["html_records"] / report.reading if report.reading else 0
     say(

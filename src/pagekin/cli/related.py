@@ -2,27 +2,41 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, a_number, app, fail, is_address, open_index, print_json, say, title_line
+from pagekin.cli.app import USAGE, app, fail, print_json, refuse_nan, say, title_line
+from pagekin.cli.questions import (
+    AsJson,
+    Deadline,
+    Language,
+    Since,
+    Site,
+    Target,
+    Until,
+    open_target,
+    print_missing,
+)
+
+if TYPE_CHECKING:
+    from pagekin.collection import Answer, Hit, SharedTerm
+
+_STANDARD_INPUT = "the page"
+"""What a page that came by standard input is called."""
 
 
 @app.command()
 def related(
-    collection: Annotated[
-        str, typer.Argument(metavar="SITE.kin|URL", help="An indexed collection, or the address of a router.")
-    ],
+    target: Target,
     urls: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[URL]...", help="Pages of the collection; several are asked about together."),
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Pages; several are asked about together.")
     ] = None,
     html: Annotated[
         str,
         typer.Option(
             metavar="FILE|-",
-            help="Ask about a page that need not be in the collection: an HTML file, or - for standard input.",
+            help="Ask a collection about a page that need not be in it: an HTML file, or - for standard input.",
         ),
     ] = "",
     address: Annotated[
@@ -31,7 +45,9 @@ def related(
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
     min_similarity: Annotated[
         float | None,
-        typer.Option(min=0, max=1, callback=a_number, help="Only pages more similar than this (default: as indexed)."),
+        typer.Option(
+            min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."
+        ),
     ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Compare with every page, not only the likeliest; slower.")
@@ -47,8 +63,14 @@ def related(
     captured: Annotated[
         bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")
     ] = False,
+    site: Site = "",
+    since: Since = "",
+    until: Until = "",
+    language: Language = "",
     unfold: Annotated[bool, typer.Option("--unfold", help="Show near-duplicates as results of their own.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ask: Annotated[int, typer.Option(min=1, max=1_000, help="Children to ask at each router, the most promising.")] = 4,
+    deadline: Deadline = 5.0,
+    as_json: AsJson = False,
 ) -> None:
     """Show the pages related to a page, and why."""
     if bool(urls) == bool(html):
@@ -59,41 +81,24 @@ def related(
         fail("--exact compares bags and --estimate signatures; give one of them", USAGE)
     if other_sites and same_site:
         fail("--other-sites and --same-site exclude each other; give one of them", USAGE)
-    if is_address(collection):
-        if html or explain or exact or estimate or other_sites or same_site or len(urls or []) != 1:
-            fail("a router is asked about one page of its network, by its address alone", USAGE)
-        _ask_router(collection, (urls or [""])[0], k, as_json)
-        return
-    index = open_index(collection)
-    from pagekin.similarity import RelatedError
-
-    try:
-        if html:
-            query = index.query_of_html(_read(html), html if html != "-" else "the page", address)
-        else:
-            query = index.query_of(urls)
-        answer = index.answer(
-            query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, fold=not unfold,
-            sites="other" if other_sites else "same" if same_site else "all", captured_only=captured,
+    method = "exact" if exact else "estimate" if estimate else "reranked"
+    page = _read_page(html) if html else None
+    with open_target(target, about="" if html == "-" else html) as index:
+        answer = index.related(
+            urls or address, k, html=page, min_similarity=min_similarity,
+            sites="other" if other_sites else "same" if same_site else "all", captured_only=captured, site=site,
+            since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]
+            deadline=deadline,
         )  # fmt: skip
-    except RelatedError as error:
-        fail(str(error))
+    name = _STANDARD_INPUT if html == "-" else html
     if as_json:
-        print_json(answer_as_dict(index, query, answer, explain))
+        print_json(answer_as_dict(answer, name, method, explain))
     else:
-        print_answer(index, query, answer)
+        print_related(answer, name)
 
 
-def _ask_router(address: str, url: str, k: int, as_json: bool) -> None:
-    """Ask a router for pages of its network that are related to one of them."""
-    from pagekin.cli.search import asked, print_answer
-    from pagekin.routers.messages import Answer, RelatedRequest
-
-    print_answer(asked(address, "related", RelatedRequest(url=url, limit=min(k, 100)), Answer), as_json)
-
-
-def _read(name: str) -> bytes:
-    """Read a file, or standard input for '-': as much as is read of a page of a collection."""
+def _read_page(name: str) -> bytes:
+    """Return the bytes of a file, or of standard input for '-': no more than are read of a page of a collection."""
     from pagekin.sources import Limits
 
     most = Limits().page_bytes
@@ -103,86 +108,91 @@ def _read(name: str) -> bytes:
         with Path(name).open("rb") as file:
             return file.read(most)
     except OSError as error:
-        fail(f"--html: {name} cannot be read: {error.strerror}.")
+        fail(f"{name} cannot be read: {error.strerror}")
 
 
-def answer_as_dict(index: Any, query: Any, answer: Any, explain: bool) -> dict[str, Any]:
-    """Return an answer for programs."""
-    results = []
-    for result in answer.results:
-        one: dict[str, Any] = {
-            "url": result.url,
-            "title": result.title,
-            "similarity": round(result.similarity, 6),
-            "error": round(result.error, 6),
-            "captured": result.captured,
-            "copies": list(result.copies),
-        }
-        if explain:
-            one["terms"] = [
-                {
-                    "term": shared.term, "share": round(shared.share, 6), "contribution": round(shared.contribution, 6),
-                    "from": list(shared.origins), "query_from": list(shared.query_origins),
-                }
-                for shared in result.terms
-            ]  # fmt: skip
-            one["citations"] = [
-                {"source": cited.source, "text": cited.text, "left": cited.left, "right": cited.right,
-                 "cites_both": cited.cites_both}
-                for cited in result.citations
-            ]  # fmt: skip
-        results.append(one)
-    urls = [index.urls[document] for document in query.documents]
+def answer_as_dict(answer: "Answer", html: str, method: str, explain: bool) -> dict[str, Any]:
+    """Return an answer for programs; `html` names a page that is in no collection."""
     return {
         "query": {
-            "urls": urls,
-            "titles": [index.title(document) for document in query.documents],
-            "html": "" if urls else query.name,
-            "copies": answer.copies,
-            "strategy": index.strategy.name,
-            "method": "estimate" if answer.estimated else "exact" if answer.exact else "re-ranked",
+            "urls": [subject.url for subject in answer.subjects],
+            "titles": [subject.title for subject in answer.subjects],
+            "html": html,
+            "copies": list(answer.copies),
+            "strategy": answer.strategy,
+            "method": "re-ranked" if method == "reranked" else method,
             "alpha": answer.alpha,
         },
         "below_threshold": answer.below_threshold,
-        "results": results,
+        "results": [_hit_as_dict(hit, explain) for hit in answer],
+        "partial": list(answer.partial),
     }
 
 
-def print_answer(index: Any, query: Any, answer: Any) -> None:
-    """Print an answer for people."""
-    for document in query.documents:
-        say(f"{title_line(index.title(document))}\n{index.urls[document]}")
-    if not query.documents:
-        say(query.name)
+def _hit_as_dict(hit: "Hit", explain: bool) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "url": hit.url,
+        "title": hit.title,
+        "similarity": round(hit.similarity, 6),
+        "error": round(hit.error, 6),
+        "captured": hit.captured,
+        "copies": list(hit.copies),
+    }
+    if explain:
+        about["terms"] = [
+            {
+                "term": shared.term, "share": round(shared.share, 6), "contribution": round(shared.contribution, 6),
+                "from": list(shared.origins), "query_from": list(shared.query_origins),
+            }
+            for shared in hit.terms
+        ]  # fmt: skip
+        about["citations"] = [
+            {"source": cited.source, "text": cited.text, "left": cited.left, "right": cited.right,
+             "cites_both": cited.cites_both}
+            for cited in hit.citations
+        ]  # fmt: skip
+    return about
+
+
+def print_related(answer: "Answer", html: str = "") -> None:
+    """Print an answer for people; `html` names a page that is in no collection."""
+    for subject in answer.subjects:
+        say(f"{title_line(subject.title)}\n{subject.url}")
+    if html:
+        say(html)
     if answer.copies:
         say(f"near copies: {', '.join(answer.copies[:3])}{_more(len(answer.copies) - 3)}")
-    say()
-    if not answer.results and not answer.below_threshold:
+    if answer.subjects or html:
+        say()
+    if not answer.results and not answer.note:
         say("No page is related to it as asked.")
-    for result in answer.results:
-        error = f" ±{result.error:.3f}" if result.error else ""
-        seen = "" if result.captured else "  (known only by links to it)"
-        say(f"{result.similarity:.3f}{error}  {title_line(result.title)}{seen}")
-        indent = " " * (7 + len(error))
-        say(f"{indent}{result.url}")
-        if result.copies:
-            say(f"{indent}also: {', '.join(result.copies[:3])}{_more(len(result.copies) - 3)}")
-        if result.terms:
-            say(f"{indent}shares: {', '.join(_shared(index, term) for term in result.terms[:6])}")
-        for cited in result.citations:
-            both = " (links to both)" if cited.cites_both else ""
-            say(f"{indent}cited by {cited.source}{both}: {cited.left}[{cited.text}]{cited.right}".rstrip())
-    if answer.below_threshold:
-        pages = f"{answer.below_threshold:,} page{'s' if answer.below_threshold > 1 else ''}"
-        kept = "only pages more similar than that are shown" if answer.results else "no page is more similar than that"
-        say(f"The threshold α = {answer.alpha:g} leaves out {pages}: {kept}. Without it: --min-similarity 0")
+    for hit in answer:
+        _print_hit(hit)
+    if answer.note:
+        say(answer.note + (" Without it: --min-similarity 0" if answer.below_threshold else ""))
+    print_missing(answer.partial)
 
 
-def _shared(index: Any, term: Any) -> str:
+def _print_hit(hit: "Hit") -> None:
+    error = f" ±{hit.error:.3f}" if hit.error else ""
+    uncaptured = "" if hit.captured else "  (known only by links to it)"
+    say(f"{hit.similarity:.3f}{error}  {title_line(hit.title)}{uncaptured}")
+    indent = " " * (7 + len(error))
+    say(f"{indent}{hit.url}")
+    if hit.copies:
+        say(f"{indent}also: {', '.join(hit.copies[:3])}{_more(len(hit.copies) - 3)}")
+    if hit.terms:
+        say(f"{indent}shares: {', '.join(_describe_term(term) for term in hit.terms[:6])}")
+    for cited in hit.citations:
+        both = " (links to both)" if cited.cites_both else ""
+        say(f"{indent}cited by {cited.source}{both}: {cited.left}[{cited.text}]{cited.right}".rstrip())
+
+
+def _describe_term(term: "SharedTerm") -> str:
     """Return a shared term for people: a word and where it is from, or a page that both link to or are linked from."""
     if term.origins in (("outlinks",), ("links",)):
         kind = "a link to" if term.origins[0] == "outlinks" else "a link from"
-        return f"{kind} {title_line(index.display_term(term.term))} {term.share:.0%}"
+        return f"{kind} {title_line(term.title or term.term)} {term.share:.0%}"
     return f"{term.term} {term.share:.0%} ({'+'.join(term.origins)})"
 
 

@@ -15,7 +15,7 @@ from pagekin.cli.app import USAGE, app, fail, say
 def serve(
     collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection.")],
     host: Annotated[
-        str, typer.Option(help="The address to listen at; 0.0.0.0 is every one of this machine.")
+        str, typer.Option(help="The address to listen at; 0.0.0.0 means all of this machine.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8600,
     name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
@@ -43,11 +43,9 @@ def serve_collection(
     public_url: str = "",
 ) -> None:  # fmt: skip
     """Serve a collection until this process is stopped; `tell` is called with its address and pages once it listens."""
-    from pagekin.labels.model import plain
-    from pagekin.routers.leaf import Leaf
-    from pagekin.routers.messages import RouterError
-    from pagekin.routers.serve import Place, free_port
-    from pagekin.routers.up import run_leaf
+    from pagekin.collection import ReloadingCollection, ServiceError
+    from pagekin.labels import plain_text
+    from pagekin.routers import Place, free_port, run_leaf
     from pagekin.store import KinError
     from pagekin.web import PublicAddressError, public_address, web_app
 
@@ -58,7 +56,7 @@ def serve_collection(
     except PublicAddressError as error:
         fail(f"--public-url: {error}", USAGE)
     try:
-        leaf = Leaf(plain(name).strip() or "collection", collection)
+        leaf = ReloadingCollection(plain_text(name).strip() or "collection", collection)
         _warm(leaf)
         place = Place(host, port or free_port(host))
         address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
@@ -70,19 +68,19 @@ def serve_collection(
             sys.stdout.flush()  # who reads it through a pipe is waiting
 
         run_leaf(leaf, place, processes, ready, partial(web_app, public))
-    except (KinError, RouterError) as error:
+    except (KinError, ServiceError) as error:
         fail(str(error))
 
 
 def _warm(leaf: Any) -> None:
     """Open what the first visitor would have to wait for; where that fails the collection may be damaged."""
-    from pagekin.routers.damage import or_damaged
+    from pagekin.collection import explain_damage
     from pagekin.store import KinError
-    from pagekin.web import warm
+    from pagekin.web import warm_pages
 
     try:
-        warm(leaf)
+        warm_pages(leaf)
     except KinError:
         raise
     except Exception as error:
-        raise or_damaged(leaf.path, error) from error
+        raise explain_damage(leaf.path, error) from error

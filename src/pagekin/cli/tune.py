@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import BAD_INPUT, app, fail, open_corpus, print_json, progress_bar, say, table
+from pagekin.cli.app import BAD_INPUT, app, fail, open_corpus, print_json, print_table, progress_bar, say
 from pagekin.cli.evaluate import (
     Classes,
     Depth,
@@ -22,10 +22,10 @@ from pagekin.cli.evaluate import (
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
-def seconds_of(text: str) -> float:
-    """A time as people write it: 60s, 5m, 1h, or plain seconds."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)?\s*", text)
-    seconds = float(found[1]) * _UNITS[found[2] or ""] if found else 0.0
+def parse_seconds(text: str) -> float:
+    """Return the seconds of a time as people write it: 60s, 5m, 1h, or plain seconds."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)?\s*", text)
+    seconds = float(match[1]) * _UNITS[match[2] or ""] if match else 0.0
     if not 1 <= seconds <= 7 * 24 * 3600:
         raise typer.BadParameter(f"a time is written 60s, 5m or 1h, from 1s to 168h; not '{text}'")
     return seconds
@@ -40,10 +40,11 @@ def tune(
         typer.Option(metavar="FILE.toml", help="Write the strategy to use; for pagekin index --strategy."),
     ] = None,
     budget: Annotated[
-        Any, typer.Option(metavar="TIME", parser=seconds_of, help="How long to search: 60s, 5m, 1h.")
+        Any, typer.Option(metavar="TIME", parser=parse_seconds, help="How long to search: 60s, 5m, 1h.")
     ] = "60s",
     tries: Annotated[
-        int, typer.Option(min=0, help="Judge exactly so many strategies instead: the same on every machine.")
+        int,
+        typer.Option(min=0, help="Judge exactly this many strategies instead; the result is then the same everywhere."),
     ] = 0,
     depth: Depth = 3,
     mode: Mode = "lenient",
@@ -61,13 +62,13 @@ def tune(
     corpus = open_corpus(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
     from pagekin.bags import StrategyError
-    from pagekin.clusters.directory import DirectoryError
-    from pagekin.evaluation.tune import tune as search
-    from pagekin.hypertext.read import default_workers
+    from pagekin.clusters import DirectoryError
+    from pagekin.evaluation import tune_strategy
+    from pagekin.hypertext import default_workers
 
     try:
         with progress_bar(as_json) as tell:
-            done = search(
+            done = tune_strategy(
                 corpus, tree, own_pages=directory_pages or (), budget=budget, tries=tries, seed=seed,
                 threads=workers or default_workers(), progress=tell,
             )  # fmt: skip
@@ -78,12 +79,12 @@ def tune(
             save.write_text(done.as_toml(f"{Path(collection).name} and {Path(directory).name}"), encoding="utf-8")
         except OSError as error:
             fail(f"{save} cannot be written: {error.strerror}.", BAD_INPUT)
-    from pagekin.evaluation.keep import command_line, of_tuning
+    from pagekin.evaluation import command_to_repeat, summarise_tuning
 
     options = [f"--tries {tries}"] if tries else [f"--budget {budget:g}s"]
     options += [f"--seed {seed}"] if seed != 1 else []
-    command = command_line("tune", collection, directory, *options)
-    keep_report(corpus, "tune", of_tuning(done, tree, Path(directory).name, command))
+    command = command_to_repeat("tune", collection, directory, *options)
+    keep_report(corpus, "tune", summarise_tuning(done, tree, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return
@@ -94,7 +95,7 @@ def tune(
 
 
 def print_tuning(done: Any) -> None:
-    """What was found, for people."""
+    """Print what the search found, for people."""
     say(
         f"{done.tries:,} strategies were tried in {done.seconds:.0f} s on {done.training[1]:,} pages of "
         f"{done.training[0]:,} classes. Judged by {done.held_out[1]:,} pages of the {done.held_out[0]:,} other classes:\n"
@@ -114,6 +115,6 @@ def print_tuning(done: Any) -> None:
     if done.improved:
         say(f"\nThe tuned strategy is better than '{done.best_preset}': {interval}.")
         say("It differs from it by:")
-        table([(f"  {name}", f"{new} (was {old})") for name, old, new in done.changes()])
+        print_table([(f"  {name}", f"{new} (was {old})") for name, old, new in done.changes()])
     else:
         say(f"\nNothing better than '{done.best_preset}' was found beyond chance: {interval}. Keep the preset.")
