@@ -1,8 +1,10 @@
 # What a newcomer needs: `make demo` and `make test`. Everything goes into .venv; nothing else is touched.
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests that take little time; CONTRIBUTING.md says what they leave out.
+FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text tests/doors
 
-.PHONY: help demo test setup setup-dev lint types bench screenshots clean
+.PHONY: help demo test test-fast setup setup-dev lint types bench screenshots clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -18,6 +20,9 @@ demo: setup  ## index the built-in demo web and serve it as a web site
 
 test: setup-dev lint types  ## set up; lint, type checks, tests, also in a browser
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time
+	@$(BIN)/python -m pytest $(FAST) $(PYTEST_ARGS)
 
 lint: setup-dev
 	@$(BIN)/ruff check .

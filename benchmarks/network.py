@@ -23,7 +23,7 @@ import network_tables
 from growth import row
 from network_running import Client, Running, copied, load
 from network_sites import Sites
-from pagekin.routers.network import Network, NetworkError
+from pagekin.routers import Network, NetworkError
 from pagekin.routers.up import share
 
 PARTS = ("sizes", "times", "routing", "refinement", "faults")

@@ -17,8 +17,8 @@ import numpy as np
 from growth import row
 from network_running import Client, Running
 from network_sites import Document, Drawn, Sites
-from pagekin.routers.messages import Answer, Found, encode
-from pagekin.routers.network import Network
+from pagekin.collection import Answer, Hit, encode
+from pagekin.routers import Network
 
 DEADLINE, GRACE = 1.0, 0.1
 DEAD, HANGING = 0.2, 0.1
@@ -48,8 +48,8 @@ class Liar(BaseHTTPRequestHandler):
         if turn == 5:
             self._drip()
             return
-        invented = Found(kind="document", url=self.INVENTED, title="\x1b[31mred", score=1e9, path=("root",) * 3)
-        wicked = Found(kind="document", url="javascript:alert(1)", score=2e9)
+        invented = Hit(kind="document", url=self.INVENTED, title="\x1b[31mred", score=1e9, path=("root",) * 3)
+        wicked = Hit(kind="document", url="javascript:alert(1)", score=2e9)
         self._tell(
             [
                 random.Random(2).randbytes(5000), b'{"results":[{"kind":5}],"total":"many"}', b"[" * 200_000,
@@ -107,10 +107,10 @@ class Plan:
         dead, hanging = round(DEAD * len(names)), round(HANGING * len(names))
         routers = [node for node in network.nodes if not node.leaf and node.parents]
         below = {node.name: {leaf.name for leaf in network.leaves_below(node.name)} for node in routers}
-        fitting = [name for name, leaves in below.items() if len(leaves) <= max(len(names) / 10, 2)]
-        if not fitting:
+        fit_answer = [name for name, leaves in below.items() if len(leaves) <= max(len(names) / 10, 2)]
+        if not fit_answer:
             raise SystemExit("the network has no router between the root and a tenth of the sites, so none can lie")
-        liar = max(fitting, key=lambda name: (len(below[name]), name))
+        liar = max(fit_answer, key=lambda name: (len(below[name]), name))
         rest = names[dead + hanging :]
         parts = [rest[number::processes] for number in range(processes)]
         parts[0] = [node.name for node in network.nodes if not node.leaf and node.name != liar] + parts[0]

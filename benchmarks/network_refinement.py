@@ -17,8 +17,7 @@ from growth import row
 from network_running import Client
 from network_sites import Drawn, Sites
 from pagekin.clusters import TERM_ATTRIBUTES, Cooccurrences, count_terms, term_words
-from pagekin.routers.messages import RefineRequest, Terms, TogetherRequest
-from pagekin.routers.together import together_of
+from pagekin.collection import CooccurrencesRequest, Refinements, RefineRequest, decode_counts
 from pagekin.text import analyse
 
 K = 10
@@ -94,15 +93,15 @@ async def compare(
     for query in queries:
         request = RefineRequest(query=query.text, count=K, preset=preset, deadline=30.0)
         began = time.perf_counter()
-        terms = await client.ask(root, "refine", request, Terms)
+        terms = await client.ask(root, "refine", request, Refinements)
         seconds = time.perf_counter() - began
         began = time.perf_counter()
         if plain:
             shares = share(terms.collocated, exact.best(query.text)), np.nan, np.nan
         else:
-            asked = TogetherRequest(query=query.text)
-            told = [await leaf.together(asked) for leaf in sites.leaves.values()]
-            best = Cooccurrences.summed([together_of(one, one.documents) for one in told]).suggest(K)
+            asked = CooccurrencesRequest(query=query.text)
+            told = [leaf.cooccurrences(asked) for leaf in sites.leaves.values()]
+            best = Cooccurrences.summed([decode_counts(one, one.documents) for one in told]).suggest(K)
             shares = (
                 share(terms.collocated, set(analyse(best.collocated))), share(terms.broader, set(analyse(best.broader))),
                 share(terms.narrower, set(analyse(best.narrower))),

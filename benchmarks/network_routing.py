@@ -11,9 +11,9 @@ from network_running import Client
 from network_sites import Document, Drawn, Sites
 from pagekin.bags import bag_forms, preset_strategy
 from pagekin.clusters import TERM_PRESET
+from pagekin.collection import Answer, Routing, parse_query
 from pagekin.labels import ContentLabel
-from pagekin.routers.messages import Answer, Routing
-from pagekin.routers.routing import RoutingTable, parsed
+from pagekin.routers.routing import RoutingTable
 
 BANDS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
 """On how many pages the rarest word of a query stands: from, to."""
@@ -57,7 +57,7 @@ async def route(client: Client, sites: Sites, root: str, queries: Sequence[Drawn
     flat, whole = RoutingTable(labels), RoutingTable({name: with_one_filter(one) for name, one in labels.items()})
 
     async def search(text: str, routing: Routing) -> tuple[Answer, int]:
-        answer = await client.search(root, text, LIMIT, routing=routing, snippets=False, deadline=120.0)
+        answer = await client.search(root, text, LIMIT, routing=routing, raw=True, deadline=120.0)
         return answer, len({one.path[-1] for one in answer.asked} & set(sites.leaves))
 
     found = []
@@ -67,8 +67,8 @@ async def route(client: Client, sites: Sites, root: str, queries: Sequence[Drawn
         truth = sites.matching(query.text)
         one = Routed(
             sites.rarest(query.text), set().union(*truth.values()), sites.named(answer), answer.total,
-            bool(answer.partial), len(truth), asked, len(flat.judge(parsed(query.text)).ask),
-            len(whole.judge(parsed(query.text)).ask), sites.named(by_terms), asked_by_terms,
+            bool(answer.partial), len(truth), asked, len(flat.judge(parse_query(query.text)).ask),
+            len(whole.judge(parse_query(query.text)).ask), sites.named(by_terms), asked_by_terms,
             all(bag_forms(query.text.split(), preset_strategy(TERM_PRESET))),
         )  # fmt: skip
         found.append(one)

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from pagekin.routers.messages import Answer, Item, SearchRequest, Summary, Travel, encode
-from pagekin.routers.network import FILE, Network, Node
+from pagekin.collection import Answer, Item, Request, SearchRequest, Summary, encode
+from pagekin.routers import NETWORK_FILE, Network
+from pagekin.routers.network import Node
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -70,7 +71,7 @@ def copied(path: Path, folder: Path) -> Network:
                 settings=replace(node.settings, allow=("loopback",)),
             )
         )
-    file = folder / FILE
+    file = folder / NETWORK_FILE
     file.write_text(Network.of(whole.name, nodes, whole.defaults).to_toml())
     return Network.load(file)
 
@@ -174,7 +175,7 @@ class Client:
     async def __aexit__(self, *_error: object) -> None:
         await self._session.close()
 
-    async def call(self, node: str, operation: str, request: Travel) -> Call:
+    async def call(self, node: str, operation: str, request: Request) -> Call:
         """Ask a node for one operation."""
         began, worked = time.perf_counter(), time.process_time()
         body = encode(request)
@@ -183,7 +184,7 @@ class Client:
             raw = await response.read()
         return Call(raw, response.status, time.perf_counter() - began, time.process_time() - worked)
 
-    async def ask(self, node: str, operation: str, request: Travel, answer: type[T]) -> T:
+    async def ask(self, node: str, operation: str, request: Request, answer: type[T]) -> T:
         """The answer of a node."""
         return (await self.call(node, operation, request)).told(answer)
 

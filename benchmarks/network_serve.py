@@ -9,8 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from pagekin.routers.network import Network
-from pagekin.routers.router import Router
+from pagekin.routers import Network, Router
 from pagekin.routers.serve import run
 from pagekin.routers.up import open_nodes
 

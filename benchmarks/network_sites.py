@@ -10,10 +10,8 @@ import numpy.typing as npt
 
 from pagekin.bags import bag_forms, preset_strategy
 from pagekin.clusters import TERM_PRESET, document_of, read_trees
-from pagekin.routers.messages import Answer
-from pagekin.routers.network import Network
-from pagekin.routers.open_leaf import OpenLeaf
-from pagekin.routers.routing import asked_words, parsed
+from pagekin.collection import Answer, Collection, parse_query, query_words
+from pagekin.routers import Network
 from pagekin.store import KinError
 from pagekin.text import QueryError
 
@@ -36,13 +34,13 @@ class Sites:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.leaves: dict[str, OpenLeaf] = {}
+        self.leaves: dict[str, Collection] = {}
         self.left_out: list[str] = []
         for node in network.nodes:
             path = network.collection_of(node)
             if node.leaf and path is not None:
                 try:
-                    self.leaves[node.name] = OpenLeaf(node.name, path)
+                    self.leaves[node.name] = Collection(node.name, path)
                 except KinError:
                     self.left_out.append(node.name)
         self.pages = sum(len(leaf.corpus) for leaf in self.leaves.values())
@@ -63,7 +61,7 @@ class Sites:
 
     def matching(self, text: str) -> dict[str, set[Document]]:
         """The documents of each site that match, of those sites where some do: every site is asked."""
-        query = parsed(text)
+        query = parse_query(text)
         found = {}
         for name, leaf in self.leaves.items():
             documents = self._document_of[name]
@@ -80,7 +78,7 @@ class Sites:
         """On how many pages of all sites the rarest word of a query stands."""
         counts: dict[str, int] = {}
         for leaf in self.leaves.values():
-            for form, df in leaf.text.stats_of(parsed(text)).df.items():
+            for form, df in leaf.text.stats_of(parse_query(text)).df.items():
                 counts[form] = counts.get(form, 0) + df
         return min(counts.values())
 
@@ -124,6 +122,6 @@ def _some(rng: np.random.Generator, words: npt.NDArray[Any], count: int) -> Iter
 def _is_plain(text: str, words: Sequence[str]) -> bool:
     """Whether the query asks for just these words."""
     try:
-        return asked_words(parsed(text)) == [(None, word) for word in words]
+        return query_words(parse_query(text)) == [(None, word) for word in words]
     except QueryError:
         return False

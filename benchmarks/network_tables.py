@@ -9,18 +9,18 @@ import numpy as np
 from growth import row
 from network_running import Call, Client, items_of
 from network_sites import Drawn, Sites
-from pagekin.labels import label_from_wire, label_part, label_to_json, label_to_sexpr
-from pagekin.routers.messages import (
+from pagekin.collection import (
     Answer,
     RefineRequest,
     RelatedRequest,
+    Request,
     SearchRequest,
     SelectRequest,
     ShowRequest,
     SuggestRequest,
-    Travel,
 )
-from pagekin.routers.network import Network
+from pagekin.labels import label_from_wire, label_part, label_to_json, label_to_sexpr
+from pagekin.routers import Network
 
 PAPER_SIZES = {0: (410, 3509, 3378), 1: (678, 3937, 4003), 2: (630, 4005, 4057)}
 """Table 2, KB: content labels, routing, refinement."""
@@ -88,7 +88,7 @@ class Times:
 async def _all_operations(client: Client, node: str, query: Drawn, times: dict[str, Times]) -> None:
     """Ask a node for each operation, one after another; later ones start from what the search found."""
 
-    async def timed(operation: str, request: Travel) -> Call:
+    async def timed(operation: str, request: Request) -> Call:
         call = await client.call(node, operation, request)
         times[operation].note(call)
         return call

@@ -32,7 +32,6 @@ import numpy.typing as npt
 import tantivy
 from datasketch import MinHash, MinHashLSH
 
-import pagekin
 from growth import row
 from pagekin.similarity import LIST_ENTRIES, RelatedIndex
 from pagekin.similarity.related import DEPTH
@@ -281,7 +280,7 @@ def main() -> None:
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    index = pagekin.open(options.collection)
+    index = RelatedIndex.open(options.collection)
     k = options.k
     is_read = np.isin(index.bags.urls, np.asarray(index.corpus.kin["page.url"]))
     pages = np.flatnonzero(is_read)

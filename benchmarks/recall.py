@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import pagekin
 from growth import row
 from pagekin.bags import Strategy
 from pagekin.similarity import LIST_ENTRIES, Query, RelatedIndex, SignatureIndex, make_index
@@ -133,7 +132,7 @@ def main() -> None:
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    index = pagekin.open(options.collection)
+    index = RelatedIndex.open(options.collection)
     k = options.k
     started = time.perf_counter()
     questions = ask_all(index, options.queries, k, options.seed)

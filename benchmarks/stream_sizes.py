@@ -32,7 +32,7 @@ def main() -> None:
             # The last group that fits: the plain text's offsets belong to the plain text.
             totals[[group for group, starts in GROUPS.items() if name.startswith(starts)][-1]] += size
         apart = totals.pop("plain text")
-        for group, size in [*totals.items(), ("together", sum(totals.values())), ("plain text, apart", apart)]:
+        for group, size in [*totals.items(), ("cooccurrences", sum(totals.values())), ("plain text, apart", apart)]:
             print(
                 f"  {group:<20}{size / 1e6:>9.2f} MB{size / words:>8.2f} bytes a word{100 * size / html:>7.1f} % of the HTML"
             )

@@ -29,7 +29,7 @@ from litestar import Litestar, get
 from pagekin.bags import STOP_WORDS
 from pagekin.clusters import read_trees
 from pagekin.hypertext import Corpus
-from pagekin.routers.serve import free_port
+from pagekin.routers import free_port
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

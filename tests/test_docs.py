@@ -101,11 +101,11 @@ def test_every_reason_of_skipping_is_documented() -> None:
 
 
 def literal_reasons(node: ast.AST) -> list[str]:
-    """Reasons that a piece of code gives as plain strings: `Skipped("..."`, `left_out["..."]`."""
+    """Reasons that a piece of code gives as plain strings: `Skip("..."`, `left_out["..."]`."""
     found: ast.expr | None = None
     if isinstance(node, ast.Call) and node.args:
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called in ("Skipped", "skipped", "BodyError"):
+        if called in ("Skip", "skip", "BodyError"):
             found = node.args[0]
     elif isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "left_out":
         found = node.slice

@@ -1,14 +1,12 @@
-"""Suggestions on a small web where we know what goes with what, by both ways."""
+"""Suggestions on a small web where we know what goes with what."""
 
 import json
-import math
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.clusters import ClusterThesaurus, PageThesaurus, Tree
+from pagekin.clusters import PageThesaurus
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from tests.bags.webs import read_web, record
 
@@ -20,7 +18,6 @@ TEXTS = [
     *["owl feather night"] * 5,
     *["owl wren nest bird"] * 5,
 ]
-GROUPS = np.array([0] * 4 + [1] * 4 + [2] * 6 + [3] * 5 + [4] * 5)
 
 
 def web() -> dict[str, str]:
@@ -59,46 +56,6 @@ def test_words_are_found_in_any_case_and_by_their_stem(corpus: Corpus) -> None:
     assert made.find("the") == made.find("nothing") == -1
 
 
-def test_sub_clusters_as_in_1996(corpus: Corpus) -> None:
-    tree = Tree.of_levels("clusters", [GROUPS], {})
-    made = ClusterThesaurus(corpus, tree)
-    granite = made.find("granite")
-    said = made.suggest([granite])
-    # By hand: granite is in two sub-clusters with 8 pages; all hold rock, half of them quartz, mica and crystal.
-    assert said.pages == 2
-    assert said.collocated[0] == "rock"
-    assert set(said.collocated[1:]) == {"quartz", "mica", "crystal"}
-    share = made.df[:, [granite, made.find("rock")]].sum(axis=0)
-    assert share.tolist() == [8, 14]
-    # Terms in one sub-cluster, or in more than half of the five, are in no place of the hierarchy.
-    assert made.parent[made.find("rock")] == made.parent[made.find("mica")] == -1
-    assert set(made.high) <= {granite, made.find("owl")}
-
-
-def test_the_parent_is_the_high_term_distributed_most_alike() -> None:
-    rng = np.random.default_rng(4)
-    names = [f"{a}{b}{c}" for a in "bdfgkl" for b in "aeiou" for c in ("na", "ro", "ku")]
-    texts = [" ".join(rng.choice(names, 6).tolist()) for _ in range(48)]
-    made = ClusterThesaurus(
-        read_web({f"http://site.example/{n:02}": f"<p>{text}" for n, text in enumerate(texts)}),
-        Tree.of_levels("clusters", [np.arange(48) // 3], {}),
-    )
-    assert len(made.high) > 2
-    low = np.flatnonzero(made.parent >= 0)
-    assert len(low)
-    for term in low.tolist():
-        mine = made.tf[:, term]
-        alike = {
-            int(high): float(mine @ made.tf[:, high])
-            / math.sqrt(float(mine @ mine) * float(made.tf[:, high] @ made.tf[:, high]))
-            for high in made.high
-        }
-        assert alike[int(made.parent[term])] == pytest.approx(max(alike.values()))
-        said = made.suggest([int(made.parent[term])], 100)
-        assert made.suggest([term]).broader != ()
-        assert said.narrower
-
-
 def test_the_command(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("suggested")
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web().items()))
@@ -118,5 +75,8 @@ def test_the_command(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert run("granite", "--preset", "moods")[0] == USAGE
     assert run("rock granite") == run("rock", "granite")
     assert run(" ")[0] == USAGE
+    assert run("granite", "--count", "1000", "--workers", "2")[0] == 0
+    assert run("granite", "--count", "1001")[0] == USAGE
+    assert CliRunner().invoke(app, ["index", kin]).exit_code == 0
     code, said = run("unheard")
     assert (code, "is about 'unheard'" in said) == (BAD_INPUT, True)

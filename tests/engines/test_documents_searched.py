@@ -8,26 +8,25 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, read_trees
+from pagekin.collection import ReloadingCollection, SearchRequest
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.labels import term_key
-from pagekin.routers.leaf import Leaf
-from pagekin.routers.messages import SearchRequest
 from pagekin.text import form_of
 from tests.clusters.conference import BASE_URL, PAPERS, paper_at, write_site
 
 
 @pytest.fixture(scope="module")
-def leaf(tmp_path_factory: pytest.TempPathFactory) -> Leaf:
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
     folder = tmp_path_factory.mktemp("papers")
     write_site(folder / "site")
     plan = ReadPlan([str(folder / "site")], folder / "site.kin", base_url=BASE_URL, parser="strict", workers=1)
     # By words alone, so that the pages of some papers lie in several sub-clusters.
     build_collection(plan, Strategy(), clusters=ClusterSettings("hypursuit1996", 29, "terms"), text=True)
-    return Leaf("papers", plan.out)
+    return ReloadingCollection("papers", plan.out)
 
 
-def words_apart(leaf: Leaf) -> list[tuple[int, str, str]]:
+def words_apart(leaf: ReloadingCollection) -> list[tuple[int, str, str]]:
     """(paper, a word, another): words that stand on different pages of a paper only, and nowhere together."""
     corpus = leaf.now.corpus
     forms = [{form_of(corpus.word(int(w))) for w in set(corpus.words(page).tolist())} for page in range(len(corpus))]
@@ -43,7 +42,7 @@ def words_apart(leaf: Leaf) -> list[tuple[int, str, str]]:
     return found
 
 
-def test_words_on_different_pages_of_a_paper_find_the_paper_once(leaf: Leaf) -> None:
+def test_words_on_different_pages_of_a_paper_find_the_paper_once(leaf: ReloadingCollection) -> None:
     apart = words_apart(leaf)
     assert len(apart) > 10
     for number, first, second in apart:
@@ -55,7 +54,7 @@ def test_words_on_different_pages_of_a_paper_find_the_paper_once(leaf: Leaf) -> 
         assert mine.pages == PAPERS[number].pages()
 
 
-def test_a_sub_cluster_with_a_page_of_a_paper_knows_all_its_words(leaf: Leaf) -> None:
+def test_a_sub_cluster_with_a_page_of_a_paper_knows_all_its_words(leaf: ReloadingCollection) -> None:
     corpus, tree = leaf.now.corpus, read_trees(leaf.now.corpus.kin)[0]
     papers = np.array([paper_at(corpus.page_url(page)) for page in range(len(corpus))])
     of = [{int(papers[page]) for node in one.nodes for page in tree.pages_of(node)} for one in leaf.label.clusters]

@@ -38,7 +38,7 @@ from .terms import (
     term_words,
     weigh_terms,
 )
-from .thesaurus import THESAURUS_ARRAYS, ClusterThesaurus, Cooccurrences, PageThesaurus, PageTopics, Suggestions
+from .thesaurus import THESAURUS_ARRAYS, Cooccurrences, PageThesaurus, PageTopics, Suggestions
 
 __all__ = [
     "DIRECTORY_CHOICES",
@@ -53,7 +53,6 @@ __all__ = [
     "ClusterDescription",
     "ClusterError",
     "ClusterSettings",
-    "ClusterThesaurus",
     "Cooccurrences",
     "Directory",
     "DirectoryError",

@@ -28,6 +28,3 @@ class DocumentCovers:
     def pages(self, page: int) -> int:
         """Return the number of pages of the document that a page covers; 1 if it is alone."""
         return self._pages.get(page, 1)
-
-
-Covers = DocumentCovers  # old name

@@ -321,7 +321,3 @@ def _breadcrumbs(corpus: Corpus) -> list[Listing]:
         )
     shared = len(_common_prefix([path for _url, path in found]))
     return [(url, path[shared:]) for url, path in found if len(path) > shared]
-
-
-MODES = DIRECTORY_MODES  # old name
-CLASSES = DIRECTORY_CHOICES  # old name

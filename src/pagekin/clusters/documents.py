@@ -331,6 +331,3 @@ class _Search:
         """Make the document of these nodes; a node stands for all captures of its address."""
         pages = (page for node in group for page in self.corpus.pages_of(int(self.graph.urls[node])))
         return Document(int(self.graph.pages[cover]), tuple(sorted(pages)), self._title(cover) or self.urls[cover])
-
-
-NAME = DOCUMENTS_TREE  # old name

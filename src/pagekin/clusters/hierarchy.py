@@ -180,6 +180,3 @@ def read_trees(kin: Kin) -> list[Tree]:
         parent = np.asarray(kin["tree.parent"][first:last])
         trees.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, descriptions))
     return trees
-
-
-ARRAYS = TREE_ARRAYS  # old name

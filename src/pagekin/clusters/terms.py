@@ -138,7 +138,3 @@ def term_similarity(
     for _part, _nothing in map_in_order(threads, lambda first, last: mirror(similarity, first, last), pairwise(bounds)):
         pass
     return similarity
-
-
-ATTRIBUTES = TERM_ATTRIBUTES  # old name
-WORDS = TERM_PRESET  # old name

@@ -1,7 +1,7 @@
 """Terms to refine a question with: what goes with a term, what is broader, what is narrower.
 
-Two ways: `PageThesaurus` asks what pages are about, and is the default; `ClusterThesaurus` is HyPursuit's, over
-sub-clusters.
+`PageThesaurus` asks what pages are about. HyPursuit's own way, by the terms of sub-clusters, is the `LabelThesaurus` of the room
+`collection`.
 """
 
 import tempfile
@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagWorkshop, Strategy, bag_forms, bag_matrix, stem_of_word
-from pagekin.clusters.hierarchy import Tree
-from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_words
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
@@ -211,74 +209,3 @@ class Cooccurrences:
             np.flatnonzero(may).tolist(), key=lambda place: (-round(float(value[place]), 9), self.words[place])
         )
         return tuple(self.words[place] for place in places[:count])
-
-
-class ClusterThesaurus:
-    """Suggestions over sub-clusters, as HyPursuit has them.
-
-    Collocated: Σ df_c(t) / Σ n_c over the sub-clusters c that hold all terms of the question. Broader and narrower after
-    Forsyth and Rada: of the terms in more than one sub-cluster and at most half of them, the third that is in most is
-    high; a low term's parent is the high term whose tf is distributed most alike.
-    """
-
-    def __init__(self, corpus: Corpus, tree: Tree, threads: int = 1) -> None:
-        words = term_words(corpus)
-        self._corpus, self._vocabulary = corpus, words
-        counted = count_terms(corpus, words, threads)
-        nodes = tree.facts["shown"]
-        home = np.full(len(corpus), -1, np.int64)
-        for number, node in enumerate(nodes):
-            home[tree.pages_of(node)] = number
-        page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
-        word = counted.terms // len(TERM_ATTRIBUTES)
-        shape = (len(nodes), len(words.shown))
-        cell = home[page] * shape[1] + word
-        self.tf = np.bincount(cell, counted.counts, shape[0] * shape[1]).reshape(shape)
-        once = np.unique(page.astype(np.int64) * shape[1] + word)
-        cells = home[once // shape[1]] * shape[1] + once % shape[1]
-        self.df = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-        self.sizes = np.bincount(home, minlength=shape[0])
-        self._parents()
-
-    def _parents(self) -> None:
-        """Return the parent of each low term, -1 for others."""
-        spread = np.count_nonzero(self.df, axis=0)
-        kept = np.flatnonzero((spread > 1) & (spread <= len(self.sizes) / 2))
-        order = kept[np.argsort(-spread[kept], kind="stable")]
-        self.high, low = order[: -(-len(order) // 3)], order[-(-len(order) // 3) :]
-        self.parent = np.full(self.df.shape[1], -1, np.int64)
-        if not len(self.high):
-            return
-        lengths = np.maximum(np.sqrt(np.sum(self.tf**2, axis=0)), 1e-30)
-        towards = self.tf[:, self.high] / lengths[self.high]
-        for first in range(0, len(low), 1024):
-            some = low[first : first + 1024]
-            self.parent[some] = self.high[np.argmax((self.tf[:, some] / lengths[some]).T @ towards, axis=1)]
-
-    def find(self, word: str) -> int:
-        """Return the number of a word's stem, -1 if no page holds it."""
-        stem = self._vocabulary.stem_of
-        number = self._corpus.term_number(fold_case(word))
-        return int(stem[number]) if number >= 0 else -1
-
-    def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
-        """Suggest terms for a question of some terms."""
-        holding = np.all(self.df[:, list(terms)] > 0, axis=1)
-        if not holding.any():
-            return Suggestions(0, (), (), ())
-        together = self.df[holding].sum(axis=0) / max(int(self.sizes[holding].sum()), 1)
-        together[list(terms)] = 0
-        collocated = [term for term in np.argsort(-together, kind="stable")[:count].tolist() if together[term] > 0]
-        broader = [int(self.parent[term]) for term in dict.fromkeys(terms) if self.parent[term] >= 0]
-        children = np.flatnonzero(np.isin(self.parent, list(terms)))
-        narrower = children[np.argsort(-self.tf[:, children].sum(axis=0), kind="stable")[:count]].tolist()
-        return Suggestions(
-            int(np.count_nonzero(holding)), self._names(collocated), self._names(broader[:count]), self._names(narrower)
-        )
-
-    def _names(self, terms: Sequence[int]) -> tuple[str, ...]:
-        return tuple(self._corpus.word(int(self._vocabulary.shown[term])) for term in terms)
-
-
-ARRAYS = THESAURUS_ARRAYS  # old name
-Together = Cooccurrences  # old name

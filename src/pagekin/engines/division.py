@@ -11,7 +11,7 @@ from pathlib import Path
 from pagekin.clusters import read_listings
 from pagekin.engines.stages import Progress
 from pagekin.hypertext import canonical_url, host_of_url
-from pagekin.sources import Limits, Page, Redirect, Revisit, Skipped, Unit, read_unit
+from pagekin.sources import Limits, Page, Redirect, Revisit, Skip, Unit, read_unit
 
 BUFFER = 64 << 20
 """Bytes of records that wait in memory until they are written."""
@@ -39,7 +39,7 @@ def whole_files(units: Iterable[Unit]) -> list[Unit]:
 
 def _read_items(
     units: Sequence[Unit], limits: Limits, stage: str, tell: Progress
-) -> Iterator[Page | Redirect | Revisit | Skipped]:
+) -> Iterator[Page | Redirect | Revisit | Skip]:
     total, done = sum(unit.weight for unit in units) or 1, 0
     for unit in units:
         tell(stage, done / total)
@@ -61,7 +61,7 @@ def count_pages(
     census = Census(classes=defaultdict(Counter))
     seen: defaultdict[str, set[int]] = defaultdict(set)
     for item in _read_items(units, limits, "counting", tell):
-        if isinstance(item, Skipped):
+        if isinstance(item, Skip):
             census.skipped[item.reason] += 1
         if not isinstance(item, Page):
             continue
@@ -98,7 +98,7 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
         waiting.clear()
 
     for item in _read_items(units, limits, "dividing", tell):
-        if isinstance(item, Skipped):
+        if isinstance(item, Skip):
             continue
         archive, record = _record_for(item, home)
         if archive is None:

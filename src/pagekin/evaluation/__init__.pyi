@@ -33,7 +33,7 @@ from .source import (
     path_text,
     relation_name,
 )
-from .tune import tune_strategy
+from .tune import Tuning, tune_strategy
 
 __all__ = [
     "BASELINES",
@@ -46,6 +46,7 @@ __all__ = [
     "SourcePageError",
     "StoredEvaluation",
     "StrategyScore",
+    "Tuning",
     "classes_of_document",
     "command_to_repeat",
     "default_strategies",

@@ -98,6 +98,3 @@ def compare_bars(bars: dict[str, tuple[float, Array]], pairs: Sequence[tuple[str
         resampled = some_b - some_a
         differences.append(Step(first, second, b - a, *interval(resampled), p_value(resampled)))
     return [replace(step, p=p) for step, p in zip(differences, holm([step.p for step in differences]), strict=True)]
-
-
-in_short = summarise_comparisons  # old name

@@ -200,13 +200,3 @@ def command_to_repeat(verb: str, collection: str, directory: str, *options: str)
     """Return a command line that others can run: files by their names alone."""
     named = directory if directory in OWN_DIRECTORIES else Path(directory).name
     return " ".join(["pagekin", verb, quote(Path(collection).name), "--directory", quote(named), *options])
-
-
-Judged = JudgedStrategy  # old name
-Kept = StoredEvaluation  # old name
-Score = StrategyScore  # old name
-keep = store_evaluation  # old name
-of_evaluation = summarise_evaluation  # old name
-of_tuning = summarise_tuning  # old name
-read_kept = read_evaluations  # old name
-command_line = command_to_repeat  # old name

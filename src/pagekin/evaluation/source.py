@@ -346,9 +346,3 @@ def _terms(
     terms, shares = matrix.terms[part], joint[part]
     best = np.lexsort((terms, -shares))[:_TERMS]
     return tuple(workshop.shown(strategy, term) for term in terms[best[shares[best] > 0]].tolist())
-
-
-SourceError = SourcePageError  # old name
-classes_of = classes_of_document  # old name
-distinct = distinct_strategies  # old name
-relation = relation_name  # old name

@@ -311,6 +311,3 @@ def _change_settings(strategy: Strategy, settings: dict[str, Any]) -> Strategy |
         return strategy.with_settings(settings)
     except StrategyError:  # nothing would be left in the bags
         return None
-
-
-tune = tune_strategy  # old name

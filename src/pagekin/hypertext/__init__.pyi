@@ -8,7 +8,6 @@ from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .language import declared_language
 from .lexer import Lexer
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
-from .model import fold as fold  # old name
 from .nearest import nearest_urls, unknown_url_message
 from .read import (
     PARSERS,

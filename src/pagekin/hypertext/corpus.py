@@ -1,9 +1,10 @@
 """The corpus: what the sources said, read once, as streams of words with anchors and boundaries."""
 
 import os
+import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -83,12 +84,12 @@ class Corpus:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Corpus":
-        """The corpus of the collection at `path`."""
+        """Open the corpus of the collection at `path`."""
         return cls(open_kin(path))
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What reading noted: counts, skipped records, settings."""
+        """Return what reading noted: counts, skipped records, settings."""
         return self.kin.facts
 
     def __len__(self) -> int:
@@ -98,47 +99,47 @@ class Corpus:
 
     @cached_property
     def pages(self) -> PageColumns:
-        """Numbers about each page."""
+        """Return numbers about each page."""
         return PageColumns.of(self.kin)
 
     @cached_property
     def anchors(self) -> AnchorColumns:
-        """Numbers about each anchor."""
+        """Return numbers about each anchor."""
         return AnchorColumns.of(self.kin)
 
     @cached_property
     def inlinks(self) -> InlinkColumns:
-        """The anchors that lead to each URL."""
+        """Return the anchors that lead to each URL."""
         return InlinkColumns.of(self.kin)
 
     @cached_property
     def aliases(self) -> AliasColumns:
-        """Addresses that stand for others."""
+        """Return the addresses that stand for others."""
         return AliasColumns.of(self.kin)
 
     @cached_property
     def term_table(self) -> TermColumns:
-        """Numbers about each term."""
+        """Return numbers about each term."""
         return TermColumns.of(self.kin)
 
     @cached_property
     def streams(self) -> StreamColumns:
-        """The words of all pages, as stored."""
+        """Return the words of all pages, as stored."""
         return StreamColumns.of(self.kin)
 
     @cached_property
     def marks(self) -> MarkColumns:
-        """Changes of attributes and boundaries of all pages, as stored."""
+        """Return the changes of attributes and the boundaries of all pages, as stored."""
         return MarkColumns.of(self.kin)
 
     # -- names ------------------------------------------------------------------------------------------------------
 
     def url(self, number: int) -> str:
-        """The URL with this number."""
+        """Return the URL with this number."""
         return self.urls.text(number)
 
     def url_number(self, url: str) -> int:
-        """The number of a URL in any spelling, aliases resolved; -1 if it is unknown."""
+        """Return the number of a URL in any spelling, aliases resolved; -1 if it is unknown."""
         name = canonical_url(url)
         if name is None:
             return -1
@@ -146,7 +147,7 @@ class Corpus:
         return self.home(number) if number >= 0 else -1
 
     def home(self, number: int) -> int:
-        """The URL that an alias stands for; the URL itself if it is none."""
+        """Return the URL that an alias stands for, or the URL itself if it is no alias."""
         aliases = self.kin["alias.url"]
         place = rank(aliases, number)
         if place < len(aliases) and int(aliases[place]) == number:
@@ -154,7 +155,7 @@ class Corpus:
         return number
 
     def aliases_of(self, number: int) -> list[str]:
-        """Other addresses of the page with this URL number."""
+        """Return the other addresses of the page with this URL number."""
         low, high = rank(self._alias_targets, number), rank(self._alias_targets, number + 1)
         return [self.url(int(self.kin["alias.url"][a])) for a in sorted(self._aliases_by_target[low:high].tolist())]
 
@@ -167,24 +168,24 @@ class Corpus:
         return np.asarray(self.kin["alias.target"])[self._aliases_by_target]
 
     def pages_of(self, number: int) -> list[int]:
-        """The pages captured at a URL: none, one, or with all captures several, the newest first."""
+        """Return the pages captured at a URL, the newest first: none, one, or several if all captures were kept."""
         urls = self.kin["page.url"]
         return list(range(rank(urls, number), rank(urls, number + 1)))
 
     def page_url(self, page: int) -> str:
-        """The URL of a page."""
+        """Return the URL of a page."""
         return self.url(int(self.kin["page.url"][page]))
 
     def word(self, term: int) -> str:
-        """A term as text."""
+        """Return a term as text."""
         return self.terms.text(term)
 
     def term_number(self, word: str) -> int:
-        """The number of a (folded) word, or -1."""
+        """Return the number of a (folded) word, or -1."""
         return self.terms.find(word.encode(), self.kin["term.order"])
 
     def language(self, page: int) -> str:
-        """The page's language code, '' if it is unknown."""
+        """Return the page's language code, '' if it is unknown."""
         codes: list[str] = self.facts["language_codes"]
         return codes[int(self.kin["page.language"][page])]
 
@@ -211,14 +212,14 @@ class Corpus:
         return slice(int(offsets[page]), int(offsets[page + 1]))
 
     def words(self, page: int) -> npt.NDArray[np.uint32]:
-        """Term ids of the page's words in document order."""
+        """Return the term ids of the page's words in document order."""
         return decode_words(
             self.kin["stream.words"][self._slice("tokens", page)],
             self.kin["stream.rare"][self._slice("rare", page)],
         )
 
     def stream(self, page: int) -> Stream:
-        """The page's words with attributes and boundaries."""
+        """Return the page's words with attributes and boundaries."""
         words = self.words(page)
         marks = self._slice("marks", page)
         at, kinds = decode_marks(np.asarray(self.kin["mark.gap"][marks]), np.asarray(self.kin["mark.kind"][marks]))
@@ -241,9 +242,9 @@ class Corpus:
 
     @cached_property
     def _offsets(self) -> tuple[npt.NDArray[np.int64], ...]:
-        """Where the words, the rare ids and the marks of each page begin; a KinError if they lead out of their arrays.
+        """Return where the words, the rare ids and the marks of each page begin.
 
-        Kernels do not look where they read.
+        Raise KinError if they lead out of their arrays, since kernels do not check bounds.
         """
         every = []
         for name, data in (("page.tokens", "stream.words"), ("page.rare", "stream.rare"), ("page.marks", "mark.gap")):
@@ -256,12 +257,12 @@ class Corpus:
         return tuple(every)
 
     def text(self, page: int) -> tuple[str, npt.NDArray[np.int64]]:
-        """The page's plain text, and where in its UTF-8 form each word starts."""
+        """Return the page's plain text, and where in its UTF-8 form each word starts."""
         data, at = self.text_bytes(page)
         return data.decode("utf-8", "replace"), at
 
     def text_bytes(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
-        """The page's plain text as UTF-8, and where in it each word starts."""
+        """Return the page's plain text as UTF-8, and where in it each word starts."""
         text, coded = self.stored_text(page)
         return text, decode_gaps(coded)
 
@@ -275,21 +276,21 @@ class Corpus:
     # -- anchors ----------------------------------------------------------------------------------------------------
 
     def anchors_out(self, page: int) -> range:
-        """The numbers of the page's anchors."""
+        """Return the numbers of the page's anchors."""
         part = self._slice("anchors", page)
         return range(part.start, part.stop)
 
     def anchors_in(self, url: int) -> npt.NDArray[Any]:
-        """The numbers of all anchors that lead to a URL."""
+        """Return the numbers of all anchors that lead to a URL."""
         offsets = self.kin["inlink.offsets"]
         return np.asarray(self.kin["inlink.anchors"][int(offsets[url]) : int(offsets[url + 1])])
 
     def page_of_anchor(self, anchor: int) -> int:
-        """The page on which an anchor stands."""
+        """Return the page on which an anchor stands."""
         return rank(self.kin["page.anchors"], anchor + 1) - 1
 
     def anchor_text(self, anchor: int) -> str:
-        """The words of an anchor, without reading the page around it."""
+        """Return the words of an anchor, without reading the page around it."""
         page = self.page_of_anchor(anchor)
         first = int(self.kin["page.tokens"][page])
         start = first + int(self.kin["anchor.start"][anchor])
@@ -303,7 +304,7 @@ class Corpus:
         return " ".join(self.word(int(word)) for word in decode_words(words, rare))
 
     def view_anchors(self, anchors: Iterable[int]) -> Iterator[AnchorView]:
-        """Anchors with their words and the words around them, in reading order, boundaries ignored.
+        """Yield anchors with their words and the words around them, in reading order, boundaries ignored.
 
         Title and meta words are not part of the running text, so they are in no window.
         """
@@ -323,7 +324,7 @@ class Corpus:
         return [self.word(term) for term in terms.tolist()]
 
     def anchor_windows(self, anchors: Iterable[int]) -> Iterator[AnchorWindow]:
-        """What `view_anchors` gives, as term ids."""
+        """Yield the same windows as `view_anchors`, as term ids."""
         last_page, words, running = -1, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
         for anchor in anchors:
             page = self.page_of_anchor(anchor)
@@ -340,7 +341,7 @@ class Corpus:
     # -- a page for people ------------------------------------------------------------------------------------------
 
     def describe(self, url: str, inlinks: int | None = None) -> dict[str, Any] | None:
-        """What was understood of a page, or of an address that is only linked to; None if it is unknown.
+        """Describe a page, or an address that is only linked to; return None if it is unknown.
 
         At most `inlinks` anchors that lead to it are given, or all.
         """
@@ -390,10 +391,15 @@ class Corpus:
         return about
 
 
-@cache
+_LOCAL = threading.local()
+
+
 def _decompressor() -> zstandard.ZstdDecompressor:
-    """Made once: it takes longer to make than a page to decompress."""
-    return zstandard.ZstdDecompressor()
+    """Return this thread's decompressor, made once: it takes longer to make than a page to decompress."""
+    if not hasattr(_LOCAL, "decompressor"):
+        _LOCAL.decompressor = zstandard.ZstdDecompressor()
+    found: zstandard.ZstdDecompressor = _LOCAL.decompressor
+    return found
 
 
 def _anchor(view: AnchorView) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 import re
 
-from turbohtml.detect import detect_language
-
 _TAG = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 _SAMPLE = 800
 _LEAST = 120  # characters: shorter texts are not judged
@@ -63,6 +61,8 @@ def detected_language(text: str) -> str:
     sample = text[:_SAMPLE]
     if len(sample) < _LEAST:
         return ""
+    from turbohtml.detect import detect_language  # questions need the codes of languages alone, and start sooner
+
     match = detect_language(sample)
     if not match.language or match.confidence < 0.6:
         return ""

@@ -87,12 +87,12 @@ class Lexer:
 
     @property
     def term_count(self) -> int:
-        """The number of words known so far."""
+        """Return the number of words known so far."""
         return int(self._state[slots.NTERMS])
 
     @property
     def href_count(self) -> int:
-        """The number of link addresses known so far."""
+        """Return the number of link addresses known so far."""
         return int(self._state[slots.NHREFS])
 
     def lex(self, pages: list[bytes]) -> LexedBatch:

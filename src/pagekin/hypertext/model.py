@@ -174,6 +174,3 @@ def fold_case(word: str) -> str:
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).casefold())
-
-
-fold = fold_case  # old name

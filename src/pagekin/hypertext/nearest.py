@@ -46,6 +46,3 @@ def unknown_url_message(corpus: Corpus, url: str) -> str:
     near = nearest_urls(corpus, url)
     hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."
     return f"{url} is not in {corpus.kin.path}. {hint}"
-
-
-is_not_in = unknown_url_message  # old name

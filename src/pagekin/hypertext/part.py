@@ -24,7 +24,7 @@ from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold_case
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
-from pagekin.sources import DAMAGE_REASONS, Item, Limits, Page, Redirect, Revisit, Skipped
+from pagekin.sources import DAMAGE_REASONS, Item, Limits, Page, Redirect, Revisit, Skip
 from pagekin.store import pack_strings
 
 Array = npt.NDArray[Any]
@@ -80,7 +80,7 @@ class Tally:
         self.damaged = 0
         self.cut: Counter[str] = Counter()
 
-    def note(self, item: Skipped) -> None:
+    def note(self, item: Skip) -> None:
         """Count a skipped record."""
         self.skipped[item.reason] += 1
         if item.html:
@@ -146,12 +146,12 @@ class PartBuilder:
 
     def take(self, item: Item) -> None:
         """Add one item of a source."""
-        if isinstance(item, Skipped):
+        if isinstance(item, Skip):
             self.tally.note(item)
             return
         url = self._url(item.url)
         if url is None:
-            self.tally.note(Skipped("bad url", url=item.url, html=isinstance(item, Page)))
+            self.tally.note(Skip("bad url", url=item.url, html=isinstance(item, Page)))
             return
         if isinstance(item, Redirect):
             target = self._url(item.target, url)
@@ -271,7 +271,7 @@ class PartBuilder:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was added."""
+        """Return whether nothing was added."""
         return not (self._rows or self._waiting or self._redirects or self._revisits)
 
     def write(self, folder: Path) -> None:

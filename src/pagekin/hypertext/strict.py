@@ -92,7 +92,7 @@ class _StrictReader:
                 self._feed(data, context[0])
 
     def _enter(self, node: Element, context: tuple[int, bool]) -> tuple[int, bool] | None:
-        """Act on a start tag; the context inside, or None if the content is no text."""
+        """Act on a start tag; return the context inside, or None if the content is no text."""
         attributes, in_svg = context
         in_text = bool(attributes & Attribute.TEXT)  # a drawing's title may hold markup, but its words are ALT alone
         tag = node.tag.lower()
@@ -171,7 +171,7 @@ class _StrictReader:
             self._border(Boundary.CRUMBS_END)
 
     def _reread(self, node: Element, attributes: int) -> None:
-        """Frameless content is markup to us, but raw text to a browser that knows frames."""
+        """Read content for browsers without frames as markup; a browser that knows frames takes it for raw text."""
         raw = "".join(getattr(child, "data", "") or "" for child in node.children)
         # One inside another would be read again at each level: <object> does to words what <noframes> does.
         raw = _NOFRAMES.sub("<object", raw)
@@ -238,7 +238,7 @@ class _StrictReader:
             self._alt(attrs.get("alt"))
 
     def _key(self, node: Element) -> tuple[int, int, int]:
-        """Which source tag an element comes from: misnested markup makes several elements of one."""
+        """Return the source tag of an element as a key: misnested markup makes several elements of one tag."""
         return self._fragment, node.source_line or 0, node.source_col or 0
 
     def _anchor(self, href: str, kind: AnchorKind, nofollow: bool) -> int:
@@ -418,11 +418,11 @@ class StrictLexer:
         self._href_list: list[bytes] = []
 
     def word_strings(self) -> list[bytes]:
-        """All words so far, by number."""
+        """Return all words so far, by number."""
         return list(self._words)
 
     def href_strings(self) -> list[bytes]:
-        """All link addresses so far, by number."""
+        """Return all link addresses so far, by number."""
         # Asked for page by page: a list is made again only when there are new ones.
         if len(self._href_list) != len(self._hrefs):
             self._href_list = list(self._hrefs)
@@ -478,7 +478,7 @@ class StrictLexer:
 
 
 def _place(html: bytes, value: str) -> tuple[int, int]:
-    """Where an attribute's value stands in the page, or (-1, -1)."""
+    """Return where an attribute's value stands in the page, or (-1, -1)."""
     raw = value.encode("utf-8", "replace")
     at = html.find(raw) if raw else -1
     return (at, at + len(raw)) if at >= 0 else (-1, -1)

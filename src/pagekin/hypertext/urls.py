@@ -52,6 +52,3 @@ def host_of_url(url: str) -> str:
         return ""
     name, colon, port = split_port(host_of(address))
     return f"{name.rstrip('.') or name}{colon}{port}"
-
-
-canonical = canonical_url  # old name

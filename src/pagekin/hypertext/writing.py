@@ -38,6 +38,3 @@ def _note(corpus: Corpus, page: int, numbers: dict[int, str], seen: defaultdict[
             before = text[max(start - 8, 0) : start].rstrip(b" \t\xc2\xa0")
             begins = not before or before[-1] in _ENDS
             seen[word][form] += _BEGINS if begins else _INSIDE
-
-
-written = common_spellings  # old name

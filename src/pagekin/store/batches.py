@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 def map_in_order(
     threads: int, work: Callable[..., Any], parts: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Each part and what `work` makes of it, in order, with one part more under way than there are threads."""
+    """Yield each part and what `work` makes of it, in order; one part more is under way than there are threads."""
     with ThreadPoolExecutor(threads) as pool:
         waiting: list[tuple[tuple[Any, ...], Future[Any]]] = []
         for part in parts:
@@ -27,7 +27,7 @@ def map_in_order(
 
 
 def batch_ranges(offsets: Array, step: int) -> list[tuple[int, int]]:
-    """Ranges of neighbours whose shares, as given by `offsets`, add up to about `step`."""
+    """Return ranges of neighbours whose shares, as given by `offsets`, add up to about `step`."""
     cuts = [0]
     while cuts[-1] < len(offsets) - 1:
         end = int(np.searchsorted(offsets, int(offsets[cuts[-1]]) + step, side="right")) - 1

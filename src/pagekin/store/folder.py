@@ -45,13 +45,13 @@ class Kin:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the builders noted: counts, settings, seeds, skipped records."""
+        """Return what the builders noted: counts, settings, seeds, skipped records."""
         facts: Mapping[str, Any] = self.manifest["facts"]
         return facts
 
     @property
     def bytes_on_disk(self) -> dict[str, int]:
-        """Bytes of each array's file."""
+        """Return the bytes of each array's file."""
         return {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
 
 

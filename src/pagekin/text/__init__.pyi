@@ -3,11 +3,9 @@
 from .analysis import ANALYSER, analyse, form_of, form_table, tokens
 from .check import check_text
 from .filters import keep_pages, language_code, site_name
-from .index import ARRAYS as ARRAYS  # old name
 from .index import TEXT_ARRAYS, Hits, TextIndex, is_outdated, unfit_reason
 from .largest import largest_score
 from .make import add_text_index, make_text
-from .make import text_collection as text_collection  # old name
 from .originals import Originals
 from .query import (
     ATTRIBUTES,
@@ -26,9 +24,7 @@ from .query import (
     query_to_json,
     wanted_words,
 )
-from .query import parse as parse  # old name
 from .snippet import make_snippet
-from .snippet import snippet as snippet  # old name
 from .statistics import Stats, asked_forms, form_key
 
 __all__ = [

@@ -15,7 +15,7 @@ def keep_pages(
     until: int | None = None,
     language: str | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Whether each page passes all filters that are given.
+    """Return whether each page passes all filters that are given.
 
     `site` is a host, or the end of one: cornell.edu keeps cs.cornell.edu. `since` and `until` are seconds since 1970, both
     included; a page whose date is unknown passes neither. `language` is a code such as en.
@@ -37,7 +37,7 @@ def keep_pages(
 
 
 def language_code(language: str) -> str:
-    """The code of a language as pages have it; a QueryError if it is none."""
+    """Return the code of a language as pages have it; raise QueryError if it is none."""
     code = declared_language(language)
     if not code:
         raise QueryError(f"'{language}' is no code of a language; write two letters, such as en or de")
@@ -45,7 +45,7 @@ def language_code(language: str) -> str:
 
 
 def site_name(site: str) -> str:
-    """The host, or the end of one, that a site names; a QueryError if it is none."""
+    """Return the host, or the end of one, that a site names; raise QueryError if it is none."""
     address = canonical_url(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
     if address is None:
         raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
@@ -53,13 +53,13 @@ def site_name(site: str) -> str:
 
 
 def _hosts_of(corpus: Corpus, site: str) -> npt.NDArray[np.bool_]:
-    """Whether each host is of a site."""
+    """Return whether each host belongs to a site."""
     name = site_name(site)
     return np.array([_is_of(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))], np.bool_)
 
 
 def _is_of(host: str, site: str) -> bool:
-    """Whether a host is a site or lies below it; a site without a port takes all ports."""
+    """Return whether a host is a site or lies below it; a site without a port takes all ports."""
     bare, colon, port = host.rpartition(":")
     if colon and port.isdigit() and not site.rpartition(":")[2].isdigit():
         host = bare

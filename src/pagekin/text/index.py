@@ -96,13 +96,13 @@ class TextIndex:
 
     @cached_property
     def postings(self) -> Postings:
-        """The entries of all forms, with the lengths of pages and titles."""
+        """Return the entries of all forms, with the lengths of pages and titles."""
         pages, attributes, counts = (self.corpus.kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
         return Postings(pages, attributes, counts, *corpus_lengths(self.corpus))
 
     @cached_property
     def bounds(self) -> Bounds | None:
-        """What frequent forms can add to scores, or None for an index of an earlier version."""
+        """Return what frequent forms can add to scores, or None for an index of an earlier version."""
         kin = self.corpus.kin
         if "posting.bound_form" not in kin:
             return None
@@ -110,17 +110,17 @@ class TextIndex:
 
     @property
     def ranges(self) -> int:
-        """Ranges of pages that have bounds of their own."""
+        """Return the number of ranges of pages that have bounds of their own."""
         return -(-self._number // PAGES_OF_RANGE)
 
     @property
     def form_names(self) -> RaggedBytes:
-        """The forms in UTF-8, by number."""
+        """Return the forms in UTF-8, by number."""
         return self._forms
 
     @cached_property
     def engine(self) -> Any:
-        """The compiled functions, or the plain ones."""
+        """Return the module of the compiled functions, or of the plain ones."""
         if not self.compiled:
             return plain
         from pagekin.text._kernels import search
@@ -170,7 +170,7 @@ class TextIndex:
 
     @cached_property
     def streams(self) -> StreamBatch:
-        """The stored streams of all pages."""
+        """Return the stored streams of all pages."""
         return self.corpus.stream_batch()
 
     def groups(self, documents: Array) -> Groups:
@@ -342,7 +342,7 @@ class _Search:
 
     @cached_property
     def stats(self) -> Stats:
-        """The statistics that scores go by: given ones, or the collection's own."""
+        """Return the statistics that scores go by: given ones, or the collection's own."""
         if self._stats:
             return self._stats
         df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
@@ -358,7 +358,7 @@ class _Search:
 
     @cached_property
     def _terms(self) -> tuple[Terms, float, npt.NDArray[np.int64]]:
-        """(the terms of the query, the mean length of pages, the terms' rows of bounds)."""
+        """Return (the terms of the query, the mean length of pages, the terms' rows of bounds)."""
         pairs, stats = asked_forms(self._query), self.stats
         known = [self._index.look_up(form) for _attribute, form in pairs]
         terms = Terms(
@@ -484,6 +484,3 @@ def _or_damaged(kin: Kin) -> Iterator[None]:
         raise KinError(
             f"the full-text index of {kin.path} is damaged: {error}. Run: pagekin check {kin.path}"
         ) from error
-
-
-ARRAYS = TEXT_ARRAYS  # old name

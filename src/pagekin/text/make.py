@@ -216,6 +216,3 @@ class _BoundsWriter:
             self._pages.append(np.array([pages], np.uint32))
             for file, row in zip(self._files, rows, strict=True):
                 file.append(row)
-
-
-text_collection = add_text_index  # old name

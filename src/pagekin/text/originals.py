@@ -19,7 +19,7 @@ class Originals:
         """For each host that was asked about, how many links of other hosts lead to it."""
 
     def best(self, urls: Sequence[str]) -> str:
-        """The address to which most links lead; of several such the one on the host that other hosts link to most.
+        """Return the address to which most links lead; of equals, the one on the host that other hosts link to most.
 
         Pages of a mirror link to each other as those of the original do, but others link to the original. The first
         remains if nothing tells them apart.
@@ -36,7 +36,7 @@ class Originals:
         return len(self._corpus.anchors_in(number)) if number >= 0 else -1
 
     def _outside(self, url: str) -> float:
-        """How many links of other hosts lead to the host of an address; 0 for one that was not read."""
+        """Return how many links of other hosts lead to the host of an address; 0 for an address that was not read."""
         pages = self._corpus.pages_of(self._corpus.url_number(url))
         if not pages:
             return 0.0

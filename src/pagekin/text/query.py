@@ -74,12 +74,12 @@ Query = Word | Phrase | And | Or | Not
 
 
 def query_to_json(query: Query) -> bytes:
-    """A query as JSON."""
+    """Encode a query as JSON."""
     return msgspec.json.encode(query)
 
 
 def query_from_json(raw: bytes | str) -> Query:
-    """Read the query that `query_to_json` wrote; QueryError if it is none: what comes over the wire may be anything."""
+    """Decode a query that may come from anywhere, as JSON; raise QueryError if it is none."""
     try:
         found = msgspec.json.decode(raw, type=Query)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -88,7 +88,7 @@ def query_from_json(raw: bytes | str) -> Query:
 
 
 def check_query(query: Query) -> Query:
-    """The query itself if it keeps to the rules and the limits; else a QueryError."""
+    """Return the query itself if it keeps to the rules and the limits; raise QueryError otherwise."""
     if _height(query) > 3 * _MOST_OPEN or _nesting(query) > DEEPEST:
         raise QueryError(_TOO_DEEP)
     count = 0
@@ -128,7 +128,7 @@ def _unknown(name: str) -> str:
 
 
 def _height(query: Query) -> int:
-    """Levels of a tree, counted without recursion: it may come from anywhere."""
+    """Return the number of levels of a tree, counted without recursion: a query of any depth may arrive."""
     level: list[Query] = [query]
     height = 0
     while level and height <= 3 * _MOST_OPEN:
@@ -150,13 +150,13 @@ def _walk(query: Query) -> Iterator[Query]:
 
 
 def _nesting(query: Query) -> int:
-    """How many parentheses are open at once, at most, when the query is written down."""
+    """Return how many parentheses are open at once, at most, when the query is written down."""
     deepest = max((_nesting(part) for part in _below(query)), default=0)
     return deepest + any(isinstance(part, And | Or) for part in _below(query))
 
 
 def _takes_hold(query: Query) -> bool:
-    """Whether every page that the query finds holds one of its words."""
+    """Return whether every page that the query finds holds one of its words."""
     if isinstance(query, And):
         return any(map(_takes_hold, query.parts))
     if isinstance(query, Or):
@@ -165,7 +165,7 @@ def _takes_hold(query: Query) -> bool:
 
 
 def wanted_words(query: Query) -> list[Word | Phrase]:
-    """The words and phrases that are looked for, in their order: all but what NOT takes away."""
+    """Return the words and phrases that are looked for, in their order: all but those under NOT."""
     if isinstance(query, Word | Phrase):
         return [query]
     if isinstance(query, Not):
@@ -266,7 +266,7 @@ class _Parser:
         return found
 
     def _all(self, depth: int) -> Query:
-        """Parts side by side, up to the end or a closing parenthesis."""
+        """Parse parts side by side, up to the end or a closing parenthesis."""
         if depth > _MOST_OPEN:
             raise QueryError(_TOO_DEEP)
         parts: list[Query] = []
@@ -313,22 +313,16 @@ class _Parser:
 
 
 def _joined(kind: type[And] | type[Or], parts: list[Query]) -> Query:
-    """The parts as one query: a part of the same kind is dissolved, a single part is itself."""
+    """Join the parts to one query: a part of the same kind is dissolved, a single part is returned as it is."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
 
 
 def parse_query(text: str) -> Query:
-    """The query that a person typed, or a QueryError that says what is wrong with it.
+    """Parse the query that a person typed; raise QueryError with what is wrong with it.
 
     Words side by side must all be there; OR binds more closely than that: `a b OR c` is a, and b or c.
     """
     if len(text) > MAX_QUERY_LENGTH:
         raise QueryError(f"the query has {len(text):,} characters, and {MAX_QUERY_LENGTH:,} is the most; ask for less")
     return check_query(_Parser(text.translate(_QUOTES)).whole())
-
-
-parse = parse_query  # old name
-LONGEST = MAX_QUERY_LENGTH  # old name
-MOST_WORDS = MAX_QUERY_WORDS  # old name
-wanted = wanted_words  # old name

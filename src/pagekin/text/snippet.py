@@ -35,7 +35,7 @@ class _Page:
 
     @cached_property
     def _read(self) -> tuple[str, Array]:
-        """The text, and the character at which each word starts."""
+        """Return the text, and the character at which each word starts."""
         data, at = self.corpus.text_bytes(self.number)
         text = data.decode("utf-8", "replace")
         if not text.isascii():
@@ -55,17 +55,20 @@ class _Page:
 
     @cached_property
     def running(self) -> Array:
-        """The places of the words that people read: neither the title's nor those of meta tags, nor any without text."""
+        """Return the places of the words that people read.
+
+        These are not the title's, nor those of meta tags, nor any beyond the end of the stored text.
+        """
         read = (self._stream.attributes & (Attribute.TEXT | Attribute.ALT)) != 0
         return np.flatnonzero(read & (self.starts < len(self.text)))
 
     def places(self, form: str) -> Array:
-        """Whether each word has a form."""
+        """Return whether each word has a form."""
         return np.asarray(self._forms[1] == self._forms[0].get(form, -1))
 
     @cached_property
     def _forms(self) -> tuple["_Numbers", Array]:
-        """(numbers of forms, the form of each word)."""
+        """Return (the numbers of forms, the number of each word's form)."""
         kin, words = self.corpus.kin, self._stream.words
         if "form.of_term" in kin:
             return _stored(self.corpus), kin["form.of_term"][words].astype(np.int64)
@@ -76,7 +79,7 @@ class _Page:
 
     @cached_property
     def text_places(self) -> Array:
-        """The places of the words of the text, in which phrases are looked for."""
+        """Return the places of the words of the text, in which phrases are looked for."""
         return np.flatnonzero(self._stream.attributes & Attribute.TEXT)
 
 
@@ -88,7 +91,7 @@ class _Numbers:
     made: dict[str, int] = field(default_factory=dict)
 
     def get(self, form: str, otherwise: int) -> int:
-        """The number of a form."""
+        """Return the number of a form, or `otherwise` if it is unknown."""
         if self.stored is not None and form not in self.made:
             if len(self.made) > _KEPT:
                 self.made.clear()
@@ -100,7 +103,7 @@ _tables: WeakKeyDictionary[Corpus, _Numbers] = WeakKeyDictionary()
 
 
 def _stored(corpus: Corpus) -> _Numbers:
-    """The forms of a collection; ten results of one query ask for the same few."""
+    """Return the forms of a collection, cached: ten results of one query ask for the same few."""
     if corpus not in _tables:
         _tables[corpus] = _Numbers(RaggedBytes.of(corpus.kin, "form"))
     return _tables[corpus]
@@ -109,11 +112,12 @@ def _stored(corpus: Corpus) -> _Numbers:
 def make_snippet(
     corpus: Corpus, page: int, query: Query, width: int = 200, compiled: bool = False
 ) -> list[tuple[str, bool]]:
-    """The best stretch of a page's text, about `width` characters, in pieces, each marked or not as what was asked for.
+    """Return the best stretch of a page's text, about `width` characters, in pieces of (text, whether it matches).
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
     first. A page whose text shows none, because they stand in its title, gives the start of its text.
-    Who shows many does it `compiled`: that takes less time, but the compiler has to be loaded. Phrases are looked for without.
+    Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
+    always answered by plain code.
     """
     width = max(width, 20)
     parts = wanted_words(query)
@@ -131,13 +135,13 @@ def make_snippet(
 
 
 def _opening(corpus: Corpus, page: int) -> list[tuple[str, bool]]:
-    """The start of a page's text."""
+    """Return the start of a page's text."""
     stored = corpus.snippets.text(page)
     return [(stored, False)] if stored else []
 
 
 def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[tuple[str, bool]]:
-    """The same for words, by one walk over the page."""
+    """Make the snippet of a query without phrases, by one compiled walk over the page."""
     from pagekin.text._kernels.window import best_window
 
     numbers = _stored(corpus)
@@ -156,7 +160,7 @@ def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[
 
 
 def _found(page: _Page, query: Query) -> Array:
-    """(words and phrases of the query, running words): which word shows which of them."""
+    """Return (words and phrases of the query, running words): which word shows which of them."""
     rows: dict[tuple[str, ...], Array] = {}
     for part in wanted_words(query):
         if isinstance(part, Word):
@@ -168,7 +172,7 @@ def _found(page: _Page, query: Query) -> Array:
 
 
 def _phrase_places(page: _Page, forms: tuple[str, ...]) -> Array:
-    """Whether each word is part of a phrase."""
+    """Return whether each word is part of a phrase."""
     marked = np.zeros(len(page.starts), np.bool_)
     text = page.text_places
     many = len(text) - len(forms) + 1
@@ -182,7 +186,7 @@ def _phrase_places(page: _Page, forms: tuple[str, ...]) -> Array:
 
 
 def _best_window(page: _Page, found: Array, places: Array, width: int) -> tuple[int, int]:
-    """The first and the last place of what was found in the stretch that shows most."""
+    """Return the first and the last place of what was found in the stretch that shows most."""
     starts = page.starts[page.running[places]]
     beyond = np.searchsorted(starts, starts + max(width - _LONGEST_WORD // 2, 1))
     begin = np.arange(len(places))
@@ -193,7 +197,7 @@ def _best_window(page: _Page, found: Array, places: Array, width: int) -> tuple[
 
 
 def _widened(page: _Page, first: int, last: int, width: int) -> tuple[int, int]:
-    """The stretch with words before and after it, as many as `width` has room for: a third of it before."""
+    """Widen the stretch by words before and after it, as many as `width` has room for: a third of it before."""
     starts = page.starts[page.running]
     ends = np.append(starts[1:], len(page.text))
     ends = np.minimum(ends, starts + _LONGEST_WORD)
@@ -206,7 +210,7 @@ def _widened(page: _Page, first: int, last: int, width: int) -> tuple[int, int]:
 
 
 def _pieces(text: str, starts: Array, first: int, last: int, marked: Array) -> list[tuple[str, bool]]:
-    """The text from one running word to another, cut where marks begin and end."""
+    """Return the text from one running word to another, cut where marks begin and end."""
     spans: list[tuple[int, int]] = []
     for place in np.flatnonzero(marked[first : last + 1]) + first:
         begin, end = int(starts[place]), _word_end(text, int(starts[place]))
@@ -226,7 +230,7 @@ def _pieces(text: str, starts: Array, first: int, last: int, marked: Array) -> l
 
 
 def _joined(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """The pieces without empty ones, unmarked neighbours as one."""
+    """Drop empty pieces, and join unmarked neighbours."""
     made: list[tuple[str, bool]] = []
     for text, mark in pieces:
         if made and not mark and not made[-1][1]:
@@ -237,7 +241,7 @@ def _joined(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
 
 
 def _word_end(text: str, start: int) -> int:
-    """Where the word that starts at `start` ends, or where it is long enough."""
+    """Return where the word that starts at `start` ends, or where it is cut for its length."""
     at = start
     most = min(len(text), start + _LONGEST_WORD)
     if at < most and char_class(text[at]) is CharClass.PAIR:
@@ -249,7 +253,7 @@ def _word_end(text: str, start: int) -> int:
 
 
 def _closing(text: str, at: int) -> int:
-    """The end of the signs between a word and a space, as a full stop is one."""
+    """Return the end of the punctuation marks that follow a word before a space, such as a full stop."""
     end = at
     while end < min(len(text), at + 4) and char_class(text[end]) in _SIGNS:
         end += 1
@@ -257,11 +261,8 @@ def _closing(text: str, at: int) -> int:
 
 
 def _line(text: str) -> str:
-    """The text with single spaces, also at its ends, for any white space."""
+    """Replace each run of white space by one space, also at the ends of the text."""
     inner = " ".join(text.split())
     if not inner:
         return " " if text else ""
     return f"{' ' if text[0].isspace() else ''}{inner}{' ' if text[-1].isspace() else ''}"
-
-
-snippet = make_snippet  # old name

@@ -109,7 +109,7 @@ def note_attribute(html, name, length, value, value_end, wanted, st):
 
 @kernel
 def holds_crumb(html, start, end, word):
-    """Whether `word`, which starts with "br", occurs in html[start:end], whatever its case."""
+    """Return whether `word`, which starts with "br", occurs in html[start:end], whatever its case."""
     while start + len(word) <= end:
         flags = wide.flag_br(html, start)
         while flags != 0:

@@ -59,7 +59,7 @@ def read_markup(pos, lx):
 
 @kernel
 def ends_raw_text(pos, lx):
-    """Whether raw text, such as a title, ends at html[pos] == '<'."""
+    """Return whether raw text, such as a title, ends at html[pos] == '<'."""
     html, st = lx.html, lx.state
     tag, lim = st[s.RAW_TAG], st[s.LIM]
     return (st[s.MODE] == s.RCDATA or st[s.MODE] == s.RAW) and (

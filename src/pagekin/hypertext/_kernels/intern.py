@@ -61,7 +61,7 @@ def digest_of(data, start, length):
 
 @kernel
 def same(data, start, other, length):
-    """Whether data[start:] and data[other:] begin with the same `length` bytes (more than eight)."""
+    """Return whether data[start:] and data[other:] begin with the same `length` bytes (more than eight)."""
     i = 0
     while i + 8 < length:
         if wide.load(data, start + i) != wide.load(data, other + i):

@@ -11,13 +11,13 @@ NO_TAG, START, END, SKIPPED = range(4)
 
 @kernel
 def is_space(c):
-    """Whether `c` is HTML white space."""
+    """Return whether `c` is HTML white space."""
     return c <= 32 and (c == 32 or c == 10 or c == 9 or c == 13 or c == 12)
 
 
 @kernel
 def ends_name(c):
-    """Whether `c` ends the name of a tag: white space, `/` or `>`."""
+    """Return whether `c` ends the name of a tag: white space, `/` or `>`."""
     return c <= 62 and (c == 62 or c == 47 or is_space(c))
 
 
@@ -31,7 +31,7 @@ def lower(c):
 
 @kernel
 def same_word(html, start, end, word):
-    """Whether html[start:end] is `word` (in lower case), whatever its case."""
+    """Return whether html[start:end] is `word` (in lower case), whatever its case."""
     if end - start != len(word):
         return False
     i = 0
@@ -42,7 +42,7 @@ def same_word(html, start, end, word):
 
 @kernel
 def holds(html, start, end, word):
-    """Whether `word` (in lower case) occurs in html[start:end], whatever its case."""
+    """Return whether `word` (in lower case) occurs in html[start:end], whatever its case."""
     n = len(word)
     first = word[0]
     i = start
@@ -83,7 +83,7 @@ def strip(html, start, end):
 
 @kernel
 def has_word(html, start, end, word):
-    """Whether the space-separated list html[start:end] holds `word` (in lower case), whatever its case."""
+    """Return whether the space-separated list html[start:end] holds `word` (in lower case), whatever its case."""
     i = start
     while i < end:
         i = after_spaces(html, i, end)
@@ -98,7 +98,7 @@ def has_word(html, start, end, word):
 
 @kernel
 def is_letter(c):
-    """Whether `c` is an ASCII letter."""
+    """Return whether `c` is an ASCII letter."""
     return 97 <= (c | 32) <= 122
 
 
@@ -119,7 +119,7 @@ def kind_of_markup(html, pos, end):
 
 @kernel
 def opens_comment(html, pos, end):
-    """Whether a comment opens at html[pos] == '<'."""
+    """Return whether a comment opens at html[pos] == '<'."""
     return pos + 3 < end and html[pos + 1] == 33 and html[pos + 2] == 45 and html[pos + 3] == 45
 
 
@@ -156,7 +156,7 @@ def after_cdata(html, pos, end):
 
 @kernel
 def ends_raw(html, pos, end, name):
-    """Whether an end tag for `name` opens at html[pos] == '<'."""
+    """Return whether an end tag for `name` opens at html[pos] == '<'."""
     n = len(name)
     if pos + 2 + n > end or html[pos + 1] != 47:
         return False
@@ -181,7 +181,7 @@ def raw_end(html, pos, end, name):
 
 @kernel
 def opens_name(html, pos, end, name):
-    """Whether a start tag for `name` opens at html[pos] == '<'."""
+    """Return whether a start tag for `name` opens at html[pos] == '<'."""
     n = len(name)
     if pos + 1 + n >= end:
         return False
@@ -246,5 +246,5 @@ def template_end(html, pos, end, template, script, style):
 
 @kernel
 def is_alnum(c):
-    """Whether `c` is an ASCII letter or digit."""
+    """Return whether `c` is an ASCII letter or digit."""
     return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122

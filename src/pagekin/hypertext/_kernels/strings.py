@@ -148,7 +148,7 @@ def _list_at(lists, one):
 
 @kernel
 def _compare_heads(lists, cursors, one, other):
-    """Whether the next string of list `one` comes before that of `other`, or equals it."""
+    """Return whether the next string of list `one` comes before that of `other`, or equals it."""
     data, bounds = _list_at(lists, one)
     other_data, other_bounds = _list_at(lists, other)
     start, other_start = bounds[cursors[one]], other_bounds[cursors[other]]
