@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests that take little time; CONTRIBUTING.md says what they leave out.
-FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text tests/doors
+FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text
 
 .PHONY: help demo test test-fast setup setup-dev lint types bench screenshots clean
 

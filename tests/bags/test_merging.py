@@ -227,7 +227,7 @@ def test_document_frequency_counts_merged_bags_after_stemming() -> None:
     }
     made = bags_of(web, choose_strategy(settings=["stemming=stem", "window.size=0", "outlinks.scale=0"]))
     df = {
-        made.bags.shown(made.corpus, term): int(made.bags.df(np.array([term]))[0])
+        made.bags.term_text(made.corpus, term): int(made.bags.df(np.array([term]))[0])
         for term in range(len(made.bags.hashes))
     }
     assert df == {"stone": 2, "basalt": 2}

@@ -71,7 +71,7 @@ class MadeBags:
         document = self.bags.document(self.corpus.urls.find(url.encode()))
         if document < 0:
             return []
-        return [self.bags.shown(self.corpus, int(term)) for term in self.bags.bag(document)[0]]
+        return [self.bags.term_text(self.corpus, int(term)) for term in self.bags.bag(document)[0]]
 
     def bag(self, url: str) -> dict[str, float]:
         """The weights in a URL's bag, {} if it has none."""

@@ -153,7 +153,7 @@ def test_an_address_may_be_spelt_in_other_ways(stones: RelatedIndex, spelling: s
 
 def test_several_pages_are_asked_about_by_the_mean_of_their_bags(stones: RelatedIndex) -> None:
     query = stones.query_of([STONES + "granite", STONES + "waltz"])
-    words = {stones.bags.shown(stones.corpus, int(term)) for term in query.terms}
+    words = {stones.bags.term_text(stones.corpus, int(term)) for term in query.terms}
     assert words == set("granite mica quartz feldspar waltz vienna violin ballroom".split())
     assert query.weights == pytest.approx(np.full(8, 1 / 8))
     assert query.total == pytest.approx(1)
@@ -176,7 +176,7 @@ def test_the_order_of_several_pages_does_not_matter_nor_does_naming_one_twice(st
 
 def test_pages_that_share_words_weigh_them_by_the_mean(stones: RelatedIndex) -> None:
     query = stones.query_of([STONES + "granite", STONES + "gneiss"])
-    weights = {stones.bags.shown(stones.corpus, int(t)): w for t, w in zip(query.terms, query.weights, strict=True)}
+    weights = {stones.bags.term_text(stones.corpus, int(t)): w for t, w in zip(query.terms, query.weights, strict=True)}
     assert weights == pytest.approx(
         {"granite": 1 / 8, "gneiss": 1 / 8, "mica": 1 / 4, "quartz": 1 / 4, "feldspar": 1 / 4}
     )

@@ -75,5 +75,6 @@ def bag_of(index: Any, url: str) -> dict[str, float]:
     """A page's bag by words."""
     terms, weights = index.bags.bag(index.document(url))
     return {
-        index.bags.shown(index.corpus, int(term)): float(weight) for term, weight in zip(terms, weights, strict=True)
+        index.bags.term_text(index.corpus, int(term)): float(weight)
+        for term, weight in zip(terms, weights, strict=True)
     }

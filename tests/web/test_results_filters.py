@@ -31,7 +31,7 @@ def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: R
 @pytest.mark.parametrize("query", ["mountain", "oxygen", "title:volcano", "qwertzuiop"])
 def test_only_sites_that_hold_matches_can_be_chosen(client: Any, demo: ReloadingCollection, query: str) -> None:
     corpus = demo.collection.corpus
-    found = demo.collection.text.found(parse_query(query), demo.collection.documents)
+    found = demo.collection.text.matching_pages(parse_query(query), demo.collection.documents)
     sites = Counter(urlsplit(corpus.page_url(int(page))).netloc for page in found.nonzero()[0])
     view = data(client, q=query)
     assert {one["value"]: one["count"] for one in view["choices"]["sites"]} == sites

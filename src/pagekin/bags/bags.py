@@ -114,7 +114,7 @@ class Bags:
         terms = np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.int64)
         return np.where(self.hashes[terms] == hashes, terms, -1)
 
-    def shown(self, corpus: Corpus, term: int) -> str:
+    def term_text(self, corpus: Corpus, term: int) -> str:
         """Return a term for people: the most common word behind a stem, or the URL of a citing or cited page."""
         number = int(self._kin["bagterm.shown"][term])
         is_word = term < int(self._kin.facts["index"]["bag_words"])

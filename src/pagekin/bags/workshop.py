@@ -96,7 +96,7 @@ class BagWorkshop:
             raw.urls, raw.offsets, terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, (kept.left, kept.right)
         )
 
-    def shown(self, strategy: Strategy, term: int) -> str:
+    def term_text(self, strategy: Strategy, term: int) -> str:
         """Return a term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
         words = self.vocabulary(strategy).shown
         links = term - len(words)

@@ -71,7 +71,7 @@ def print_answer(answer: "Answer", as_json: bool, page: int = 1, limit: int = 0)
 
         print_json(msgspec.to_builtins(answer))
         return
-    say(f"{_counts(answer, (page - 1) * limit)}, in {1000 * answer.seconds:,.0f} ms{_asked(answer)}")
+    say(f"{_counts(answer, (page - 1) * limit)}, in {1000 * answer.seconds:,.0f} ms{_describe_asked(answer)}")
     for group in answer.groups:
         say(f"\n{group.name or '(no sub-cluster)'}")
         for place in group.results:
@@ -92,7 +92,7 @@ def _counts(answer: "Answer", first: int) -> str:
     return f"{total}, the first {many:,}" if many < answer.total else total
 
 
-def _asked(answer: "Answer") -> str:
+def _describe_asked(answer: "Answer") -> str:
     """Return how many services were asked."""
     if not answer.asked and not answer.skipped:
         return ""

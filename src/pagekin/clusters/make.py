@@ -108,7 +108,7 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
         for tree in trees:
             names = [one.name for one in tree.descriptions]
             new = describe(
-                tree, rows, lambda term: workshop.shown(PLAIN, term), stem_of_word, links, titles,
+                tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
                 lambda words, pages: common_spellings(corpus, words, pages.tolist()),
             )  # fmt: skip
             described.append(new.with_names(names) if names else new)

@@ -63,7 +63,7 @@ class PageTopics:
             place = np.arange(len(order)) - np.searchsorted(page[order], page[order])
             chosen = order[place < ABOUT]
             used, terms = np.unique(matrix.terms[chosen], return_inverse=True)
-            shown = [workshop.shown(_STRATEGY, term).encode() for term in used.tolist()]
+            shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
         offsets = np.searchsorted(page[chosen], np.arange(len(page_url) + 1))
         return cls(offsets, terms.astype(np.uint32), RaggedBytes(*pack_strings(shown)))
 
@@ -132,7 +132,7 @@ class PageThesaurus:
             held[self._page[self._term == term]] += 1
         return np.flatnonzero(held == len(set(terms)))
 
-    def together(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Cooccurrences":
+    def cooccurrences(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Cooccurrences":
         """Count the words that some pages are about, besides the terms of the question; those of most pages first."""
         asked = np.zeros(len(self._starts) - 1, np.bool_)
         asked[pages] = True
@@ -146,7 +146,7 @@ class PageThesaurus:
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
         """Suggest terms for a question of some terms."""
-        return self.together(self.pages(terms), terms).suggest(count)
+        return self.cooccurrences(self.pages(terms), terms).suggest(count)
 
 
 @dataclass(frozen=True)

@@ -348,7 +348,7 @@ class Collection:
         pages = self.thesaurus.pages(known) if known and all_known else np.zeros(0, np.int64)
         if not len(pages):
             pages = np.array(self.text.search(query, _MATCHING, documents=self.documents).pages, np.int64)
-        return self.thesaurus.together(pages, known)
+        return self.thesaurus.cooccurrences(pages, known)
 
     def related(self, request: RelatedRequest) -> Answer:
         """Return the pages of this collection that are most like a page."""

@@ -46,7 +46,7 @@ def _shared_terms(collection: "Collection", documents: Sequence[int], count: int
         least, origins = np.minimum(least[mine], weights[other]), origins[mine] | bags.origins(document)[other]
     return [
         (
-            bags.shown(collection.corpus, int(terms[place])),
+            bags.term_text(collection.corpus, int(terms[place])),
             float(least[place]),
             Origin(int(origins[place])).names(),
         )

@@ -39,7 +39,7 @@ def suggest(collection: "Collection", request: SuggestRequest) -> Answer:
     started = time.perf_counter()
     given, keep = _current_set(collection, request), collection.keep(request.filters)
     if request.query and request.preset == "default":
-        others = ~collection.text.found(parse_query(request.query), collection.documents)
+        others = ~collection.text.matching_pages(parse_query(request.query), collection.documents)
         keep = others if keep is None else keep & others
     scores = _all_of_clusters(collection, given) if request.preset == "hypursuit1996" else {}
     if request.preset == "default":

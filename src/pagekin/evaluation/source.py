@@ -345,4 +345,4 @@ def _terms(
     part = slice(int(matrix.offsets[document]), int(matrix.offsets[document + 1]))
     terms, shares = matrix.terms[part], joint[part]
     best = np.lexsort((terms, -shares))[:_TERMS]
-    return tuple(workshop.shown(strategy, term) for term in terms[best[shares[best] > 0]].tolist())
+    return tuple(workshop.term_text(strategy, term) for term in terms[best[shares[best] > 0]].tolist())

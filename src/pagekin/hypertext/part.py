@@ -278,7 +278,7 @@ class PartBuilder:
         """Write the part's files into `folder`, which is made."""
         self.flush()
         folder.mkdir()
-        words, word_map = _sorted(*pack_strings([*map(_folded, self.reader.word_strings()), _PADDING]))
+        words, word_map = _sorted(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
         urls, url_map = _sorted(*self.resolver.urls())
         tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype="<u4")
         anchors = np.concatenate(self._anchors) if self._anchors else np.zeros(0, dtype=ANCHOR)
@@ -368,7 +368,7 @@ def _short(content_type: str) -> bytes:
     return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _folded(word: bytes) -> bytes:
+def _fold_word(word: bytes) -> bytes:
     return word if word.isascii() else fold_case(word.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 

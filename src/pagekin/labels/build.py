@@ -133,7 +133,7 @@ class LeafTerms:
             self._heaviest(cluster), self._urls(central, cluster.pages), (TermFilter.of(self._keys(cluster)),), cluster.nodes,
         )  # fmt: skip
 
-    def _shown(self, word: int) -> str:
+    def _common_form(self, word: int) -> str:
         """Return a word in its most common form, as Figure 5 shows terms."""
         if word not in self.texts:
             self.texts[word] = self.corpus.word(int(self.words.shown[word]))
@@ -145,7 +145,7 @@ class LeafTerms:
         heaviest = []
         for term, tf, df in zip(*(column[order].tolist() for column in (pages.terms, pages.tf, pages.df)), strict=True):
             word, attribute = divmod(term, len(TERM_ATTRIBUTES))
-            if is_word(text := self._shown(word)) and len(text) <= 500:
+            if is_word(text := self._common_form(word)) and len(text) <= 500:
                 heaviest.append(Term(TERM_ATTRIBUTES[attribute], text, tf, df))
         return heaviest
 
@@ -159,7 +159,7 @@ class LeafTerms:
         if pages is not self.whole:
             weights = weights * np.log((len(self.corpus) + 1) / self.held_by[words])
         order = np.lexsort((words, -weights))[:SHOWN]
-        texts = (self._shown(word) for word in words[order].tolist())
+        texts = (self._common_form(word) for word in words[order].tolist())
         return tuple(text for text in texts if is_word(text) and len(text) <= 500)
 
     def _urls(self, central: list[int], pages: Array) -> tuple[str, ...]:

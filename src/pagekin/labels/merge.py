@@ -81,7 +81,7 @@ class _Words:
         np.add.at(self._seen, words, tf)
         return self.stem_of[words] * len(TERM_ATTRIBUTES) + attributes, tf, np.array(terms.df, np.float64)
 
-    def shown(self) -> list[str]:
+    def common_forms(self) -> list[str]:
         """Return each stem's most frequent form."""
         order = np.lexsort((np.arange(len(self._words)), -self._seen, self.stem_of))
         first = order[np.append(True, np.diff(self.stem_of[order]) > 0)] if len(order) else order
@@ -112,7 +112,7 @@ class _Rows:
         weights = weigh_terms(TermCounts(offsets, terms, counts, width)).weights.astype(np.float64)
         return cls(offsets, terms, tf, df, weights)
 
-    def together(self, documents: Sequence[int]) -> tuple[Array, Array, Array, Array]:
+    def sum_rows(self, documents: Sequence[int]) -> tuple[Array, Array, Array, Array]:
         """Return (terms, tf, df, weights) of some documents taken as one."""
         rows = np.concatenate(
             [np.zeros(0, np.int64), *(np.arange(self.offsets[one], self.offsets[one + 1]) for one in documents)]
@@ -156,12 +156,12 @@ class _Router:
             rows += inside
             told.append(_larger(words.rows(numbers, label.terms), inside, words.width))
         self.rows, self._whole = _Rows.of(rows, words.width), _Rows.of(told, words.width)
-        self._shown = words.shown()
+        self._shown = words.common_forms()
         self._num_docs = sum(document.part.num_docs for document in self.documents)
         self._held = np.zeros(self.width // len(TERM_ATTRIBUTES))
         """In how many pages each word is, at least: labels tell it of their heaviest terms."""
         for one in range(len(self.documents)):
-            terms, _tf, df, _weights = self.rows.together([one])
+            terms, _tf, df, _weights = self.rows.sum_rows([one])
             found, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
             self._held[found] += _most(place, df, len(found))
 
@@ -175,7 +175,7 @@ class _Router:
     def group(self, part: Sequence[int], most: int) -> Group:
         """Make the group of some documents: all that the label may say of them."""
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
-        terms, tf, df, weights = self.rows.together(part)
+        terms, tf, df, weights = self.rows.sum_rows(part)
         telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
         name = documents[0].name if len(documents) == 1 else ", ".join(telling[:_NAMED])
         return Group(
@@ -186,7 +186,7 @@ class _Router:
     def whole(self, most: int) -> Group:
         """Make the group of all children, each taken as one document."""
         labels = list(self.children.values())
-        terms, tf, df, weights = self._whole.together(range(len(labels)))
+        terms, tf, df, weights = self._whole.sum_rows(range(len(labels)))
         # Sub-clusters that share documents may add up to more than their whole.
         counted = _sums([one.part for one in self.documents])
         documents, size, num_terms = map(max, _sums(labels), counted)

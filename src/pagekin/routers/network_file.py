@@ -70,7 +70,7 @@ class _Reader:
             self.wrong.append((1, "there is neither a [[router]] nor a [[site]]"))
         nodes = self._checked(nodes)
         if self.wrong:
-            raise NetworkError(self._told(self.wrong))
+            raise NetworkError(self._report(self.wrong))
         return kind.of(name, nodes, defaults, self.file, [self._message(*one) for one in sorted(self.odd)])
 
     def _text(self) -> str:
@@ -103,7 +103,7 @@ class _Reader:
     def _message(self, line: int, text: str) -> str:
         return f"{self.file.name}:{line}: {text}"
 
-    def _told(self, found: list[tuple[int, str]]) -> str:
+    def _report(self, found: list[tuple[int, str]]) -> str:
         shown = [self._message(*one) for one in sorted(found)[:_MOST_MESSAGES]]
         more = len(found) - len(shown)
         return "\n".join([*shown, *([f"... and {more:,} more"] if more else [])])

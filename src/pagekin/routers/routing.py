@@ -51,7 +51,7 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
 
 
 @lru_cache(4096)
-def _asked(query: Query) -> tuple[tuple[tuple[str | None, str], ...], TermKeys]:
+def _query_probes(query: Query) -> tuple[tuple[tuple[str | None, str], ...], TermKeys]:
     """Return (the words that a query asks for, their keys in filters).
 
     Cached, since the same query is asked at many routers.
@@ -119,7 +119,7 @@ class RoutingTable:
         return Verdict(tuple(chosen), reasons)
 
     def _by_filters(self, query: Query) -> tuple[Mask, dict[str, str]]:
-        pairs, probes = _asked(query)
+        pairs, probes = _query_probes(query)
         held = self._bank.may_hold_probed(probes)
         column = {pair: held[:, place] for place, pair in enumerate(pairs)}
         added = {pair: self._has_added(*pair) for pair in pairs} if any(self._added) else {}
@@ -178,7 +178,7 @@ class RoutingTable:
 
     def cori(self, query: Query) -> dict[str, float]:
         """Score how promising each child is, by CORI: by terms that are frequent in it and that few others have."""
-        pairs, probes = _asked(query)
+        pairs, probes = _query_probes(query)
         may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
         df = np.zeros(may.shape)
         forms = analyse([word for _attribute, word in pairs])
@@ -212,7 +212,7 @@ class RoutingTable:
         """
         pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST_COUNT)
         df = {}
-        pairs, probes = _asked(query)
+        pairs, probes = _query_probes(query)
         may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
         for (attribute, word), maybe in zip(pairs, may.T.tolist(), strict=True):
             form = form_of(word)

@@ -75,7 +75,7 @@ def shared_terms(
     origins = bags.origins(document)
     return tuple(
         SharedTerm(
-            bags.shown(corpus, int(common[i])),
+            bags.term_text(corpus, int(common[i])),
             float(least[i]) / shared,
             float(least[i]) / union,
             tuple(Origin(int(origins[theirs[i]])).names()),
@@ -114,7 +114,7 @@ class Citations:
 
     def of(self, anchor: int) -> Citation:
         """Quote a link with the text of its line around it."""
-        return self._told(*self._around(anchor), False)
+        return self._cite(*self._around(anchor), False)
 
     def best_for(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
         """Return links to an address from different pages, those first that explain best why it is an answer.
@@ -139,7 +139,7 @@ class Citations:
             page, left, text, right = self._around(int(anchors[place]))
             held = len(words & set(_WORD.findall(fold_case(f"{left} {text} {right}")))) if words else 0
             rank = not both[place], len(left) + len(right) < _AMID, -held
-            read.append((rank, self._told(page, left, text, right, bool(both[place]))))
+            read.append((rank, self._cite(page, left, text, right, bool(both[place]))))
         return tuple(told for _rank, told in sorted(read, key=lambda one: one[0])[:count])
 
     def _around(self, anchor: int) -> tuple[int, str, str, str]:
@@ -164,7 +164,7 @@ class Citations:
         text, right = text[:words], text[words:] + right
         return page, left, text, right.partition("\n")[0]
 
-    def _told(self, page: int, left: str, text: str, right: str, both: bool) -> Citation:
+    def _cite(self, page: int, left: str, text: str, right: str, both: bool) -> Citation:
         return Citation(
             source=self._corpus.page_url(page),
             text=" ".join(text.split())[:LINK_TEXT],

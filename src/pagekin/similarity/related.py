@@ -413,7 +413,7 @@ class RelatedIndex:
         origins = self.bags.origins(document)
         order = np.lexsort((terms, -weights))[:count]
         return [
-            (self.bags.shown(self.corpus, int(terms[i])), float(weights[i]), Origin(int(origins[i])).names())
+            (self.bags.term_text(self.corpus, int(terms[i])), float(weights[i]), Origin(int(origins[i])).names())
             for i in order.tolist()
         ]
 

@@ -188,7 +188,7 @@ class TextIndex:
         """Return how many pages match a query."""
         return int(np.count_nonzero(self._matches(_Search(self, query, keep=keep))))
 
-    def found(self, query: Query, documents: Array) -> Mask:
+    def matching_pages(self, query: Query, documents: Array) -> Mask:
         """Return whether each page belongs to a document that matches; less work than a search, which ranks them."""
         return self._matches(_Search(self, query, groups=self.groups(documents)))
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -99,14 +98,9 @@ class _Numbers:
         return self.made.get(form, otherwise)
 
 
-_tables: WeakKeyDictionary[Corpus, _Numbers] = WeakKeyDictionary()
-
-
 def _stored(corpus: Corpus) -> _Numbers:
     """Return the forms of a collection, cached: ten results of one query ask for the same few."""
-    if corpus not in _tables:
-        _tables[corpus] = _Numbers(RaggedBytes.of(corpus.kin, "form"))
-    return _tables[corpus]
+    return corpus.term_tables(_Numbers, lambda: _Numbers(RaggedBytes.of(corpus.kin, "form")))
 
 
 def make_snippet(
@@ -124,7 +118,7 @@ def make_snippet(
     if compiled and "form.of_term" in corpus.kin and all(isinstance(part, Word) for part in parts):
         return _by_kernel(corpus, page, [form_of(part.word) for part in parts if isinstance(part, Word)], width)
     here = _Page(corpus, page)
-    found = _found(here, query)
+    found = _match_places(here, query)
     marked = np.asarray(found.any(axis=0))
     places = np.flatnonzero(marked)
     if not len(places):
@@ -159,7 +153,7 @@ def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[
     return _pieces(text, starts[:count], first, last, shows[:count] >= 0)
 
 
-def _found(page: _Page, query: Query) -> Array:
+def _match_places(page: _Page, query: Query) -> Array:
     """Return (words and phrases of the query, running words): which word shows which of them."""
     rows: dict[tuple[str, ...], Array] = {}
     for part in wanted_words(query):
