@@ -106,7 +106,7 @@ def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path
     ("arguments", "code", "words"),
     [
         (["read", "nowhere.warc.gz", "--out", "x.kin"], 3, "does not exist"),
-        (["read", __file__, "--out", "x.kin"], 3, "no kind that Pagekin reads"),
+        (["read", __file__, "--out", "x.kin"], 3, "is not something that Pagekin reads"),
         (["read", "demo"], 2, "--out"),
         (["read", "demo", "--out", "x.kin", "--limit", "pages=3"], 2, "page_bytes"),
         (["read", "demo", "--out", "x.kin", "--parser", "fancy"], 2, "strict"),
