@@ -28,7 +28,7 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
 
 def words_apart(leaf: ReloadingCollection) -> list[tuple[int, str, str]]:
     """(paper, a word, another): words that stand on different pages of a paper only, and nowhere together."""
-    corpus = leaf.now.corpus
+    corpus = leaf.collection.corpus
     forms = [{form_of(corpus.word(int(w))) for w in set(corpus.words(page).tolist())} for page in range(len(corpus))]
     found = []
     for number in range(len(PAPERS)):
@@ -55,7 +55,7 @@ def test_words_on_different_pages_of_a_paper_find_the_paper_once(leaf: Reloading
 
 
 def test_a_sub_cluster_with_a_page_of_a_paper_knows_all_its_words(leaf: ReloadingCollection) -> None:
-    corpus, tree = leaf.now.corpus, read_trees(leaf.now.corpus.kin)[0]
+    corpus, tree = leaf.collection.corpus, read_trees(leaf.collection.corpus.kin)[0]
     papers = np.array([paper_at(corpus.page_url(page)) for page in range(len(corpus))])
     of = [{int(papers[page]) for node in one.nodes for page in tree.pages_of(node)} for one in leaf.label.clusters]
     parted = 0

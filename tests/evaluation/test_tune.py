@@ -177,7 +177,7 @@ def test_times_that_are_none_are_refused(kin: Path, text: str) -> None:
 
 
 def test_times_as_people_write_them() -> None:
-    assert [verb.seconds_of(text) for text in ("60s", "5m", "1h", "90", "2 min", "1.5s")] == [
+    assert [verb.parse_seconds(text) for text in ("60s", "5m", "1h", "90", "2 min", "1.5s")] == [
         60,
         300,
         3600,

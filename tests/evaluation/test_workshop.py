@@ -145,7 +145,7 @@ def words_of(workshop: BagWorkshop, strategy: Strategy, url: str) -> set[str]:
     made = workshop.bags(strategy)
     corpus = workshop.corpus
     place = int(np.flatnonzero(made.urls == corpus.url_number(url))[0])
-    words = workshop._words[strategy.words, strategy.stemming]
+    words = workshop.vocabulary(strategy)
     stems = len(words.shown)
     page_url = np.asarray(corpus.kin["page.url"])
     return {

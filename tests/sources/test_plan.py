@@ -170,9 +170,9 @@ def test_several_folders_need_an_address_each(tmp_path: Path) -> None:
     for folder in (first, second):
         Path(folder).mkdir()
         Path(folder, "a.html").write_bytes(html(1))
-    with pytest.raises(SourceError, match="need an address each"):
+    with pytest.raises(SourceError, match="needs an address of its own"):
         plan_units([first, second], {})
-    with pytest.raises(SourceError, match="need an address each"):
+    with pytest.raises(SourceError, match="needs an address of its own"):
         plan_units([first, second], {}, "http://shared.test/")
     units = plan_units([first, second], {first: "http://one.test", f"{second}/": "http://two.test/x/"})
     assert [unit.base_url for unit in units] == ["http://one.test/", "http://two.test/x/"]

@@ -257,7 +257,7 @@ def test_a_killed_export_leaves_nothing_after_the_next(
     code = (
         "import sys, time; from pathlib import Path; from pagekin.similarity import RelatedIndex; "
         "from pagekin.web.export import *; plan = ExportPlan(Path(sys.argv[2]), captured=True); "
-        "export(RelatedIndex.open(sys.argv[1]), plan, lambda share: (print(share, flush=True), time.sleep(9)))"
+        "export_site(RelatedIndex.open(sys.argv[1]), plan, lambda share: (print(share, flush=True), time.sleep(9)))"
     )
     command = [sys.executable, "-c", code, str(demo_collection), str(tmp_path / "out")]
     killed = subprocess.Popen(command, stdout=subprocess.PIPE)
