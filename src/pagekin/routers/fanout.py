@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +13,9 @@ from pagekin.collection import Request
 from pagekin.routers.child import Child, time_for_children, with_deadline
 from pagekin.routers.connection import ChildError, Outgoing
 
+_NEAR_THREADS = ThreadPoolExecutor(2, "near children")
+"""Threads that ask collections in this process. More of them wait for each other: in one run, p95 of a search at the root of 279
+sites was 177 ms with six, 128 ms with two, 106 ms with one; two, so that one collection on a slow disk does not stop all."""
 T = TypeVar("T")
 R = TypeVar("R", bound=Request)
 
@@ -73,7 +77,8 @@ class FanOut:
         waiting: set[asyncio.Future[Any]] = set(tasks.values())
         if near:
             until = time.monotonic() + left
-            waiting.add(asyncio.ensure_future(asyncio.to_thread(self._ask_near, operation, near, until, found)))
+            loop = asyncio.get_running_loop()
+            waiting.add(loop.run_in_executor(_NEAR_THREADS, self._ask_near, operation, near, until, found))
         try:
             await asyncio.wait(waiting, timeout=left)
         finally:
