@@ -87,7 +87,7 @@ def related(
         answer = index.related(
             urls or address, k, html=page, min_similarity=min_similarity,
             sites="other" if other_sites else "same" if same_site else "all", captured_only=captured, site=site,
-            since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]
+            since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]  # checked above
             deadline=deadline,
         )  # fmt: skip
     name = _STANDARD_INPUT if html == "-" else html

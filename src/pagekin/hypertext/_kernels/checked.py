@@ -15,7 +15,7 @@ from numba.extending import intrinsic, make_attribute_wrapper, models, overload,
 from pagekin.store import kernel
 
 
-class LentType(types.Type):  # type: ignore[misc]
+class LentType(types.Type):  # type: ignore[misc]  # numba has no types
     """The type of a lent array, for the compiler."""
 
     def __init__(self, array: Any) -> None:
@@ -24,7 +24,7 @@ class LentType(types.Type):  # type: ignore[misc]
 
 
 @register_model(LentType)
-class LentModel(models.StructModel):  # type: ignore[misc]
+class LentModel(models.StructModel):  # type: ignore[misc]  # numba has no types
     """A lent array in memory: the array itself."""
 
     def __init__(self, manager: Any, lent: LentType) -> None:
