@@ -85,7 +85,7 @@ def print_answer(answer: "Answer", as_json: bool, page: int = 1, limit: int = 0)
 
 def _counts(answer: "Answer", first: int) -> str:
     """Return how many documents match, and which of them follow."""
-    total = f"{'at least ' if answer.at_least else ''}{answer.total:,} found"
+    total = f"{answer.total:,} found"
     many = len(answer.results)
     if first:
         return f"{total}, {first + 1:,} to {first + many:,}" if many else f"{total}, none from {first + 1:,} on"

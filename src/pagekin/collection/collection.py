@@ -295,7 +295,7 @@ class Collection:
         ranking = self.rank(query, request.first, last, request.filters, request.stats)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
-            at_least=ranking.at_least, more=ranking.more, distinct=ranking.distinct,
+            more=ranking.more, distinct=ranking.distinct,
         )  # fmt: skip
 
     def show(self, request: ShowRequest) -> Answer:

@@ -314,8 +314,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Of a leaf: the identity of the collection it answers from."""
     total: Count = 0
     """Documents that match, each leaf counted once; copies that only their leaves tell apart count each."""
-    at_least: bool = False
-    """Whether `total` is a lower bound, because a phrase of common words was not followed to its end."""
     more: bool = False
     """Whether there are further hits behind these."""
     distinct: Count = 0

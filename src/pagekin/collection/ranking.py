@@ -44,8 +44,6 @@ class Ranking:
     """Documents up to the end of this stretch, copies folded."""
     more: bool
     """Whether there are further documents behind this stretch."""
-    at_least: bool = False
-    """Whether `total` is a lower bound."""
 
 
 def rank_pages(
@@ -67,8 +65,7 @@ def rank_pages(
         RankedPage(hits.pages[head], hits.scores[head], tuple(hits.pages[copy] for copy in copies))
         for head, *copies in groups[first:last]
     ]
-    at_least = bool(getattr(hits, "at_least", False))
-    return Ranking(pages, hits.total, min(len(groups), last), len(groups) > last, at_least)
+    return Ranking(pages, hits.total, min(len(groups), last), len(groups) > last)
 
 
 def groups_of(heads: Sequence[int]) -> list[list[int]]:

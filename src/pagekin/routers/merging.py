@@ -34,7 +34,6 @@ class MergedAnswer:
     partial: list[str] = field(default_factory=list)
     """What is missing."""
     total: int = 0
-    at_least: bool = False
     notes: list[str] = field(default_factory=list)
     more: dict[str, float] = field(default_factory=dict)
     """Children that have further hits -> the lowest score of those that they gave: below it, something may be missing.
@@ -57,7 +56,6 @@ class MergedAnswer:
         self.skipped += other.skipped
         self.note_missing(other.partial)
         self.total = min(self.total + other.total, _LARGEST_COUNT)
-        self.at_least |= other.at_least
 
 
 class Merger:
@@ -86,7 +84,6 @@ class Merger:
             mine = self._take_hits(merged, child, child.answer, requests[child.name], largest)
             hits += mine
             merged.total = min(merged.total + _count_once(child.answer, counted), _LARGEST_COUNT)
-            merged.at_least |= child.answer.at_least
             if child.answer.more and mine:
                 merged.more[child.name] = min(hit.score for _name, hit in mine)
             if child.answer.note:

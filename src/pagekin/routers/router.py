@@ -212,7 +212,7 @@ class Router:
         facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
         return Answer(
             query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(merged.asked),
-            skipped=tuple(merged.skipped), partial=tuple(merged.partial), at_least=merged.at_least,
+            skipped=tuple(merged.skipped), partial=tuple(merged.partial),
             seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 

@@ -118,8 +118,6 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     """Why the query cannot be answered."""
     total: int = 0
     """Documents that match, or groups that hold some."""
-    at_least: bool = False
-    """Whether there are at least so many, as not all were counted."""
     whole: bool = False
     """Whether all that match are known, as in a collection; in a network they are not."""
     different: int = 0

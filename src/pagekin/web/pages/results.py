@@ -234,7 +234,6 @@ class _ResultsPage:
         return ResultsView(
             asked=question,
             total=window.total,
-            at_least=answer.at_least and question.mode == "search",
             different=window.different,
             documents=window.documents,
             shown=len(hits),
