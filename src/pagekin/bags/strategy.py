@@ -9,9 +9,13 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pagekin.errors import PagekinError
 
-class StrategyError(ValueError):
+
+class StrategyError(PagekinError, ValueError):
     """A setting that is unknown, not allowed, or at odds with another; the message lists what is allowed."""
+
+    fault = "usage"
 
 
 def _one_of(default: str, help_text: str, *allowed: str) -> Any:

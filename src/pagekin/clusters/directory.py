@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.errors import PagekinError
 from pagekin.hypertext import Boundary, Corpus, canonical_url, host_of, sites_of_urls
 
 DIRECTORY_MODES = ("lenient", "strict")
@@ -22,7 +23,7 @@ Listing = tuple[str, tuple[str, ...]]
 """An address and the path of a class it is listed in."""
 
 
-class DirectoryError(Exception):
+class DirectoryError(PagekinError):
     """A directory that cannot be used; the message says why and what to do."""
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, Self, get_args
 
+from pagekin.errors import PagekinError
+
 METHODS = ("default", "hypursuit1996")
 SIMILARITIES = ("hybrid", "terms", "links")
 COMBINATIONS = ("max", "mean", "product", "min")
@@ -14,7 +16,7 @@ Normalise = Literal["union", "common"]
 _PAPER_ONLY = ("similarity", "combine", "links")
 
 
-class ClusterError(ValueError):
+class ClusterError(PagekinError, ValueError):
     """Clusters that cannot be made; the message says why and what to do."""
 
 

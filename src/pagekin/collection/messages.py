@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from pagekin.errors import PagekinError
 from pagekin.text import Stats
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -31,7 +32,7 @@ BEST_HITS = 10
 """Hits of a query that stand for it where documents like them are asked for."""
 
 
-class ServiceError(Exception):
+class ServiceError(PagekinError):
     """A request that cannot be answered. The message says why, `status` whose fault it is, as in HTTP."""
 
     def __init__(self, message: str, status: int = 400) -> None:

@@ -26,6 +26,7 @@ from pagekin.clusters import ClusterSettings
 from pagekin.engines.division import Census, count_pages, divide, whole_files
 from pagekin.engines.local import build_collection
 from pagekin.engines.stages import Progress, Stages
+from pagekin.errors import PagekinError
 from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import read_label
 from pagekin.sources import Limits, Unit
@@ -40,7 +41,7 @@ PAGES_PER_CLUSTER = 3
 _FORMAT = 1
 
 
-class LeavesError(Exception):
+class LeavesError(PagekinError):
     """Leaves that cannot be built; the message says why and what to do."""
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix
 from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
+from pagekin.errors import PagekinError
 from pagekin.evaluation.evaluate import directory_pages, figure_strategies, own_strategies, workshop_for
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
 from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
@@ -28,7 +29,7 @@ _MISSES = 3
 _TERMS = 5
 
 
-class SourcePageError(Exception):
+class SourcePageError(PagekinError):
     """A page that cannot be a source; the message says why and what to do."""
 
 

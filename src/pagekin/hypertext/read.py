@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
+from pagekin.errors import PagekinError
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
@@ -25,8 +26,10 @@ HUGE_PAGE = 3 << 20
 PARSERS = ("fast", "strict")
 
 
-class WorkerError(Exception):
+class WorkerError(PagekinError):
     """A worker process that failed; the message is for the user, `detail` for a bug report."""
+
+    fault = "ours"
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message)

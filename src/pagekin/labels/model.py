@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.errors import PagekinError
 from pagekin.labels.membership import TermFilter, any_may_hold, term_key
 
 LABEL_VERSION = 1
@@ -28,7 +29,7 @@ _NO_LEAVES = b',"leaves":[]}'
 ADDED_BY = ("operator", "thesaurus")
 
 
-class LabelError(Exception):
+class LabelError(PagekinError):
     """A label that cannot be made, or one from outside that is refused; the message says why."""
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from pagekin.errors import PagekinError
 from pagekin.labels import (
     LEAF_CLUSTERS,
     MAX_LABEL_BYTES,
@@ -41,7 +42,7 @@ _HEAD = """\
 """
 
 
-class NetworkError(Exception):
+class NetworkError(PagekinError):
     """A network file that cannot be used; the message names the lines and says what is wrong."""
 
 

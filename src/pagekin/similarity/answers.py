@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, Bags
+from pagekin.errors import PagekinError
 from pagekin.hypertext import Corpus
 from pagekin.similarity.explain import Citation, SharedTerm
 
 Array = npt.NDArray[Any]
 
 
-class RelatedError(Exception):
+class RelatedError(PagekinError):
     """A question that cannot be answered; the message says why and what to do."""
 
 

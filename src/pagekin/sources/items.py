@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from pagekin.errors import PagekinError
+
 DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body"})
 """Reasons for a skip that mean the input is broken: `--strict` refuses them."""
 
 
-class SourceError(Exception):
+class SourceError(PagekinError):
     """A source cannot be read at all; the message says what to do."""
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pagekin.errors import PagekinError
 from pagekin.store.arrays import Array, load_array
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 
 
-class KinError(Exception):
+class KinError(PagekinError):
     """A `.kin` folder that cannot be used as asked; the message says what to do."""
 
 

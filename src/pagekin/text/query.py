@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from pagekin.errors import PagekinError
 from pagekin.hypertext import Attribute
 from pagekin.text.analysis import tokens
 
@@ -18,8 +19,10 @@ _MOST_OPEN = 40
 """Parentheses that may be open at once, needed or not: the parser goes down by one call for each."""
 
 
-class QueryError(ValueError):
+class QueryError(PagekinError, ValueError):
     """A query that cannot be answered; the message says why and what to write instead."""
+
+    fault = "usage"
 
 
 class Word(msgspec.Struct, frozen=True, tag="word"):

@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import Struct
 
 from pagekin import __version__
+from pagekin.errors import PagekinError
 from pagekin.similarity import RelatedIndex, all_neighbours
 from pagekin.web.rendering import host, short, static, templates
 
@@ -34,7 +35,7 @@ _SEEDS = 0x811C9DC5, 0x9747B28C
 Progress = Callable[[float], None]
 
 
-class ExportError(Exception):
+class ExportError(PagekinError):
     """An export that cannot be made; the message says why and what to do."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
+from pagekin.errors import PagekinError
 from pagekin.net import Guard
 
 SCOPES = {
@@ -142,5 +143,5 @@ class CrawlPlan:
         }
 
 
-class CrawlError(Exception):
+class CrawlError(PagekinError):
     """A crawl cannot begin or resume; the message says what to do."""
