@@ -17,9 +17,9 @@ import pytest
 
 from pagekin.sources import demo_directory, demo_pages
 from pagekin.sources.demo import DemoPage, FactError
-from pagekin.sources.demo.build import build_pages
 from pagekin.sources.demo.facts import load_facts
 from pagekin.sources.demo.links import split_sentences
+from pagekin.sources.demo.pages import build_pages
 
 
 class LinkFinder(HTMLParser):
@@ -227,7 +227,7 @@ def test_character_sets_matter(pages: dict[str, DemoPage]) -> None:
 def write_site(folder: Path, key: str, text: str) -> None:
     """Write a fact file with two pages."""
     folder.joinpath(f"{key}.toml").write_text(
-        f'[site]\nkey = "{key}"\nhost = "{key}.example"\ntitle = "The {key}"\nabout = "All about {key}."\n'
+        f'[site]\nhost = "{key}.example"\ntitle = "The {key}"\nabout = "All about {key}."\n'
         f'style = "prose"\ndirectory = "Science/{key.title()}"\n\n'
         f'[[page]]\nslug = "one"\nname = "One"\ntopic = "Numbers"\nfacts = {{ Value = "1" }}\n'
         f'text = "{text}"\n\n'

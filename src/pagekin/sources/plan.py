@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pagekin.sources.arc import read_arc
-from pagekin.sources.demo import demo_pages
 from pagekin.sources.folder import list_folder, read_folder
 from pagekin.sources.items import Item, Page, SourceError
 from pagekin.sources.limits import Limits
@@ -153,6 +152,8 @@ def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
     path = Path(unit.path)
     match unit.kind:
         case "demo":
+            from pagekin.sources.demo import demo_pages  # imports the templates' engine
+
             for page in demo_pages():
                 yield Page(page.url, page.html)
         case "folder":

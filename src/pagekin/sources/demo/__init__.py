@@ -1,16 +1,14 @@
-"""The demo web: a small web of pages about real things, generated from fact files.
+"""The demo web: a small web of pages about real things, made of fact files and templates.
 
 It serves the tutorial, the tests and `pagekin demo`. The same call gives the same bytes on every machine; nothing is
-fetched, and only the standard library is imported.
+fetched.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagekin.sources.demo.build import build_pages
 from pagekin.sources.demo.facts import FactError, load_facts
-from pagekin.sources.demo.sites import DemoPage
+from pagekin.sources.demo.markup import DemoPage
+from pagekin.sources.demo.pages import build_pages
 
 __all__ = ["DemoPage", "FactError", "demo_directory", "demo_pages"]
 

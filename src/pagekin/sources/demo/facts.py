@@ -1,202 +1,188 @@
-"""Read the demo web's fact files (TOML) into plain dataclasses."""
+"""The facts of the demo web, as its TOML files hold them."""
 
-from __future__ import annotations
-
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
-LAYOUTS = ("prose", "table", "list")
-SPECIAL_FILES = ("people", "attic", "prints")
+from msgspec import Meta, Struct, ValidationError, convert
+
+PEOPLE_HOME = "http://people.example/"
+_SPECIAL_FILES = ("people", "attic", "prints")
+
+T = TypeVar("T")
+Words = Annotated[str, Meta(min_length=1)]
+Look = Literal["modern", "soup", "xhtml", "based", "framed", "windows"]
+"""A style of HTML; the template of this name holds the frame of such a page."""
 
 
 class FactError(ValueError):
     """A fact file is wrong; the message says which file, which page and what."""
 
 
-@dataclass(frozen=True)
-class FactPage:
-    """A page about one real thing: facts, and a short text with [[links]]."""
+class Text(Struct):
+    """A text with [[links]]; blank lines part its paragraphs."""
 
-    slug: str
-    name: str
-    topic: str
-    facts: Mapping[str, str]
-    paragraphs: tuple[str, ...]
+    text: Words
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The paragraphs, each on one line."""
+        return [" ".join(block.split()) for block in self.text.strip().split("\n\n")]
 
 
-@dataclass(frozen=True)
-class Site:
-    """A site of the demo web, as its fact file describes it."""
+class FactPage(Text):
+    """A page about one real thing: facts and a short text."""
+
+    slug: Words
+    name: Words
+    topic: Words
+    facts: Annotated[dict[str, str], Meta(min_length=1)]
+
+
+class Site(Struct):
+    """A site of the demo web; its key is the name of its fact file."""
 
     key: str
-    host: str
-    title: str
-    about: str
-    layout: str
-    directory: str
-    pages: tuple[FactPage, ...]
+    host: Words
+    title: Words
+    about: Words
+    style: Literal["prose", "table", "list"]
+    """How its pages show their facts."""
+    directory: Annotated[str, Meta(pattern="^[^/]+/[^/]+$")]
+    pages: list[FactPage]
+    look: Look = "modern"
+    owner: str = ""
 
+    @property
+    def root(self) -> str:
+        """The address of the home page."""
+        return f"http://{self.host}/"
+
+    @property
     def topics(self) -> dict[str, list[FactPage]]:
-        """Group the site's pages by topic; topics come in the order of the file."""
-        groups: dict[str, list[FactPage]] = {}
-        for page in self.pages:
-            groups.setdefault(page.topic, []).append(page)
-        return groups
+        """The pages by topic, in the order of the file."""
+        return group(self.pages, "topic")
+
+    @property
+    def level(self) -> str:
+        """The first level of the directory."""
+        return self.directory.partition("/")[0]
+
+    @property
+    def category(self) -> str:
+        """The second level of the directory."""
+        return self.directory.partition("/")[2]
+
+    def page_url(self, page: FactPage) -> str:
+        """Return the address of a page."""
+        return f"{self.root}{page.slug}.html"
+
+    def topic_url(self, topic: str) -> str:
+        """Return the address of a topic's hub page."""
+        return f"{self.root}topics/{url_slug(topic)}.html"
 
 
-@dataclass(frozen=True)
-class Person:
+class Section(Struct):
+    """A list of links on a personal home page."""
+
+    heading: Words
+    items: list[str]
+
+
+class Person(Text, kw_only=True):
     """An invented person with a personal home page."""
 
-    user: str
-    name: str
-    topic: str
-    title: str
-    look: str
-    lang: str
-    paragraphs: tuple[str, ...]
-    sections: tuple[tuple[str, tuple[str, ...]], ...]
+    user: Words
+    name: Words
+    topic: Words
+    title: Words
+    look: Look = "modern"
+    lang: str = "en"
+    section: list[Section] = []
+
+    @property
+    def url(self) -> str:
+        """The address of the home page."""
+        return f"{PEOPLE_HOME}~{self.user}/"
+
+    @property
+    def texts(self) -> list[str]:
+        """The paragraphs and the items of the lists."""
+        return [*self.paragraphs, *(item for section in self.section for item in section.items)]
 
 
-@dataclass(frozen=True)
-class AtticPage:
+class AtticPage(Text):
     """An old page that hardly any page links to; `like` is the page whose directory path it shares."""
 
-    slug: str
-    title: str
-    like: str
-    paragraphs: tuple[str, ...]
+    slug: Words
+    title: Words
+    like: Words
 
 
-@dataclass(frozen=True)
-class Print:
+class Print(Struct):
     """A print version of a page: the same page with another closing sentence."""
 
-    page: str
-    closing: str
+    page: Words
+    closing: Words
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct):
     """The contents of all fact files."""
 
-    sites: tuple[Site, ...]
-    people: tuple[Person, ...]
-    attic: tuple[AtticPage, ...]
-    prints: tuple[Print, ...]
+    sites: list[Site]
+    people: list[Person]
+    attic: list[AtticPage]
+    prints: list[Print]
+
+    @property
+    def rings(self) -> dict[str, list[Person]]:
+        """People by topic: each topic is a webring."""
+        return group(self.people, "topic")
 
 
 def load_facts(folder: Traversable | None = None) -> Facts:
     """Read all fact files of a folder (by default the package's own `facts`), in order of file name."""
-    if folder is None:
-        folder = resources.files(__package__).joinpath("facts")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
-    data = {name.removesuffix(".toml"): _parse_file(folder.joinpath(name)) for name in names}
+    folder = folder or resources.files(__package__) / "facts"
+    data = {}
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
+            try:
+                data[file.name.removesuffix(".toml")] = tomllib.loads(file.read_text(encoding="utf-8"))
+            except tomllib.TOMLDecodeError as error:
+                raise FactError(f"{file.name}: {error}") from error
     return Facts(
-        sites=tuple(_parse_site(key, table) for key, table in data.items() if key not in SPECIAL_FILES),
-        people=tuple(_parse_person(item) for item in data.get("people", {}).get("person", [])),
-        attic=tuple(_parse_attic_page(item) for item in data.get("attic", {}).get("page", [])),
-        prints=tuple(_parse_print(item) for item in data.get("prints", {}).get("print", [])),
+        [_convert(key, _site_fields(key, table), Site) for key, table in data.items() if key not in _SPECIAL_FILES],
+        _convert("people", data.get("people", {}).get("person", []), list[Person]),
+        _convert("attic", data.get("attic", {}).get("page", []), list[AtticPage]),
+        _convert("prints", data.get("prints", {}).get("print", []), list[Print]),
     )
 
 
-def _parse_file(file: Traversable) -> dict[str, Any]:
-    """Parse a TOML file; the error names the file."""
+def _site_fields(key: str, table: dict[str, Any]) -> dict[str, Any]:
+    return {**table.get("site", {}), "key": key, "pages": table.get("page", [])}
+
+
+def _convert(key: str, data: Any, kind: Any) -> Any:
+    """Make structs of the data of a file; FactError says where it does not fit."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise FactError(f"{file.name}: {error}") from error
+        return convert(data, kind)
+    except ValidationError as error:
+        raise FactError(f"{key}.toml: {error}") from error
 
 
-def _get_text(table: Mapping[str, Any], field: str, where: str) -> str:
-    """Return a text field that must not be empty."""
-    value = table.get(field)
-    if not isinstance(value, str) or not value.strip():
-        raise FactError(f"{where}: '{field}' is missing or not a text")
-    return value.strip()
+def group(items: Iterable[T], name: str) -> dict[str, list[T]]:
+    """Group items by one of their fields, in order of appearance."""
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(getattr(item, name), []).append(item)
+    return groups
 
 
-def _split_paragraphs(text: str) -> tuple[str, ...]:
-    """Split a text at blank lines into paragraphs, each on one line."""
-    blocks = text.replace("\r", "").split("\n\n")
-    return tuple(" ".join(block.split()) for block in blocks if block.strip())
-
-
-def _check_distinct(names: Iterable[str], where: str) -> None:
-    """Raise FactError if a name occurs twice."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise FactError(f"{where}: '{name}' occurs twice")
-        seen.add(name)
-
-
-def _parse_site(key: str, data: Mapping[str, Any]) -> Site:
-    """Make a site of the contents of its file."""
-    where = f"{key}.toml"
-    head = data.get("site", {})
-    if _get_text(head, "key", where) != key:
-        raise FactError(f"{where}: the site's key is not the file's name")
-    layout = _get_text(head, "style", where)
-    if layout not in LAYOUTS:
-        raise FactError(f"{where}: style '{layout}' is not one of {', '.join(LAYOUTS)}")
-    directory = _get_text(head, "directory", where).strip("/")
-    if directory.count("/") != 1:
-        raise FactError(f"{where}: directory '{directory}' does not have two levels")
-    pages = tuple(_parse_fact_page(item, where) for item in data.get("page", []))
-    _check_distinct((page.slug for page in pages), where)
-    about = " ".join(_get_text(head, "about", where).split())
-    return Site(key, _get_text(head, "host", where), _get_text(head, "title", where), about, layout, directory, pages)
-
-
-def _parse_fact_page(item: Mapping[str, Any], file: str) -> FactPage:
-    """Make a page of a site."""
-    where = f"{file}, page '{item.get('slug')}'"
-    facts = {str(name): str(value) for name, value in item.get("facts", {}).items()}
-    if not facts:
-        raise FactError(f"{where}: no facts")
-    return FactPage(
-        slug=_get_text(item, "slug", where),
-        name=_get_text(item, "name", where),
-        topic=_get_text(item, "topic", where).replace("/", " "),
-        facts=facts,
-        paragraphs=_split_paragraphs(_get_text(item, "text", where)),
-    )
-
-
-def _parse_person(item: Mapping[str, Any]) -> Person:
-    """Make a person with the sections of their home page."""
-    where = f"people.toml, page '{item.get('user')}'"
-    sections = tuple(
-        (_get_text(section, "heading", where), tuple(str(entry) for entry in section.get("items", [])))
-        for section in item.get("section", [])
-    )
-    return Person(
-        user=_get_text(item, "user", where),
-        name=_get_text(item, "name", where),
-        topic=_get_text(item, "topic", where),
-        title=_get_text(item, "title", where),
-        look=str(item.get("look", "modern")),
-        lang=str(item.get("lang", "en")),
-        paragraphs=_split_paragraphs(_get_text(item, "text", where)),
-        sections=sections,
-    )
-
-
-def _parse_attic_page(item: Mapping[str, Any]) -> AtticPage:
-    """Make a page of the attic."""
-    where = f"attic.toml, page '{item.get('slug')}'"
-    text = _split_paragraphs(_get_text(item, "text", where))
-    return AtticPage(
-        _get_text(item, "slug", where), _get_text(item, "title", where), _get_text(item, "like", where), text
-    )
-
-
-def _parse_print(item: Mapping[str, Any]) -> Print:
-    """Make a print version."""
-    where = f"prints.toml, page '{item.get('page')}'"
-    return Print(_get_text(item, "page", where), _get_text(item, "closing", where))
+def url_slug(words: str) -> str:
+    """Return words as an address spells them: 'Noble Gases' gives 'noble-gases'."""
+    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

@@ -1,17 +1,12 @@
 """The addresses that texts can link to, and the resolution of [[links]] in texts."""
 
-from __future__ import annotations
-
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pagekin.sources.demo.facts import FactError, FactPage, Facts, Site
 
-PEOPLE_HOST = "people.example"
-ATTIC_HOST = "archive.example"
 GUIDES = "Guides and Indexes"
 PERSONAL = "Society/Personal Pages"
 
@@ -23,7 +18,6 @@ _SENTENCE_END = re.compile(r"(?:(?<=[\w)\]\"']{3}[.!?])|(?<=\s[a-z]{2}[.!?]))\s+
 class Target:
     """A page that a text can link to; `path` is its path in the directory, of three levels."""
 
-    ref: str
     url: str
     name: str
     path: str
@@ -37,115 +31,87 @@ class Link:
     words: str
 
 
-Inline = list[str | Link]
-
-
-def url_slug(words: str) -> str:
-    """Return words as an address spells them: 'Noble Gases' gives 'noble-gases'."""
-    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
-
-
-def page_url(site: Site, page: FactPage) -> str:
-    """Return the address of a fact page."""
-    return f"http://{site.host}/{page.slug}.html"
-
-
-def topic_url(site: Site, topic: str) -> str:
-    """Return the address of a topic's hub page."""
-    return f"http://{site.host}/topics/{url_slug(topic)}.html"
-
-
 def split_sentences(paragraph: str) -> list[str]:
     """Split a paragraph into sentences; a period after a short word, as in 'St. Helens', does not end one."""
     return _SENTENCE_END.split(paragraph)
 
 
 class LinkMap:
-    """All targets by reference ('elements:carbon'), and the number of links to each."""
+    """All targets by reference ('elements:carbon'), and the number of links to each address."""
 
     def __init__(self, facts: Facts) -> None:
         """Collect the targets and resolve every link once; FactError names the dangling ones."""
-        self.targets: dict[str, Target] = {}
-        for page in _list_targets(facts):
-            self.targets[page.ref] = page
+        self.targets = dict(_list_targets(facts))
         for old in facts.attic:
-            like = self.targets.get(old.like)
-            if like is None:
+            if old.like not in self.targets:
                 raise FactError(f"attic.toml, page '{old.slug}': like '{old.like}' is not a page")
-            url = f"http://{ATTIC_HOST}/attic/{old.slug}.html"
-            ref = f"attic:{old.slug}"
-            self.targets[ref] = Target(ref, url, old.title, like.path)
+            url = f"http://archive.example/attic/{old.slug}.html"
+            self.targets[f"attic:{old.slug}"] = Target(url, old.title, self.targets[old.like].path)
         problems: list[str] = []
         self.inlinks: Counter[str] = Counter()
-        for where, key, text in _list_texts(facts):
-            for link, _ in _LINK.findall(text):
-                target = self._find(link, key)
-                if target is None:
-                    problems.append(f"{where}: dangling link [[{link}]]")
-                else:
-                    self.inlinks[target.ref] += 1
-            if "[[" in _LINK.sub("", text) or "]]" in _LINK.sub("", text):
+        for where, key, texts in _list_texts(facts):
+            if re.search(r"\[\[|\]\]", _LINK.sub("", "\n".join(texts))):
                 problems.append(f"{where}: a [[link]] that is not closed or nested")
+            try:
+                self.inlinks.update(link.target.url for text in texts for link in self.links_of(text, key))
+            except FactError as error:
+                problems.append(f"{where}: {error}")
         if problems:
             raise FactError("\n".join(problems))
 
-    def _find(self, link: str, key: str) -> Target | None:
-        """Return the target of a link in a text of site `key`, or None."""
-        ref = link.strip() if ":" in link else f"{key}:{link.strip()}"
-        return self.targets.get(ref)
-
-    def resolve(self, text: str, key: str) -> Inline:
+    def resolve(self, text: str, key: str) -> Iterator[str | Link]:
         """Split a text of site `key` into words and links."""
-        pieces: Inline = []
-        end = 0
-        for match in _LINK.finditer(text):
-            target = self._find(match[1], key)
+        pieces = _LINK.split(text)
+        yield pieces[0]
+        for ref, words, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+            target = self.targets.get(ref if ":" in ref else f"{key}:{ref}")
             if target is None:
-                raise FactError(f"dangling link [[{match[1]}]] in a text of '{key}'")
-            if match.start() > end:
-                pieces.append(text[end : match.start()])
-            pieces.append(Link(target, match[2] or target.name))
-            end = match.end()
-        if end < len(text):
-            pieces.append(text[end:])
-        return pieces
+                raise FactError(f"dangling link [[{ref}]]")
+            yield Link(target, words or target.name)
+            yield after
 
-    def plain_text(self, text: str, key: str) -> str:
-        """Return a text with its links replaced by their words."""
-        return "".join(p if isinstance(p, str) else p.words for p in self.resolve(text, key))
+    def links_of(self, text: str, key: str) -> Iterator[Link]:
+        """Return the links in a text of site `key`."""
+        return (piece for piece in self.resolve(text, key) if isinstance(piece, Link))
 
     def first_words(self, page: FactPage, key: str, most: int = 16) -> str:
         """Return the first words of a page's text, to follow a link to it."""
-        words = self.plain_text(split_sentences(page.paragraphs[0])[0], key).split()
+        pieces = self.resolve(split_sentences(page.paragraphs[0])[0], key)
+        words = "".join(piece if isinstance(piece, str) else piece.words for piece in pieces).split()
         return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:") + " ..."
 
     def most_linked(self, site: Site, pages: list[FactPage], most: int) -> list[FactPage]:
         """Return the pages with the most links to them, ties in file order."""
-        return sorted(pages, key=lambda page: -self.inlinks[f"{site.key}:{page.slug}"])[:most]
+        return sorted(pages, key=lambda page: -self.inlinks[site.page_url(page)])[:most]
+
+    def links_elsewhere(self, site: Site, pages: list[FactPage]) -> dict[Target, FactPage]:
+        """Return the pages of other sites that some pages link to, each with the first page that does."""
+        mentions: dict[Target, FactPage] = {}
+        for page in pages:
+            for link in (link for text in page.paragraphs for link in self.links_of(text, site.key)):
+                if not link.target.url.startswith(site.root):
+                    mentions.setdefault(link.target, page)
+        return mentions
 
 
-def _list_targets(facts: Facts) -> Iterator[Target]:
-    """List the pages of the sites and of the people."""
+def _list_targets(facts: Facts) -> Iterator[tuple[str, Target]]:
+    """List the pages of the sites and of the people by reference."""
     for site in facts.sites:
-        yield Target(f"{site.key}:home", f"http://{site.host}/", site.title, f"/{site.directory}/{GUIDES}")
+        yield f"{site.key}:home", Target(site.root, site.title, f"/{site.directory}/{GUIDES}")
         for page in site.pages:
-            path = f"/{site.directory}/{page.topic}"
-            yield Target(f"{site.key}:{page.slug}", page_url(site, page), page.name, path)
+            yield f"{site.key}:{page.slug}", Target(site.page_url(page), page.name, f"/{site.directory}/{page.topic}")
     for person in facts.people:
-        path = f"/{PERSONAL}/{person.topic}"
-        yield Target(f"people:{person.user}", f"http://{PEOPLE_HOST}/~{person.user}/", person.name, path)
+        yield f"people:{person.user}", Target(person.url, person.name, f"/{PERSONAL}/{person.topic}")
 
 
-def _list_texts(facts: Facts) -> Iterator[tuple[str, str, str]]:
-    """List every text that may hold links: its place for messages, the site's key, the text."""
+def _list_texts(facts: Facts) -> Iterator[tuple[str, str, list[str]]]:
+    """List what may hold links: the place for messages, the site's key, the texts."""
     for site in facts.sites:
         for page in site.pages:
-            yield f"{site.key}.toml, page '{page.slug}'", site.key, "\n".join(page.paragraphs)
+            yield f"{site.key}.toml, page '{page.slug}'", site.key, page.paragraphs
     for person in facts.people:
-        items = [item for _, entries in person.sections for item in entries]
-        yield f"people.toml, page '{person.user}'", "people", "\n".join([*person.paragraphs, *items])
+        yield f"people.toml, page '{person.user}'", "people", person.texts
     for old in facts.attic:
-        yield f"attic.toml, page '{old.slug}'", "attic", "\n".join(old.paragraphs)
+        yield f"attic.toml, page '{old.slug}'", "attic", old.paragraphs
     for item in facts.prints:
-        yield f"prints.toml, page '{item.page}'", item.page.partition(":")[0], item.closing
+        yield f"prints.toml, page '{item.page}'", item.page.partition(":")[0], [item.closing]
