@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from pagekin.bags import STOP_WORDS, stopwords
+from pagekin.bags import STOP_WORDS, words
 
 
 def test_the_list_has_the_intended_size() -> None:
@@ -17,7 +18,8 @@ def test_every_word_is_one_that_the_corpus_can_hold() -> None:
 
 
 def test_no_word_is_listed_twice() -> None:
-    counts = Counter(" ".join(stopwords._GROUPS).split())
+    lines = Path(words.__file__).with_name("stopwords.txt").read_text(encoding="utf-8").splitlines()
+    counts = Counter(" ".join(line for line in lines if not line.startswith("#")).split())
     assert [word for word, count in counts.items() if count > 1] == []
     assert counts.keys() == STOP_WORDS
 

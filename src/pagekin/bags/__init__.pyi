@@ -17,7 +17,6 @@ from .copies import (
 from .furniture import find_furniture
 from .matrix import BagMatrix, bag_matrix
 from .page import page_bag, page_sketch
-from .stopwords import STOP_WORDS
 from .strategy import (
     PRESETS,
     Signature,
@@ -32,7 +31,7 @@ from .strategy import (
     strategy_of_index,
 )
 from .weights import nmdf_parameters
-from .words import Vocabulary, bag_forms, make_vocabulary, mix64, stem_of_word, word_hash
+from .words import STOP_WORDS, Vocabulary, bag_forms, make_vocabulary, mix64, stem_of_word, word_hash
 from .workshop import BagWorkshop
 
 __all__ = [

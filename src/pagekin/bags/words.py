@@ -4,15 +4,22 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.stopwords import STOP_WORDS
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus
 
+STOP_WORDS = frozenset(
+    word
+    for line in Path(__file__).with_name("stopwords.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for word in line.split()
+)
+"""English words that bags leave out."""
 DROPPED = -1
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
