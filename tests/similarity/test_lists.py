@@ -13,11 +13,11 @@ from hypothesis import strategies as some
 
 from pagekin.bags import Signature
 from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index
-from pagekin.similarity.figure11 import inverted_lists, matches_above, process_query
-from pagekin.similarity.lists import Eligible, MatchedDocuments
+from pagekin.similarity.lists import Eligible, MatchedDocuments, matches_above
 from pagekin.similarity.related import DEPTH
 from pagekin.store import KinWriter
 
+from .figure11 import inverted_lists, process_query
 from .webs import Array, list_arrays, plainly, signature_index
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=150)

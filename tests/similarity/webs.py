@@ -11,9 +11,9 @@ from pagekin.bags import Bags, Strategy, choose_strategy
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.similarity import RelatedIndex, SignatureIndex
-from pagekin.similarity.figure11 import inverted_lists
 from pagekin.store import Kin
 from tests.bags.webs import record
+from tests.similarity.figure11 import inverted_lists
 
 Array = npt.NDArray[Any]
 

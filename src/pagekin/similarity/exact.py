@@ -1,4 +1,4 @@
-"""Exact similarities of bags: weighted Jaccard (section 4) and, for comparison, cosine."""
+"""Exact similarities of bags: weighted Jaccard (section 4)."""
 
 from typing import Any
 
@@ -17,14 +17,6 @@ def jaccard(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
     shared = float(np.sum(np.minimum(a[1][mine], b[1][theirs]), dtype=np.float64))
     both = float(np.sum(a[1], dtype=np.float64)) + float(np.sum(b[1], dtype=np.float64))
     return shared / (both - shared) if both > 0 else 0.0
-
-
-def cosine(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
-    """Return the cosine of the angle between two bags, each given as (terms, weights)."""
-    _, mine, theirs = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
-    product = float(np.dot(a[1][mine].astype(np.float64), b[1][theirs].astype(np.float64)))
-    norms = np.linalg.norm(a[1].astype(np.float64)) * np.linalg.norm(b[1].astype(np.float64))
-    return float(product / norms) if norms > 0 else 0.0
 
 
 class ExactSimilarity:

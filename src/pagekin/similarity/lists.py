@@ -1,5 +1,6 @@
 """Finding documents by signature: Figure 11's answer from as few and as short lists as it takes."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.similarity.figure11 import matches_above
 from pagekin.store import Kin
 
 Array = npt.NDArray[Any]
@@ -30,6 +30,11 @@ class MatchedDocuments:
     matches: npt.NDArray[np.int64]
     entries_read: int
     rows_read: int
+
+
+def matches_above(alpha: float, m: int) -> int:
+    """Return the least number of agreeing positions that is more than α·m."""
+    return math.floor(alpha * m + 1e-9) + 1
 
 
 class SignatureIndex:

@@ -1,16 +1,12 @@
 """PROCESSQUERY as the paper's Figure 11 has it, word for word: the oracle that the served search is held against."""
 
-import math
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-
-def matches_above(alpha: float, m: int) -> int:
-    """Return the least number of agreeing positions that is more than α·m."""
-    return math.floor(alpha * m + 1e-9) + 1
+from pagekin.similarity.lists import matches_above
 
 
 def process_query(
