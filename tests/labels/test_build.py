@@ -19,7 +19,6 @@ from pagekin.labels import (
     LabelError,
     TermFilter,
     label_from_json,
-    label_from_sexpr,
     label_to_json,
     label_to_sexpr,
     leaf_label,
@@ -27,6 +26,7 @@ from pagekin.labels import (
 )
 from pagekin.labels.build import chosen_nodes, select_terms
 from pagekin.labels.membership import any_may_hold
+from tests.labels.sexpr_reader import label_from_sexpr
 
 
 @pytest.fixture(scope="module")

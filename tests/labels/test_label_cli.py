@@ -10,9 +10,10 @@ from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import cluster_collection
 from pagekin.hypertext import ReadPlan, read_sources
-from pagekin.labels import check_stored_label, label_etag, label_from_json, label_from_sexpr, read_label
+from pagekin.labels import check_stored_label, label_etag, label_from_json, read_label
 from pagekin.store import open_kin
 from tests.bags.webs import record
+from tests.labels.sexpr_reader import label_from_sexpr
 
 load_verbs()
 

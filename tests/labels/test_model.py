@@ -16,33 +16,12 @@ from pagekin.labels import (
     SubCluster,
     TermFilter,
     label_from_json,
-    label_from_sexpr,
     label_to_json,
     label_to_sexpr,
 )
 from pagekin.labels.model import Term, pack_terms
 from tests.labels.invented import labels
-
-FIGURE_5 = """((version: 1)
-(url: "http://www.psrg.example/cgi-bin/crs/www-eecs.example")
-
-(cluster:
-((cluster-num: 1) (size: 6763) (num-docs: 5) (num-terms: 458)
-(url: "http://www-eecs.example/committees.html")
-(url: "http://www-eecs.example/hq/index.html")
-(term: ((attribute: header) (value: computer) (tf: 5) (df: 5)))
-(term: ((attribute: header) (value: eecs) (tf: 5) (df: 5)))
-(term: ((attribute: header) (value: department) (tf: 11) (df: 5)))
-(term: ((value: committee) (tf: 13) (df: 1)))
-(term: ((value: eecs) (tf: 27) (df: 5)))
-))
-
-(cluster:
-((cluster-num: 2) (size: 17235) (num-docs: 8) (num-terms: 1030)
-(term: ((attribute: title) (value: announcements) (tf: 8) (df: 8)))
-))
-)
-"""
+from tests.labels.sexpr_reader import label_from_sexpr
 
 
 def small() -> ContentLabel:
@@ -89,14 +68,6 @@ def test_an_s_expression_reads_like_figure_5() -> None:
     assert "(term: ((attribute: header) (value: queue) (tf: 2) (df: 1)))" in lines
     assert "(term: ((value: queue) (tf: 5) (df: 3)))" in lines
     assert "filter:" not in label_to_sexpr(small(), filters=False)
-
-
-def test_the_papers_own_form_is_read() -> None:
-    label = label_from_sexpr(FIGURE_5)
-    assert label.name == "http://www.psrg.example/cgi-bin/crs/www-eecs.example"
-    assert (label.num_docs, label.size, label.exact) == (13, 23998, False)
-    assert Term("header", "department", 11, 5) in label.rows(label.clusters[0].terms)
-    assert label.may_hold("anything"), "a label without filters knows of no absence"
 
 
 def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -201,31 +172,3 @@ def test_limits_can_be_narrower() -> None:
     for limits in (LabelLimits(bytes=100), LabelLimits(terms=3), LabelLimits(clusters=1), LabelLimits(urls=1)):
         with pytest.raises(LabelError, match="is the most"):
             label_from_json(data, limits)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "not one closed list"),
-        ("((version: 1)", "not one closed list"),
-        ("((version: 1)))", "not open"),
-        ("(" * 100_000, "nested deeper"),
-        ("(" + "()" * 5_000_000 + ")", "more than 4,000,000 lists"),
-        ("((version: 2))", "has version 2"),
-        ("((version: -1))", "version is '-1'"),
-        ("(version: 1)", "is no (name: value)"),
-        ('((version: 1) (name: "a', "cannot be read"),
-        (FIGURE_5.replace("(tf: 27)", "(tf: many)"), "tf is 'many'"),
-        (FIGURE_5.replace("(tf: 27)", "(tf: -27)"), "tf is '-27'"),
-        (FIGURE_5.replace("(tf: 8) (df: 8)", "(tf: 9) (df: 9)"), "df is 9"),
-        (FIGURE_5.replace("header", "footer"), "attribute 'footer' is unknown"),
-        (FIGURE_5.replace("(value: department)", "(value: eecs)"), "stands twice"),
-        (FIGURE_5.replace("(value: department)", '(value: "a\x1b[2J")'), "control character"),
-        (FIGURE_5.replace("(value: department)", '(value: "")'), "no letters"),
-        (FIGURE_5.replace("(num-docs: 5) ", ""), "num-docs is missing"),
-    ],
-)  # fmt: skip
-def test_a_hostile_s_expression_is_refused_with_a_reason(text: str, reason: str) -> None:
-    with pytest.raises(LabelError) as refused:
-        label_from_sexpr(text)
-    assert reason in str(refused.value)

@@ -14,12 +14,12 @@ from pagekin.labels import (
     join_parts,
     label_etag,
     label_from_json,
-    label_from_sexpr,
     label_from_wire,
 )
 from pagekin.routers import Place, Router, listening_socket, router_app
 from pagekin.routers.http import LARGEST_REQUEST
 from pagekin.routers.metrics import Metrics
+from tests.labels.sexpr_reader import label_from_sexpr
 
 from .webs import Running, Web, ask, free_ports, get, post, request, urls_of, wait_for
 

@@ -32,7 +32,7 @@ from .parts import (
     leaf_identity,
     parts_to_publish,
 )
-from .sexpr import label_from_sexpr, label_to_sexpr
+from .sexpr import label_to_sexpr
 from .widen import broader_terms, operator_terms
 
 __all__ = [
@@ -64,7 +64,6 @@ __all__ = [
     "join_parts",
     "label_etag",
     "label_from_json",
-    "label_from_sexpr",
     "label_from_wire",
     "label_part",
     "label_parts",
