@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from litestar.testing import TestClient
 
-from pagekin.clusters import ClusterDescription, DocumentCovers, Tree
+from pagekin.clusters import ClusterDescription, Tree, document_of, fold_documents
 from pagekin.collection import ReloadingCollection, ServiceError
 from pagekin.routers import Place
 from pagekin.routers.serve import Mounted
@@ -144,10 +144,10 @@ def test_a_document_of_several_pages_is_listed_once() -> None:
         ClusterDescription("odd", (), ()),
     ]
     documents = Tree("documents", np.array([-1, 0, 0]), np.array([0, 0, 3, 3]), np.array([5, 7, 8]), {}, described)
-    covers = DocumentCovers(documents)
-    assert covers.fold([1, 5, 2, 8, 7]) == [1, 7, 2]
-    assert [covers.pages(page) for page in (1, 5, 7)] == [1, 1, 3]
-    assert DocumentCovers(None).fold([3, 1, 3]) == [3, 1]
+    covers = document_of(documents, 9)
+    assert fold_documents(covers, [1, 5, 2, 8, 7]) == [1, 7, 2]
+    assert fold_documents(document_of(None, 4), [3, 1, 3]) == [3, 1]
+    assert fold_documents(covers, []) == []
 
 
 def test_pages_and_json_tell_the_same(client: TestClient[Any]) -> None:

@@ -15,7 +15,7 @@ def clusters(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
     cluster: Annotated[str, typer.Argument(metavar="[CLUSTER]", help="A cluster's number, or a page's address.")] = "",
     hierarchy: Annotated[
-        str, typer.Option(metavar="DOCUMENTS_TREE", help="Which tree: clusters, addresses, directory, or documents.")
+        str, typer.Option(metavar="TREE", help="Which tree: clusters, addresses, directory, or documents.")
     ] = "clusters",
     tree: Annotated[bool, typer.Option("--tree", help="Show all that is below, not only the next level.")] = False,
     documents: Annotated[
@@ -59,23 +59,29 @@ class PageView:
     """How pages are shown: those of one document once, as the document."""
 
     def __init__(self, corpus: Any, documents: Any) -> None:
-        from pagekin.clusters import DocumentCovers
+        from pagekin.clusters import document_of
 
         self.corpus = corpus
-        self._covers = DocumentCovers(documents)
+        self._covers = document_of(documents, len(corpus))
+
+    def _pages(self, page: int) -> int:
+        """Return the number of pages of the document that a page covers; 1 if it is alone."""
+        return max(int((self._covers == page).sum()), 1)
 
     def fold(self, pages: Iterable[int]) -> list[int]:
         """Return pages that are alone and covers of documents, in the order of their first pages."""
-        return self._covers.fold(pages)
+        from pagekin.clusters import fold_documents
+
+        return fold_documents(self._covers, pages)
 
     def title(self, page: int, titles: Any) -> str:
         """Return a title for people, with the number of pages if it is a document's."""
-        pages = self._covers.pages(page)
+        pages = self._pages(page)
         return title_line(titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
 
     def as_dict(self, page: int) -> dict[str, Any]:
         """Return a page or a document for programs."""
-        return {**_page(self.corpus, page), "pages": self._covers.pages(page)}
+        return {**_page(self.corpus, page), "pages": self._pages(page)}
 
 
 def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> None:

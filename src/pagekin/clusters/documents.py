@@ -10,8 +10,10 @@ Pages stay alone where in doubt, and where others link to them much: those of an
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.clusters.links import Graph, page_graph
 from pagekin.hypertext import Corpus, ShortTitles, host_of
 
+Array = npt.NDArray[Any]
 DOCUMENTS_TREE = "documents"
 """The name of their tree."""
 FEWEST_PAGES, MOST_PAGES = 3, 64
@@ -62,7 +65,8 @@ def find_documents(corpus: Corpus) -> list[Document]:
     shorter address. Cost: a few steps for each link, and for each page that may be a cover those of at most 64 pages.
     """
     search = _Search(corpus)
-    candidates = [(group, cover) for cover in search.covers() if (group := search.document(cover))]
+    may_cover = sorted(node for node, others in search.mutual.items() if len(others) >= FEWEST_PAGES - 1)
+    candidates = [(group, cover) for cover in may_cover if (group := search.document(cover))]
     candidates.sort(key=lambda one: (-len(one[0]), -search.width(one[1], one[0]), len(search.urls[one[1]]), one[1]))
     taken: set[int] = set()
     kept: list[Document] = []
@@ -91,16 +95,18 @@ def document_tree(corpus: Corpus) -> Tree:
 
 
 def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
-    """Return the cover of each page's document, (pages); a page alone is its own cover.
-
-    Without a tree all pages are alone.
-    """
+    """Return the cover of each page's document, (pages); a page alone, or any without a tree, is its own cover."""
     covers = np.arange(pages, dtype=np.int64)
     if tree is not None:
         for node in tree.children[0]:
             inside = tree.pages_of(node)
-            covers[inside] = (*tree.descriptions[node].central, *inside)[0]
+            covers[inside] = (*tree.descriptions[node].central, *inside, -1)[0]
     return covers
+
+
+def fold_documents(covers: Array, pages: Iterable[int]) -> list[int]:
+    """Return pages that are alone and covers of documents, as `document_of` gives them, in the order of their first pages."""
+    return list(dict.fromkeys(covers[list(pages)].tolist()))
 
 
 class _Search:
@@ -114,9 +120,9 @@ class _Search:
         self.hosts = [host_of(url) for url in self.urls]
         self.titles = ShortTitles(corpus)
         self.mutual = self._find_mutual()
-        self.first_into = self._find_first_links()
+        # Whether others know a page shows for most pages by the first that links to it; only pages with links are asked for.
+        self.first_into: list[int] = np.append(self.graph.in_sources, -1)[self.graph.in_offsets[:-1]].tolist()
         self.known: list[int] = np.diff(self.graph.in_offsets).tolist()
-        self._names: dict[str, dict[str, set[int]]] | None = None
 
     def _find_mutual(self) -> dict[int, set[int]]:
         """Return the nodes near each node, in its folder, below it or beside it, that are linked with it both ways."""
@@ -131,39 +137,22 @@ class _Search:
                 found.setdefault(node, set()).add(other)
         return found
 
-    def _find_first_links(self) -> list[int]:
-        """Return the first node that links to each node, or -1: it alone shows for most pages that others know them."""
-        offsets = self.graph.in_offsets
-        known = offsets[:-1] < offsets[1:]
-        first = np.full(len(self.graph), -1, np.int64)
-        first[known] = self.graph.in_sources[offsets[:-1][known]]
-        linked: list[int] = first.tolist()
-        return linked
-
     def _below(self, cover: int, node: int) -> bool:
         """Tell whether a node lies in the cover's folder or below."""
         folder, above = self.folders[node], self.folders[cover]
         return folder.startswith(above) and (len(folder) == len(above) or folder[len(above)] == "/")
 
     def _out(self, node: int) -> list[int]:
-        linked: list[int] = self.graph.out_targets[
-            self.graph.out_offsets[node] : self.graph.out_offsets[node + 1]
-        ].tolist()
-        return linked
+        targets = self.graph.out_targets[self.graph.out_offsets[node] : self.graph.out_offsets[node + 1]]
+        return list(targets.tolist())
 
     def _into(self, node: int) -> list[int]:
-        linked: list[int] = self.graph.in_sources[
-            self.graph.in_offsets[node] : self.graph.in_offsets[node + 1]
-        ].tolist()
-        return linked
+        sources = self.graph.in_sources[self.graph.in_offsets[node] : self.graph.in_offsets[node + 1]]
+        return list(sources.tolist())
 
     def _is_linked(self, node: int, other: int) -> bool:
         """Tell whether there is a link between two nodes, either way."""
         return other in self.mutual.get(node, ()) or other in self._out(node) or node in self._out(other)
-
-    def covers(self) -> list[int]:
-        """Return the nodes that may be covers."""
-        return sorted(node for node, others in self.mutual.items() if len(others) >= FEWEST_PAGES - 1)
 
     def document(self, cover: int) -> set[int]:
         """Return the nodes of the document with this cover; none if there is no such document."""
@@ -250,18 +239,15 @@ class _Search:
                     todo.append(node)
         return group
 
-    def _may_be_inner(self, cover: int, node: int) -> bool:
-        """Tell whether a node could be known to the document alone."""
-        return self.known[node] <= MOST_PAGES and self._below(cover, node)
-
     def _start(self, cover: int, core: Sequence[int]) -> set[int]:
         """Add to a cover and its core the pages near by to which nobody else links."""
         fixed = {cover, *core}
         group = edge = fixed
-        # Section and figure link to each other, so neither can be judged without the other.
+        # Section and figure link to each other, so neither can be judged without the other. What more pages than a document
+        # has link to, cannot be known to the document alone.
         for _ in range(_NEAR):
             near = set().union(*(self.mutual[one] for one in edge)) - group
-            edge = {node for node in near if self._may_be_inner(cover, node)}
+            edge = {node for node in near if self.known[node] <= MOST_PAGES and self._below(cover, node)}
             if len(group) + len(edge) > MOST_PAGES:
                 break
             group = group | edge
@@ -316,16 +302,15 @@ class _Search:
         everywhere = set.intersection(*(of_host[word] for word in name))
         return 2 * len(everywhere & group) > len(everywhere) and 2 * len(group) <= len(of_host[""])
 
-    @property
+    @cached_property
     def _holders(self) -> dict[str, dict[str, set[int]]]:
         """Return the nodes that hold each word of a title, by host; all nodes of the host hold the word ''."""
-        if self._names is None:
-            self._names = {}
-            for node, host in enumerate(self.hosts):
-                held = self._names.setdefault(host, {})
-                for word in ("", *self._words(node)):
-                    held.setdefault(word, set()).add(node)
-        return self._names
+        holders: dict[str, dict[str, set[int]]] = {}
+        for node, host in enumerate(self.hosts):
+            held = holders.setdefault(host, {})
+            for word in ("", *self._words(node)):
+                held.setdefault(word, set()).add(node)
+        return holders
 
     def make(self, cover: int, group: set[int]) -> Document:
         """Make the document of these nodes; a node stands for all captures of its address."""

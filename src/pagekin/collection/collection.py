@@ -163,7 +163,7 @@ class Collection:
     @cached_property
     def document_pages(self) -> npt.NDArray[np.int64]:
         """Return the number of pages of each document."""
-        return np.bincount(self.documents)
+        return np.bincount(self.documents, minlength=len(self.corpus))
 
     @cached_property
     def titles(self) -> ShortTitles:

@@ -5,8 +5,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from pagekin.clusters import DOCUMENTS_TREE as DOCUMENTS
-from pagekin.clusters import DocumentCovers, Tree
+from pagekin.clusters import Tree, fold_documents
 from pagekin.collection import Collection, ReloadingCollection, ServiceError
 from pagekin.labels import ContentLabel, plain_text
 from pagekin.similarity import RelatedIndex
@@ -79,10 +78,9 @@ class CollectionView:
             raise ServiceError(f"there is no hierarchy '{name[:100]}'; there are {', '.join(self.trees)}", 404)
         return self.trees[name]
 
-    @cached_property
-    def covers(self) -> DocumentCovers:
-        """Return the documents that have several pages."""
-        return DocumentCovers(self.trees.get(DOCUMENTS))
+    def fold_documents(self, pages: Iterable[int]) -> list[int]:
+        """Return pages that are alone and covers of documents, in the order of their first pages."""
+        return fold_documents(self.collection.documents, pages)
 
     @cached_property
     def sites(self) -> list[tuple[str, int]]:

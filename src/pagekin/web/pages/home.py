@@ -148,10 +148,10 @@ def _sites(collection: CollectionView) -> tuple[SiteLink, ...]:
 
 def _starts(collection: CollectionView, tree: Tree, nodes: Iterable[int]) -> Iterator[Start]:
     """Yield the most central page of each of the largest clusters; where it can be, of another site each."""
-    covers, seen = collection.covers, set[str]()
+    seen = set[str]()
     several, count = len(collection.sites) > 1, 0
     for node in nodes:
-        central = covers.fold(tree.descriptions[node].central) if tree.descriptions else []
+        central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
         if not central or count == _STARTS:
             continue
         links = collection.page_links(central)

@@ -168,9 +168,9 @@ def first_level(tree: Tree) -> list[int]:
 
 def list_pages(collection: CollectionView, pages: Sequence[int]) -> tuple[ListedPage, ...]:
     """Return pages and documents as they are listed."""
-    covers = collection.covers
+    sizes = collection.collection.document_pages
     return tuple(
-        ListedPage(url=link.url, title=link.title, site=link.site, date=link.date, pages=covers.pages(page))
+        ListedPage(url=link.url, title=link.title, site=link.site, date=link.date, pages=max(int(sizes[page]), 1))
         for page, link in zip(pages, collection.page_links(pages), strict=True)
     )
 
@@ -178,7 +178,7 @@ def list_pages(collection: CollectionView, pages: Sequence[int]) -> tuple[Listed
 def map_link(collection: CollectionView, tree: Tree, node: int, group: int = -1) -> MapLink:
     """Return a node as it stands on a map."""
     link = collection.cluster_link(tree, node)
-    central = collection.covers.fold(tree.descriptions[node].central) if tree.descriptions else []
+    central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
     titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
     return MapLink(tree=link.tree, node=link.node, name=link.name, pages=link.pages, group=group, titles=titles)
 
@@ -211,15 +211,14 @@ def tree_view(collection: CollectionView, name: str, node: int, page: int) -> Tr
     if not 0 <= node < len(tree):
         raise ServiceError(f"there is no cluster {node} in '{name}'; the last is {len(tree) - 1}", 404)
     about = tree.descriptions[node] if tree.descriptions else None
-    covers = collection.covers
-    central = covers.fold(about.central) if about else []
+    central = collection.fold_documents(about.central) if about else []
     here, *above = (_node_link(collection, tree, one) for one in reversed(tree.path(node)))
     below = tree.children[node]
     # The pages of a document are what is to be seen of it; elsewhere it is one line.
     own = tree.pages[tree.offsets[node] : tree.offsets[node + 1]].tolist()
     if name != DOCUMENTS:
         first = set(central)
-        own = [one for one in covers.fold(own) if one not in first]
+        own = [one for one in collection.fold_documents(own) if one not in first]
         own = own if below else [*central, *own]
     last = max(-(-len(own) // PAGES), -(-len(below) // CHILDREN), 1)
     if page > last:
