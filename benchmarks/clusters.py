@@ -29,15 +29,14 @@ import numpy.typing as npt
 
 from pagekin.clusters import (
     LinkSettings,
-    adjusted_rand_index,
     complete_link,
     link_similarity,
     load_directory,
+    measure_agreement,
     page_graph,
     term_similarity,
     term_vectors,
 )
-from pagekin.clusters.agreement import agreement
 from pagekin.clusters.communities import cluster_graph
 from pagekin.clusters.complete import hybrid
 from pagekin.clusters.links import Graph
@@ -163,12 +162,15 @@ def main() -> None:
             for drop in range(args.drops):
                 kept = np.flatnonzero(np.random.default_rng(drop).random(len(graph)) >= LEFT_OUT)
                 again.append((kept, method(kept)))
-            stable = [adjusted_rand_index(labels[kept], made) for kept, made in again]
+            stable = [measure_agreement(labels[kept], made).adjusted_rand for kept, made in again]
             for question, names in zip(questions, classes, strict=True):
                 judged = names != ""
-                found = agreement(names[judged], labels[judged])
+                found = measure_agreement(names[judged], labels[judged])
                 spread = [found.adjusted_rand]
-                spread += [adjusted_rand_index(names[kept][judged[kept]], made[judged[kept]]) for kept, made in again]
+                spread += [
+                    measure_agreement(names[kept][judged[kept]], made[judged[kept]]).adjusted_rand
+                    for kept, made in again
+                ]
                 levels = f"{question.first}-{question.last}"
                 print(
                     f"| {path.stem} {levels} | {judged.sum():,} | {len(np.unique(names[judged]))} | {name} "

@@ -27,7 +27,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering
 
-from pagekin.clusters import TermVectors, complete_link, term_similarity, term_vectors
+from pagekin.bags import BagMatrix
+from pagekin.clusters import complete_link, term_similarity, term_vectors
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]
@@ -85,12 +86,12 @@ def compare_clusters(name: str, similarity: npt.NDArray[np.float32], clusters: i
     )
 
 
-def compare_similarity(name: str, vectors: TermVectors) -> npt.NDArray[np.float32]:
+def compare_similarity(name: str, vectors: BagMatrix) -> npt.NDArray[np.float32]:
     """Print the times for the similarity of terms; give it."""
     ours, seconds, memory = measured(lambda: term_similarity(vectors))
     print(f"{name}: similarity of {len(vectors):,} pages by {len(vectors.terms):,} terms")
     print(f"  {'Pagekin':<14}{seconds:8.2f} s {memory:8.0f} MB")
-    sparse = scipy.sparse.csr_matrix((vectors.weights, vectors.terms, vectors.offsets), (len(vectors), vectors.width))
+    sparse = scipy.sparse.csr_matrix((vectors.weights, vectors.terms, vectors.offsets), (len(vectors), vectors.columns))
     theirs, by_scipy, memory = measured(lambda: (sparse @ sparse.T).toarray())
     apart = float(np.abs(ours - theirs).max(initial=0))
     print(f"  {'scipy':<14}{by_scipy:8.2f} s {memory:8.0f} MB {by_scipy / seconds:6.1f}x   at most {apart:.0e} apart")
@@ -108,7 +109,7 @@ def main() -> None:
     complete_link(random_similarity(3), 1)  # compiles
     for path in asked.collections:
         vectors = term_vectors(Corpus.open(path))
-        few = TermVectors(vectors.offsets[:3], vectors.terms, vectors.weights, vectors.width)
+        few = BagMatrix(vectors.offsets[:3], vectors.terms, vectors.weights, vectors.columns)
         term_similarity(few)
         compare_clusters(path.stem, compare_similarity(path.stem, vectors), asked.clusters)
     for pages in asked.pages:

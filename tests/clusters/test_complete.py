@@ -11,7 +11,8 @@ from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering
 
 from pagekin.clusters import complete_link
-from pagekin.clusters.complete import COMBINE, Dendrogram, hybrid
+from pagekin.clusters.complete import Dendrogram, hybrid
+from pagekin.clusters.settings import COMBINATIONS
 
 Array = npt.NDArray[Any]
 
@@ -34,11 +35,21 @@ def naive_complete_link(similarity: Array, max_clusters: int) -> list[tuple[list
     return merges
 
 
+def children(tree: Dendrogram) -> Array:
+    """The nodes that were merged, (merges, 2); nodes are the pages, then, from number `pages` on, the merges."""
+    node = np.arange(tree.pages)
+    merged = np.empty((len(tree), 2), np.int64)
+    for merge, (a, b) in enumerate(tree.pairs.tolist()):
+        merged[merge] = node[a], node[b]
+        node[a] = tree.pages + merge
+    return merged
+
+
 def members(tree: Dendrogram) -> list[tuple[list[int], list[int], float]]:
-    """The merges of a dendrogram as lists of pages, by its children."""
+    """The merges of a dendrogram as lists of pages."""
     nodes = [[page] for page in range(tree.pages)]
     merges = []
-    for (a, b), similarity in zip(tree.children.tolist(), tree.similarity.tolist(), strict=True):
+    for (a, b), similarity in zip(children(tree).tolist(), tree.similarity.tolist(), strict=True):
         merges.append((nodes[a], nodes[b], similarity))
         nodes.append(sorted(nodes[a] + nodes[b]))
     return merges
@@ -108,7 +119,7 @@ def test_without_ties_scipy_and_scikit_learn_find_the_same(n: int) -> None:
     distance = 1 - similarity.astype(np.float64)
     np.fill_diagonal(distance, 0)
     theirs = linkage(squareform(distance), "complete")
-    assert np.array_equal(np.sort(tree.children, axis=1), np.sort(theirs[:, :2].astype(int), axis=1))
+    assert np.array_equal(np.sort(children(tree), axis=1), np.sort(theirs[:, :2].astype(int), axis=1))
     assert np.allclose(1 - tree.similarity, theirs[:, 2])
     clusters = min(n, 7)
     model = AgglomerativeClustering(clusters, metric="precomputed", linkage="complete").fit(distance)
@@ -124,13 +135,11 @@ def test_the_worst_order_of_ties_for_a_plain_search_is_merged_in_order() -> None
     assert tree.pairs.tolist() == [[0, page] for page in range(59, 0, -1)]
 
 
-def test_merges_of_clusters_with_nothing_in_common_are_counted() -> None:
+def test_clusters_with_nothing_in_common_merge_last() -> None:
     similarity = symmetric(np.array([[0, 0.5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0.25], [0, 0, 0, 0]]))
     tree = complete_link(similarity, 1)
     assert tree.similarity.tolist() == [0.5, 0.25, 0.0]
-    assert tree.merges_at_zero == 1
-    assert complete_link(similarity, 2).merges_at_zero == 0
-    assert tree.children.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert children(tree).tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_the_matrix_is_spoilt_only_if_that_is_allowed() -> None:
@@ -183,7 +192,7 @@ def test_impossible_numbers_of_clusters_and_merges_are_refused() -> None:
 @given(st.lists(st.tuples(*[st.floats(0, 1, width=32)] * 3), min_size=1, max_size=9))
 def test_the_hybrid_of_similarities_takes_the_place_of_the_first(values: list[tuple[float, float, float]]) -> None:
     plain = {"max": max, "min": min, "mean": lambda v: sum(v) / len(v), "product": np.prod}
-    assert set(plain) == set(COMBINE)
+    assert set(plain) == set(COMBINATIONS)
     for combine, function in plain.items():
         matrices = [np.array(one, np.float32).reshape(-1, 1) for one in zip(*values, strict=True)]
         others = [matrix.copy() for matrix in matrices[1:]]
@@ -194,15 +203,6 @@ def test_the_hybrid_of_similarities_takes_the_place_of_the_first(values: list[tu
 
 def test_the_default_hybrid_is_the_papers() -> None:
     assert hybrid([np.float32([[0.25]]), np.float32([[0.5]])]).tolist() == [[0.5]]
-
-
-def test_what_cannot_be_combined_is_refused() -> None:
-    with pytest.raises(ValueError, match="max, mean, product, min"):
-        hybrid([np.zeros((1, 1), np.float32)], "sum")
-    with pytest.raises(ValueError, match="no similarities"):
-        hybrid([])
-    with pytest.raises(ValueError, match="different pages"):
-        hybrid([np.zeros((1, 1), np.float32), np.zeros((2, 2), np.float32)])
 
 
 def test_clusters_of_a_matrix_are_its_blocks() -> None:

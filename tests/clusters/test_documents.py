@@ -19,12 +19,12 @@ from pagekin.clusters import (
     DOCUMENTS_TREE,
     ClusterDescription,
     TermCounts,
-    adjusted_rand_index,
     complete_link,
     count_terms,
     document_of,
     find_documents,
     link_similarity,
+    measure_agreement,
     page_graph,
     read_trees,
     term_similarity,
@@ -101,7 +101,7 @@ def test_links_alone_rebuild_the_papers(corpus: Corpus) -> None:
     papers = papers_of(corpus)
     clusters = complete_link(link_similarity(page_graph(corpus)), len(PAPERS)).labels()
     of_papers = papers >= 0
-    assert adjusted_rand_index(papers[of_papers], clusters[of_papers]) == 1.0
+    assert measure_agreement(papers[of_papers], clusters[of_papers]).adjusted_rand == 1.0
     assert len(set(clusters[~of_papers])) == 1
 
 
@@ -115,7 +115,7 @@ def test_without_the_navigation_line_the_contents_page_is_a_cluster_too() -> Non
     }
     corpus = read_records(record(BASE_URL + path, html) for path, html in pages.items())
     clusters = complete_link(link_similarity(page_graph(corpus)), len(PAPERS) + 1).labels()
-    assert adjusted_rand_index(papers_of(corpus), clusters) == 1.0
+    assert measure_agreement(papers_of(corpus), clusters).adjusted_rand == 1.0
 
 
 def test_links_alone_do_not_find_the_sessions(corpus: Corpus) -> None:
@@ -125,7 +125,7 @@ def test_links_alone_do_not_find_the_sessions(corpus: Corpus) -> None:
     merges = complete_link(link_similarity(page_graph(corpus)), 1)
     for clusters in range(len(SESSIONS), len(SESSIONS) + 3):
         labels = merges.labels(len(corpus) - clusters)[inside]
-        assert adjusted_rand_index(sessions, labels) < 0.15
+        assert measure_agreement(sessions, labels).adjusted_rand < 0.15
 
 
 def test_words_of_whole_papers_find_the_sessions(corpus: Corpus) -> None:
@@ -141,10 +141,12 @@ def test_words_of_whole_papers_find_the_sessions(corpus: Corpus) -> None:
     terms, counts = (np.array([pair[side] for row in rows for pair in row]) for side in (0, 1))
     summed = TermCounts(offsets, terms, counts.astype(np.int32), counted.width)
     clusters = complete_link(term_similarity(weigh_terms(summed)), len(SESSIONS)).labels()
-    assert adjusted_rand_index(np.array([session_of(paper) for paper in range(len(PAPERS))]), clusters) == 1.0
+    assert (
+        measure_agreement(np.array([session_of(paper) for paper in range(len(PAPERS))]), clusters).adjusted_rand == 1.0
+    )
     single = complete_link(term_similarity(weigh_terms(counted)), len(SESSIONS)).labels()[papers >= 0]
     sessions = np.array([session_of(paper) for paper in papers[papers >= 0]])
-    assert adjusted_rand_index(sessions, single) < 0.8  # pages alone have too few words
+    assert measure_agreement(sessions, single).adjusted_rand < 0.8  # pages alone have too few words
 
 
 def test_every_paper_is_found_as_a_document(corpus: Corpus) -> None:
@@ -507,12 +509,12 @@ def test_the_tree_gives_each_page_its_document(tmp_path: Path, corpus: Corpus) -
     numbers = document_of(again, len(corpus))
     assert np.array_equal(numbers, document_of(made, len(corpus)))
     papers = papers_of(corpus)
-    assert adjusted_rand_index(papers[papers >= 0], numbers[papers >= 0]) == 1.0
+    assert measure_agreement(papers[papers >= 0], numbers[papers >= 0]).adjusted_rand == 1.0
     alone = np.flatnonzero(papers < 0)
     assert np.array_equal(numbers[alone], alone)
     assert document_of(None, 3).tolist() == [0, 1, 2]
     uncovered = replace(made, descriptions=[ClusterDescription("", (), ())] * len(made))
-    assert adjusted_rand_index(numbers, document_of(uncovered, len(corpus))) == 1.0
+    assert measure_agreement(numbers, document_of(uncovered, len(corpus))).adjusted_rand == 1.0
 
 
 @pytest.fixture(scope="module")

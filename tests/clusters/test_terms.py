@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags import word_hash
+from pagekin.bags import BagMatrix, word_hash
 from pagekin.clusters import (
     TERM_ATTRIBUTES,
     TermCounts,
     TermSettings,
-    TermVectors,
     count_terms,
     term_similarity,
     term_vectors,
@@ -18,7 +17,6 @@ from pagekin.clusters import (
     weigh_terms,
 )
 from pagekin.clusters import terms as module
-from pagekin.clusters.terms import term_name
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 from tests.clusters.term_oracle import FACTORS, Piece, Term, WrittenPage, frequencies, similarity, weights
@@ -45,14 +43,14 @@ def names(corpus: Corpus, web: list[WrittenPage]) -> dict[int, Term]:
     return found
 
 
-def rows(corpus: Corpus, web: list[WrittenPage], made: TermVectors | TermCounts) -> list[dict[Term, float]]:
+def rows(corpus: Corpus, web: list[WrittenPage], made: BagMatrix | TermCounts) -> list[dict[Term, float]]:
     named = names(corpus, web)
-    values = made.weights if isinstance(made, TermVectors) else made.counts
+    values = made.weights if isinstance(made, BagMatrix) else made.counts
     found = []
     for start, end in zip(made.offsets[:-1], made.offsets[1:], strict=True):
         assert np.all(np.diff(made.terms[start:end]) > 0)
         found.append(
-            {named[t]: v for t, v in zip(made.terms[start:end].tolist(), values[start:end].tolist(), strict=True)}
+            {named[t]: v for t, v in zip(made.terms[start:end].tolist(), values[start:end].tolist(), strict=True) if v}
         )
     return found
 
@@ -110,7 +108,7 @@ def test_many_pages_are_mirrored_over_the_diagonal() -> None:
     size = np.linalg.norm(dense, axis=1, keepdims=True)
     dense = np.divide(dense, size, out=dense, where=size > 0).astype(np.float32)
     row, column = np.nonzero(dense)
-    vectors = TermVectors(np.searchsorted(row, np.arange(301)), column, dense[row, column], 40)
+    vectors = BagMatrix(np.searchsorted(row, np.arange(301)), column, dense[row, column], 40)
     shares: list[float] = []
     found = term_similarity(vectors, 2, shares.append)
     assert np.allclose(found, dense @ dense.T, atol=1e-6)
@@ -124,7 +122,9 @@ def test_a_page_of_figure_5_has_its_words_under_each_attribute() -> None:
     corpus = read([page])
     words = term_words(corpus)
     counted = count_terms(corpus, words)
-    named = [term_name(corpus, words, term) for term in counted.terms.tolist()]
+    named = []
+    for word, attribute in (divmod(term, len(TERM_ATTRIBUTES)) for term in counted.terms.tolist()):
+        named.append(f"{TERM_ATTRIBUTES[attribute]}:{corpus.word(int(words.shown[word]))}".removeprefix("text:"))
     assert dict(zip(named, counted.counts.tolist(), strict=True)) == {
         "title:computer": 1, "header:computer": 1, "computer": 2, "header:science": 1, "science": 1,
     }  # fmt: skip
@@ -154,7 +154,7 @@ def test_a_web_of_wordless_pages_has_empty_rows() -> None:
 
 
 def test_no_pages_have_no_similarities() -> None:
-    nothing = TermVectors(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), 0)
+    nothing = BagMatrix(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), 0)
     assert term_similarity(nothing).shape == (0, 0)
 
 

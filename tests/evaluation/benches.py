@@ -34,5 +34,4 @@ def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> BagMatrix:
         np.array([term for bag in bags for term in sorted(bag)], np.int64),
         np.array([bag[term] for bag in bags for term in sorted(bag)], np.float32),
         columns,
-        sum(not bag for bag in bags),
     )

@@ -19,8 +19,14 @@ class BagMatrix:
     terms: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
     columns: int
-    empty: int
-    """How many rows hold nothing."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Return the row of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 def bag_matrix(bags: BagSet, urls: Array) -> BagMatrix:
@@ -33,4 +39,4 @@ def bag_matrix(bags: BagSet, urls: Array) -> BagMatrix:
     np.cumsum(sizes, out=offsets[1:])
     index = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
     terms = bags.terms[index].astype(np.int64)
-    return BagMatrix(offsets, terms, bags.weights[index], bags.columns, int(np.count_nonzero(sizes == 0)))
+    return BagMatrix(offsets, terms, bags.weights[index], bags.columns)

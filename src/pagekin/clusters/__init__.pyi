@@ -1,10 +1,9 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .agreement import adjusted_rand_index
+from .agreement import measure_agreement
 from .check import check_trees
 from .communities import cluster_pages
 from .complete import complete_link
-from .covers import DocumentCovers
 from .directory import (
     DIRECTORY_CHOICES,
     DIRECTORY_MODES,
@@ -15,7 +14,7 @@ from .directory import (
     load_directory,
     read_listings,
 )
-from .documents import DOCUMENTS_TREE, document_of, find_documents
+from .documents import DOCUMENTS_TREE, document_of, find_documents, fold_documents
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
 from .links import link_similarity, page_graph
 from .make import MOST_PAGES, compare_methods, make_trees
@@ -31,7 +30,6 @@ from .terms import (
     TERM_ATTRIBUTES,
     TERM_PRESET,
     TermCounts,
-    TermVectors,
     count_terms,
     term_similarity,
     term_vectors,
@@ -56,16 +54,13 @@ __all__ = [
     "Cooccurrences",
     "Directory",
     "DirectoryError",
-    "DocumentCovers",
     "LinkSettings",
     "PageThesaurus",
     "PageTopics",
     "Suggestions",
     "TermCounts",
     "TermSettings",
-    "TermVectors",
     "Tree",
-    "adjusted_rand_index",
     "check_trees",
     "choose_clusters",
     "cluster_pages",
@@ -76,9 +71,11 @@ __all__ = [
     "document_of",
     "familial_distance",
     "find_documents",
+    "fold_documents",
     "link_similarity",
     "load_directory",
     "make_trees",
+    "measure_agreement",
     "page_graph",
     "put_trees",
     "read_listings",

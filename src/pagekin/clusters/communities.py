@@ -1,13 +1,13 @@
 """The default clusters: communities of the graph of neighbouring pages that many runs of the Leiden method agree on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters.neighbour_graph import GraphSettings, WeightedGraph, neighbour_graph
+from pagekin.clusters.neighbour_graph import WeightedGraph, neighbour_graph
 from pagekin.hypertext import Corpus
 from pagekin.store import map_in_order
 
@@ -16,8 +16,8 @@ Labels = npt.NDArray[np.int64]
 Progress = Callable[[str, float], None]
 _PASSES = 50
 """The Leiden method stops by itself after some ten; this is for graphs that nobody has thought of."""
-_RESOLUTIONS = (-6.0, 6.0)
-"""Powers of two between which a resolution is sought: from a few communities to groups of a handful of pages."""
+_LOWEST = -6.0
+"""The power of two from which on a resolution is sought: a few communities."""
 _STEPS = 9
 _TOP = 8
 """Clusters of the level for a first look, at most."""
@@ -33,11 +33,10 @@ _DEEPEST = 4
 class CommunitySettings:
     """Settings of the default method."""
 
-    graph: GraphSettings = field(default_factory=GraphSettings)
     resolution: float = 1.5
     """Of modularity, at most: the larger, the more clusters. It is lowered until `max_clusters` are enough."""
     runs: int = 10
-    """Runs of the Leiden method, in different orders, whose agreement decides; 1 is fast and less stable."""
+    """Runs of the Leiden method, in different orders, whose agreement decides."""
     dust: float = 0.003
     """Clusters with a smaller share of the pages join another one."""
     fewest: int = 3
@@ -47,13 +46,8 @@ class CommunitySettings:
     leaf: int = 50
     """Clusters of no more pages have no parts on the next level."""
 
-    def __post_init__(self) -> None:
-        if not 0 < self.resolution < float("inf"):
-            raise ValueError(f"resolution = {self.resolution}; it has to be above 0")
-        if self.runs < 1:
-            raise ValueError(f"runs = {self.runs}; 1 is the least")
-        if not 0 <= self.dust < self.giant <= 1:
-            raise ValueError(f"dust = {self.dust} and giant = {self.giant}; shares have to rise from 0 to 1")
+
+DEFAULTS = CommunitySettings()
 
 
 @dataclass(frozen=True)
@@ -73,41 +67,23 @@ class Clusters:
         """Return the cluster of each page on the level that was asked for."""
         return self.levels[self.chosen]
 
-    def parts(self, level: int, cluster: int) -> list[int]:
-        """Return the clusters on the next level that make up a cluster; none if there is no such level."""
-        if level + 1 >= len(self.levels):
-            return []
-        found: list[int] = np.unique(self.levels[level + 1][self.levels[level] == cluster]).tolist()
-        return found
-
 
 def cluster_pages(
-    corpus: Corpus,
-    max_clusters: int = 30,
-    seed: int = 1,
-    threads: int = 1,
+    corpus: Corpus, max_clusters: int = 30, seed: int = 1, threads: int = 1,
     progress: Progress = lambda _stage, _share: None,
-    settings: CommunitySettings | None = None,
-) -> Clusters:
+) -> Clusters:  # fmt: skip
     """Put all pages into clusters, older captures with the newest of their URL; the number of threads changes nothing."""
-    settings = settings or CommunitySettings()
-    page_url = np.asarray(corpus.pages.url).astype(np.int64)
-    urls, place = np.unique(page_url, return_inverse=True)
-    graph = neighbour_graph(corpus, urls, settings.graph, threads, progress)
-    clusters = cluster_graph(graph, max_clusters, seed, settings, threads, progress)
+    urls, place = np.unique(np.asarray(corpus.pages.url).astype(np.int64), return_inverse=True)
+    graph = neighbour_graph(corpus, urls, threads, progress)
+    clusters = cluster_graph(graph, max_clusters, seed, DEFAULTS, threads, progress)
     return Clusters(tuple(number_by_size(level[place]) for level in clusters.levels), clusters.chosen)
 
 
 def cluster_graph(
-    graph: WeightedGraph,
-    max_clusters: int = 30,
-    seed: int = 1,
-    settings: CommunitySettings | None = None,
-    threads: int = 1,
+    graph: WeightedGraph, max_clusters: int = 30, seed: int = 1, settings: CommunitySettings = DEFAULTS, threads: int = 1,
     progress: Progress = lambda _stage, _share: None,
-) -> Clusters:
+) -> Clusters:  # fmt: skip
     """Put the nodes of a graph into clusters; nodes without edges join those before or after them."""
-    settings = settings or CommunitySettings()
     if max_clusters < 1:
         raise ValueError(f"pages cannot be put into {max_clusters} clusters: 1 is the least")
     progress("clusters", 0.0)
@@ -131,8 +107,6 @@ def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labe
     """Find communities of high modularity, each connected; the same for the same seed."""
     from pagekin.clusters._kernels import communities as kernels
 
-    move: Any = kernels.move_nodes
-    refine: Any = kernels.refine
     rng = np.random.default_rng(seed)
     place = labels = np.arange(len(graph), dtype=np.int64)
     strength = np.bincount(graph.sources, graph.weights, len(graph))
@@ -142,12 +116,12 @@ def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labe
     labels = labels.copy()
     for _pass in range(_PASSES):
         edges = (graph.offsets, graph.others, graph.weights, strength, total, resolution)
-        move(*edges, rng.permutation(len(graph)), labels)
+        kernels.move_nodes(*edges, rng.permutation(len(graph)), labels)
         labels = number_by_first(labels)
         if labels.max() == len(graph) - 1:
             break
         parts = np.empty(len(graph), np.int64)
-        refine(*edges, rng.permutation(len(graph)), labels, parts)
+        kernels.refine(*edges, rng.permutation(len(graph)), labels, parts)
         parts = number_by_first(parts)
         count = int(parts.max()) + 1
         if count == len(graph):  # nothing is well enough connected: what is connected at all is merged
@@ -195,8 +169,6 @@ def _numbered(labels: Labels, order: Callable[[Array, Array], Array]) -> Labels:
 
 def weaken_disputed(graph: WeightedGraph, resolution: float, seed: int, runs: int, threads: int = 1) -> WeightedGraph:
     """Weaken each edge by the square of the share of runs that put both its ends into one community."""
-    if runs == 1:
-        return graph
     agreements = np.zeros(len(graph.weights), np.int64)
     sources = graph.sources
     seeds = [(seed * runs + run,) for run in range(runs)]
@@ -214,7 +186,7 @@ def _fit_resolution(graph: WeightedGraph, resolution: float, most: int, least: i
     labels = leiden(graph, resolution, seed)
     if enough(labels):
         return resolution, labels
-    low, high = _RESOLUTIONS[0], float(np.log2(resolution))
+    low, high = _LOWEST, float(np.log2(resolution))
     fitting: tuple[float, Labels] | None = None
     for _step in range(_STEPS):
         middle = (low + high) / 2
@@ -235,10 +207,9 @@ def _group_nodes(graph: WeightedGraph, most: int, seed: int, settings: Community
     if nodes == 0:
         return np.zeros(0, np.int64)
     least = max(settings.fewest, round(settings.dust * nodes))
-    resolution, labels = _fit_resolution(graph, settings.resolution, most, least, seed)
-    if settings.runs > 1:
-        steady = weaken_disputed(graph, resolution, seed, settings.runs, threads)
-        _resolution, labels = _fit_resolution(steady, resolution, most, least, seed)
+    resolution, _labels = _fit_resolution(graph, settings.resolution, most, least, seed)
+    steady = weaken_disputed(graph, resolution, seed, settings.runs, threads)
+    _resolution, labels = _fit_resolution(steady, resolution, most, least, seed)
     labels = join_dust(graph, labels, least)
     giant = max(settings.giant, 2 / most) * nodes
     labels = _reduce_clusters(graph, labels, most, giant)
@@ -321,7 +292,7 @@ def _split_giants(graph: WeightedGraph, labels: Labels, most: int, least: int, g
             break
         cluster = max(giants, key=lambda c: int(sizes[c]))
         nodes = np.flatnonzero(labels == cluster)
-        part = graph.part(nodes)
+        part = graph.parts(labels)[cluster]
         split = join_dust(part, leiden(part, 1.0, seed), least)
         if split.max() == 0:
             whole.add(int(nodes[0]))

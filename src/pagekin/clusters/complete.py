@@ -1,8 +1,7 @@
 """Complete-link clusters of pages by their similarities, and the hybrid of several (hypursuit-1996, equation 1)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,42 +11,18 @@ Array = npt.NDArray[Any]
 Similarity = npt.NDArray[np.float32]
 _ROWS = 512
 """Rows and columns of a matrix that are looked at together."""
-
-
-def _mean(matrices: Sequence[Similarity], out: Similarity) -> None:
-    for other in matrices[1:]:
-        np.add(out, other, out=out)
-    out /= np.float32(len(matrices))
-
-
-def _by(function: Any) -> Callable[[Sequence[Similarity], Similarity], None]:
-    def combine(matrices: Sequence[Similarity], out: Similarity) -> None:
-        for other in matrices[1:]:
-            function(out, other, out=out)
-
-    return combine
-
-
-COMBINE: dict[str, Callable[[Sequence[Similarity], Similarity], None]] = {
-    "max": _by(np.maximum),
-    "mean": _mean,
-    "product": _by(np.multiply),
-    "min": _by(np.minimum),
-}
-"""What F of equation 1 may be; the paper's is max."""
+_STEPS: dict[str, Any] = {"max": np.maximum, "mean": np.add, "product": np.multiply, "min": np.minimum}
+"""How F of equation 1 takes in one more similarity."""
 
 
 def hybrid(matrices: Sequence[Similarity], combine: str = "max") -> Similarity:
     """Return S^hybrid: the first of the matrices (pages, pages), overwritten with F of all of them."""
-    if combine not in COMBINE:
-        raise ValueError(f"similarities cannot be combined by {combine!r}: choose one of {', '.join(COMBINE)}")
-    if not matrices:
-        raise ValueError("there are no similarities to combine")
-    if len({matrix.shape for matrix in matrices}) > 1:
-        shapes = ", ".join(str(matrix.shape) for matrix in matrices)
-        raise ValueError(f"similarities of different pages cannot be combined: their shapes are {shapes}")
-    COMBINE[combine](matrices, matrices[0])
-    return matrices[0]
+    whole = matrices[0]
+    for other in matrices[1:]:
+        _STEPS[combine](whole, other, out=whole)
+    if combine == "mean":
+        whole /= np.float32(len(matrices))
+    return whole
 
 
 @dataclass(frozen=True)
@@ -62,21 +37,6 @@ class Dendrogram:
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    @property
-    def merges_at_zero(self) -> int:
-        """Count the merges of clusters with nothing in common: the last ones."""
-        return int(np.count_nonzero(self.similarity <= 0))
-
-    @cached_property
-    def children(self) -> npt.NDArray[np.int64]:
-        """Return the nodes that were merged, (merges, 2); nodes are the pages, then, from number `pages` on, the merges."""
-        node = np.arange(self.pages)
-        merged = np.empty((len(self), 2), np.int64)
-        for merge, (a, b) in enumerate(self.pairs.tolist()):
-            merged[merge] = node[a], node[b]
-            node[a] = self.pages + merge
-        return merged
 
     def labels(self, merges: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each page after so many merges, or all; clusters are numbered by their smallest pages."""
@@ -115,8 +75,7 @@ def complete_link(similarity: Similarity, max_clusters: int = 30, overwrite: boo
     work = np.require(similarity, np.float32, ["C", "W"])
     if not overwrite and np.shares_memory(work, similarity):
         work = work.copy()
-    link: Any = kernels.complete_link
-    link(work, pairs, merged)
+    kernels.complete_link(work, pairs, merged)
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -merged))[: max(0, pages - max_clusters)]
     return Dendrogram(pages, pairs[order], merged[order])
 

@@ -1,7 +1,7 @@
 """The similarity of pages by their links: paths, common ancestors, common descendants (hypursuit-1996, eq. 2-5)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -110,10 +110,8 @@ def link_similarity(
         return _similarity(graph, settings, threads, partial(progress, "links"))
     # Pages of different parts have nothing in common, and small parts have short sets.
     out = np.zeros((len(graph), len(graph)), dtype=np.float32)
-    if not parts:
-        return out
-    ends = np.cumsum([0, *(len(nodes) ** 2 for nodes in parts)], dtype=np.float64)
-    for nodes, (first, last) in zip(parts, pairwise((ends / ends[-1]).tolist()), strict=True):
+    ends = np.cumsum([0, *(len(nodes) ** 2 for nodes in parts)])
+    for nodes, (first, last) in zip(parts, pairwise(ends / max(ends[-1], 1)), strict=True):
         report = _part_progress(first, last, partial(progress, "links"))
         out[np.ix_(nodes, nodes)] = _similarity(graph.subgraph(nodes), settings, threads, report)
     return out
@@ -137,25 +135,22 @@ def _parts(graph: Graph) -> list[Array]:
 
 
 def _similarity(graph: Graph, settings: LinkSettings, threads: int, progress: Callable[[float], None]) -> Array:
-    from pagekin.clusters._kernels import links as kernels
-
     out = np.zeros((len(graph), len(graph)), dtype=np.float32)
-    backward = (graph.in_offsets, graph.in_sources)
-    forward = (graph.out_offsets, graph.out_targets)
-    both = [(backward, forward, settings.ancestors), (forward, backward, settings.descendants)]
-    sides = [side for side in both if side[-1] > 0] or both[:1]
-    for number, (back, ahead, weight) in enumerate(sides):
-        side = _Side(
-            len(graph), settings, threads, _part_progress(number / len(sides), (number + 1) / len(sides), progress)
-        )
-        side.search(back, ahead, weight > 0)
+    backward, forward = (graph.in_offsets, graph.in_sources), (graph.out_offsets, graph.out_targets)
+    both = [((*backward, *forward), settings.ancestors), ((*forward, *backward), settings.descendants)]
+    sides = [side for side in both if side[1] > 0] or both[:1]
+    for number, (links, weight) in enumerate(sides):
+        report = _part_progress(number / len(sides), (number + 1) / len(sides), progress)
+        side = _Side(len(graph), settings, threads, report)
+        side.search(links, weight > 0)
         if number == 0 and settings.paths > 0:
             side.add_paths(settings.paths, out)  # in both directions
         if weight > 0:
             side.add_common(weight, out)
+        if number == len(sides) - 1:
+            side.fold(out)
         side.progress(1.0)
         del side  # before the next one asks for as much memory
-    _run(threads, lambda a, b: kernels.fold(a, b, out), len(out), ROWS)
     return out
 
 
@@ -164,13 +159,8 @@ class _Side:
 
     steps: Array
     """steps[i, x]: from x to i; 255 if there is no path."""
-    targets: Array
-    """Page whose ancestors have a longer way, or none, if they avoid `blockers`; `at` is the level of the ancestors,
-    `changes` what they add less, and `lost` the number of those without a way."""
-    blockers: Array
-    at: Array
-    changes: Array
-    lost: Array
+    detours: tuple[Array, ...]
+    """As `paths.survey` lists them: what changes in the ancestors of a target if a blocker is avoided."""
 
     def __init__(self, count: int, settings: LinkSettings, threads: int, progress: Callable[[float], None]) -> None:
         from pagekin.clusters._kernels import links, paths
@@ -181,104 +171,96 @@ class _Side:
         self.far = min(paths.FAR, max(count - 1, 1))
         self.levels = min(settings.levels or self.far, self.far)
 
-    def search(self, back: tuple[Array, Array], ahead: tuple[Array, Array], with_changes: bool) -> None:
+    def _run(self, work: Callable[[int, int], Any], step: int = ROWS) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Yield ((first page, end), what the work makes of them) for all pages, so many at a time."""
+        ranges = [(first, min(first + step, self.count)) for first in range(0, self.count, step)]
+        return map_in_order(self.threads, work, ranges)
+
+    def _run_all(self, work: Callable[[int, int], None]) -> None:
+        for _ in self._run(work):
+            pass
+
+    def search(self, links: tuple[Array, ...], with_changes: bool) -> None:
         """Find all shortest paths, and which of them avoiding a page makes longer."""
         # The union on a level is known from near pages; which of them are common, only from all paths.
         reach = self.far if self.by_union else self.count
         levels = self.levels if with_changes else 0
         self.steps = np.empty((self.count, self.count), dtype=np.uint8)
-        links = self.paths.Links(back[0], back[1], ahead[0], ahead[1])
 
         def survey(a: int, b: int) -> tuple[Array, ...]:
-            self.steps[a:b], *rest = self.paths.survey(a, b, links, levels, reach, self.far)
+            self.steps[a:b], *rest = self.paths.survey(a, b, self.paths.Links(*links), levels, reach, self.far)
             return tuple(rest)
 
         parts = []
-        for (a, b), (counts, *rest) in map_in_order(self.threads, survey, _ranges(self.count, ROWS)):
+        for (a, b), (counts, *rest) in self._run(survey):
             parts.append((np.repeat(np.arange(a, b, dtype=np.int32), counts), *rest))
             self.progress(SEARCH * b / self.count)
-        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        self.targets, self.blockers, self.at, self.changes, self.lost = joined
+        self.detours = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+    def _changes(self, first: Array, second: Array) -> Any:
+        """Return the detours' Changes, listed for the pages `first` of their pairs."""
+        _targets, _blockers, at, changes, lost = self.detours
+        order = np.argsort(first, kind="stable")
+        offsets = np.searchsorted(first[order], np.arange(self.count + 1))
+        return self.kernels.Changes(offsets, second[order], at[order], changes[order], lost[order])
 
     def add_paths(self, weight: float, out: Array) -> None:
         """Add each direction's term of weight * S^spl (eq. 2) at its place in `out`."""
-        _run(
-            self.threads,
-            lambda a, b: self.kernels.direct_paths(a, b, self.steps, self.far, weight, out),
-            self.count,
-            ROWS,
-        )
+        self._run_all(lambda a, b: self.kernels.direct_paths(a, b, self.steps, self.far, weight, out))
+
+    def fold(self, out: Array) -> None:
+        """Add what stands at (i, j) and at (j, i)."""
+        self._run_all(lambda a, b: self.kernels.fold(a, b, out))
 
     def add_common(self, weight: float, out: Array) -> None:
         """Add weight * S^anc (eq. 3) to `out`, one part of it at (i, j), the rest at (j, i)."""
-        self.totals = np.zeros((self.count, self.levels + 2), dtype=np.int64)
-        self.near = np.zeros((self.count, min(NEAR, self.count)), dtype=np.int32)
-        _run(
-            self.threads,
-            lambda a, b: self.kernels.list_nearest(a, b, self.steps, self.levels, self.totals, self.near),
-            self.count,
-            ROWS,
-        )
-        tops = np.zeros(self.count, dtype=np.int64)
-        reached = np.zeros(self.count, dtype=np.int64)
-        near = np.zeros(self.count, dtype=np.int64)
-        for a, b in _ranges(self.count, ROWS):
-            part = self.steps[a:b]
+        totals = np.zeros((self.count, self.levels + 2), dtype=np.int64)
+        nearest = np.zeros((self.count, min(NEAR, self.count)), dtype=np.int32)
+        self._run_all(lambda a, b: self.kernels.list_nearest(a, b, self.steps, self.levels, totals, nearest))
+        tops, reached, near = np.zeros((3, self.count), dtype=np.int64)
+        for a in range(0, self.count, ROWS):
+            part = self.steps[a : a + ROWS]
             there = (part > 0) & (part < self.paths.NONE)
-            tops[a:b] = np.where(there, part, 0).max(axis=1)
+            tops[a : a + ROWS] = np.where(there, part, 0).max(axis=1)
             reached += there.sum(axis=0)
             near += (there & (part <= self.levels)).sum(axis=0)
         terms = self.levels * (2 * tops.mean() - self.levels + 1) / 2
         by_pairs = self.count**2 / 2 * max(terms, 1) * (self.count / 512)
         by_rows = 1.5 * float(near @ reached) + self.count**2
         if self.by_union and by_rows < ROWS_BELOW * by_pairs:
-            self._by_rows(reached, weight, out)
+            self._by_rows(reached, totals, weight, out)
         else:
-            self._by_pairs(tops, weight, out)
+            self._by_pairs(tops, totals, nearest, weight, out)
 
-    def _by_rows(self, reached: Array, weight: float, out: Array) -> None:
+    def _by_rows(self, reached: Array, totals: Array, weight: float, out: Array) -> None:
         """Follow the paths from the pages near each page: for webs with few paths."""
         starts = np.concatenate([[0], np.cumsum(reached)])
         paths = self.kernels.Reached(starts, np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=np.uint8))
-        _run(self.threads, lambda a, b: self.kernels.list_reached(a, b, self.steps, paths), self.count, ROWS)
-        order = np.argsort(self.blockers, kind="stable")
-        offsets = np.searchsorted(self.blockers[order], np.arange(self.count + 1))
-        avoided = self.kernels.Changes(
-            offsets, self.targets[order], self.at[order], self.changes[order], self.lost[order]
-        )
+        self._run_all(lambda a, b: self.kernels.list_reached(a, b, self.steps, paths))
+        targets, blockers, *_changes = self.detours
+        avoided = self._changes(blockers, targets)
 
         def add(a: int, b: int) -> None:
             self.kernels.halves_of_ancestors(
-                a, b, self.steps, self.totals, paths, avoided, self.levels, self.far, weight, out
+                a, b, self.steps, totals, paths, avoided, self.levels, self.far, weight, out
             )
 
-        for (_, b), _made in map_in_order(self.threads, add, _ranges(self.count, ROWS)):
+        for (_, b), _made in self._run(add):
             self.progress(SEARCH + (1 - SEARCH) * b / self.count)
 
-    def _by_pairs(self, tops: Array, weight: float, out: Array) -> None:
+    def _by_pairs(self, tops: Array, totals: Array, nearest: Array, weight: float, out: Array) -> None:
         """Count the common ancestors of each pair: for webs in which most pages have a path to most others."""
         bits = _aligned_words(self.count, int(tops.max()), -(-self.count // 512) * 8)
-        _run(self.threads, lambda a, b: self.kernels.spread(a, b, self.steps, bits), self.count, ROWS)
-        first, second = np.minimum(self.targets, self.blockers), np.maximum(self.targets, self.blockers)
-        order = np.argsort(first, kind="stable")
-        offsets = np.searchsorted(first[order], np.arange(self.count + 1))
-        avoided = self.kernels.Changes(offsets, second[order], self.at[order], self.changes[order], self.lost[order])
-        known = self.kernels.Ancestors(self.steps, bits, tops, self.totals, self.near)
+        self._run_all(lambda a, b: self.kernels.spread(a, b, self.steps, bits))
+        targets, blockers, *_changes = self.detours
+        avoided = self._changes(np.minimum(targets, blockers), np.maximum(targets, blockers))
+        known = self.kernels.Ancestors(self.steps, bits, tops, totals, nearest)
 
         def add(a: int, b: int) -> None:
             self.kernels.common_ancestors(a, b, known, avoided, self.levels, self.far, self.by_union, weight, out)
 
-        for (_, b), _made in map_in_order(self.threads, add, _ranges(self.count, TILE)):
+        for (_, b), _made in self._run(add, TILE):
             self.progress(SEARCH + (1 - SEARCH) * (1 - (1 - b / self.count) ** 2))
-
-
-def _run(threads: int, work: Callable[[int, int], Any], count: int, step: int) -> None:
-    for _ in map_in_order(threads, work, _ranges(count, step)):
-        pass
-
-
-def _ranges(count: int, step: int) -> list[tuple[int, int]]:
-    return [(first, min(first + step, count)) for first in range(0, count, step)]
 
 
 def _aligned_words(*shape: int) -> Array:

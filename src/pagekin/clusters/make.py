@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagWorkshop, Strategy, bag_matrix
-from pagekin.clusters.agreement import agreement
+from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
 from pagekin.clusters.describe import Rows, Titles, describe
@@ -163,6 +163,6 @@ def compare_methods(
         levels, chosen = cluster_levels(corpus, method, progress, threads)
         for level in range(1, directory.depth + 1):
             numbers = {path: number for number, path in enumerate(sorted({path[:level] for path in paths}))}
-            scores = agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])
+            scores = measure_agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])
             rows.append({"method": name, "level": level, "classes": len(numbers), **asdict(scores)})
     return rows

@@ -18,29 +18,12 @@ Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
 _ROWS = 256
 """Rows whose neighbours are searched together."""
-
-
-@dataclass(frozen=True)
-class GraphSettings:
-    """Settings of the graph: what makes two pages neighbours."""
-
-    nearest: int = 25
-    """Pages that each page has as neighbours by its bag."""
-    links: float = 1.0
-    """Weight of a page's links, 1 together at most, when the nearest of an average page weigh 1; 0 leaves links out."""
-    citing: float = 1.0
-    """Weight of a page that links to the page, as a term of its bag: pages that are listed together are alike."""
-    widest: float = 0.1
-    """Terms in more than this share of the bags are not looked at; they weigh next to nothing."""
-
-    def __post_init__(self) -> None:
-        if self.nearest < 1:
-            raise ValueError(f"nearest = {self.nearest}; a page needs 1 neighbour or more")
-        for name, weight in (("links", self.links), ("citing", self.citing)):
-            if not 0 <= weight < float("inf"):
-                raise ValueError(f"{name} = {weight}; it has to be 0 or more")
-        if not 0 < self.widest <= 1:
-            raise ValueError(f"widest = {self.widest}; it has to be above 0, and 1 at most")
+NEAREST = 25
+"""Pages that each page has as neighbours by its bag."""
+WIDEST = 0.1
+"""Terms in more than this share of the bags are not looked at; they weigh next to nothing."""
+_STRATEGY = Strategy().with_settings({"links.scale": 1.0})
+"""A page that links to the page is a term of its bag: pages that are listed together are alike."""
 
 
 @dataclass(frozen=True)
@@ -87,81 +70,53 @@ class WeightedGraph:
         """Merge groups of nodes into one node each, with the weights between them and, from a group to itself, inside."""
         return WeightedGraph.of(count, labels[self.sources], labels[self.others], self.weights)
 
-    def part(self, nodes: Array) -> "WeightedGraph":
-        """Return the graph of some nodes, given in rising order, and the edges between them."""
-        number = np.full(len(self), -1, np.int64)
-        number[nodes] = np.arange(len(nodes))
-        sources, targets = number[self.sources], number[self.others]
-        kept = (sources >= 0) & (targets >= 0)
-        return WeightedGraph.of(len(nodes), sources[kept], targets[kept], self.weights[kept])
-
     def parts(self, labels: Array) -> list["WeightedGraph"]:
-        """Return the graph of each group of nodes, as `part` does; groups are numbered from 0."""
+        """Return the graph of each group of nodes and the edges inside it; groups are numbered from 0."""
         order = np.argsort(labels, kind="stable")
         bounds = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=1))])
         number = np.empty(len(self), np.int64)
         number[order] = np.arange(len(self))
-        sources, targets = number[self.sources], number[self.others]
         kept = labels[self.sources] == labels[self.others]
-        sorted_by_group = WeightedGraph.of(len(self), sources[kept], targets[kept], self.weights[kept])
+        grouped = WeightedGraph.of(len(self), number[self.sources[kept]], number[self.others[kept]], self.weights[kept])
         graphs = []
         for first, last in pairwise(bounds.tolist()):
-            offsets = sorted_by_group.offsets[first : last + 1]
+            offsets = grouped.offsets[first : last + 1]
             edges = slice(int(offsets[0]), int(offsets[-1]))
-            graphs.append(
-                WeightedGraph(
-                    offsets - offsets[0], sorted_by_group.others[edges] - first, sorted_by_group.weights[edges]
-                )
-            )
+            graphs.append(WeightedGraph(offsets - offsets[0], grouped.others[edges] - first, grouped.weights[edges]))
         return graphs
 
 
 def neighbour_graph(
-    corpus: Corpus,
-    urls: Array,
-    settings: GraphSettings | None = None,
-    threads: int = 1,
-    progress: Progress = lambda _stage, _share: None,
+    corpus: Corpus, urls: Array, threads: int = 1, progress: Progress = lambda _stage, _share: None
 ) -> WeightedGraph:
     """Make the graph of captured pages, given by their URL numbers in rising order; links of other pages do not count."""
-    settings = settings or GraphSettings()
     if len(urls) < 2:
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     progress("bags", 0.0)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
-        strategy = Strategy().with_settings({"links.scale": settings.citing})
-        bags = BagWorkshop(corpus, Path(folder), threads, left_out).bags(strategy)
-        matrix = bag_matrix(bags, urls)
-        del bags
-    near, similarity = nearest_pages(matrix, settings, threads, lambda share: progress("neighbours", share))
-    pages, links = links_between(corpus, urls) if settings.links else (np.zeros((0, 2), np.int64), np.zeros(0))
-    return join_graphs(near, similarity, pages, links * settings.links)
+        matrix = bag_matrix(BagWorkshop(corpus, Path(folder), threads, left_out).bags(_STRATEGY), urls)
+    near, similarity = nearest_pages(matrix, threads, progress=lambda share: progress("neighbours", share))
+    return join_graphs(near, similarity, *links_between(corpus, urls))
 
 
 def nearest_pages(
-    matrix: BagMatrix, settings: GraphSettings, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    matrix: BagMatrix, threads: int = 1, nearest: int = NEAREST, widest: float = WIDEST,
+    progress: Callable[[float], None] = lambda _share: None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:  # fmt: skip
     """Return the nearest other rows by weighted Jaccard, (rows, nearest), -1 where there are no more; and how similar."""
-    from pagekin.clusters._kernels import communities as kernels
+    from pagekin.clusters._kernels import communities, terms
 
-    rows = len(matrix.offsets) - 1
-    width = min(settings.nearest, max(rows - 1, 1))
-    df = np.bincount(matrix.terms, minlength=matrix.columns)
-    wide = df > max(settings.widest * rows, 50)
-    kept = ~wide[matrix.terms]
-    order = np.argsort(matrix.terms[kept], kind="stable")
-    documents = np.repeat(np.arange(rows, dtype=np.int32), np.diff(matrix.offsets))
-    places, values = documents[kept][order], matrix.weights[kept][order]
-    ends = np.concatenate([[0], np.cumsum(np.where(wide, 0, df))])
-    sums = np.bincount(documents, matrix.weights, rows).astype(np.float32)
+    rows = len(matrix)
+    table = terms.by_column(matrix.offsets, matrix.terms, matrix.weights, matrix.columns)
+    sums = np.bincount(matrix.rows, matrix.weights, rows).astype(np.float32)
+    width, most = min(nearest, max(rows - 1, 1)), max(widest * rows, 50)
     near, similarity = np.full((rows, width), -1, np.int64), np.zeros((rows, width), np.float32)
     shared = [np.zeros(rows, np.float32) for _ in range(threads)]
-    bags = kernels.Matrix(matrix.offsets, matrix.terms, matrix.weights, sums, ends, places, values)
 
     def part(first: int, last: int) -> None:
         mine = shared.pop()
-        kernels.nearest_rows(first, last, bags, mine, near[first:last], similarity[first:last])
+        communities.nearest_rows(first, last, table, sums, most, mine, near[first:last], similarity[first:last])
         shared.append(mine)
 
     parts = [(i, min(i + _ROWS, rows)) for i in range(0, rows, _ROWS)]

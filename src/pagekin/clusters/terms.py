@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Vocabulary, make_vocabulary, preset_strategy
+from pagekin.bags import BagMatrix, Vocabulary, make_vocabulary, preset_strategy
 from pagekin.clusters.settings import TermSettings
 from pagekin.hypertext import Attribute, Corpus, DecodedPage
 from pagekin.store import batch_ranges, map_in_order
@@ -34,29 +34,9 @@ class TermCounts:
     """How many terms there may be."""
 
 
-@dataclass(frozen=True)
-class TermVectors:
-    """Weighted (attribute, word) pairs of each page: rows of a sparse matrix, of length 1, or 0 for a page without words."""
-
-    offsets: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float32]
-    width: int
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-
 def term_words(corpus: Corpus) -> Vocabulary:
     """Return the words of terms."""
     return make_vocabulary(corpus, preset_strategy(TERM_PRESET))
-
-
-def term_name(corpus: Corpus, words: Vocabulary, term: int) -> str:
-    """Return a term for people, as in Figure 5: `computer`, or `header:computer`; a stem is shown as its most common word."""
-    word, attribute = divmod(term, len(TERM_ATTRIBUTES))
-    text = corpus.word(int(words.shown[word]))
-    return text if TERM_ATTRIBUTES[attribute] == "text" else f"{TERM_ATTRIBUTES[attribute]}:{text}"
 
 
 def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCounts:
@@ -66,14 +46,15 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
     """
     from pagekin.clusters._kernels import terms as kernels
 
-    count: Any = kernels.count_terms
     ends = np.zeros(len(corpus) + 1, np.int64)
 
     def count_batch(first: int, last: int) -> tuple[Array, Array]:
         streams = corpus.stream_batch(first, last)
         room = len(streams.words) * len(TERM_ATTRIBUTES)
         terms, counts = np.empty(room, np.int64), np.empty(room, np.int32)
-        n = count(streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[first + 1 : last + 1])
+        n = kernels.count_terms(
+            streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[first + 1 : last + 1]
+        )
         return terms[:n].copy(), counts[:n].copy()
 
     batches: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
@@ -92,49 +73,44 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
     )
 
 
-def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> TermVectors:
-    """Weigh terms by equation 8 (w_ki); terms of attributes with weight 0 are left out."""
+def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> BagMatrix:
+    """Weigh terms by equation 8 (w_ki): rows of length 1, or 0 for a page without words."""
     from pagekin.clusters._kernels import terms as kernels
 
     factors = np.array(astuple(settings or TermSettings()), np.float64)
     weights = np.empty(len(counted.terms), np.float32)
-    weigh: Any = kernels.weigh
-    weigh(counted.offsets, counted.terms, counted.counts, factors, weights)
-    if factors.all():
-        return TermVectors(counted.offsets, counted.terms, weights, counted.width)
-    kept = np.flatnonzero(factors[counted.terms % len(TERM_ATTRIBUTES)])
-    return TermVectors(np.searchsorted(kept, counted.offsets), counted.terms[kept], weights[kept], counted.width)
+    kernels.weigh(counted.offsets, counted.terms, counted.counts, factors, weights)
+    return BagMatrix(counted.offsets, counted.terms, weights, counted.width)
 
 
-def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> TermVectors:
+def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> BagMatrix:
     """Return the vectors of all pages, in their order (equations 6 to 8)."""
     return weigh_terms(count_terms(corpus, term_words(corpus), threads), settings)
 
 
 def term_similarity(
-    vectors: TermVectors, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
+    vectors: BagMatrix, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
 ) -> npt.NDArray[np.float32]:
     """Compute S^terms of all pairs of pages (equation 9), symmetric; equal pages have 1, pages without words 0."""
     from pagekin.clusters._kernels import terms as kernels
 
     pages = len(vectors)
     similarity = np.empty((pages, pages), np.float32)
-    rows = (vectors.offsets, vectors.terms, vectors.weights)
-    by_column: Any = kernels.columns
-    documents, values, ends, places, sizes = by_column(*rows, vectors.width)
+    table = kernels.by_column(vectors.offsets, vectors.terms, vectors.weights, vectors.columns)
+    sizes = np.sqrt(np.bincount(vectors.rows, vectors.weights.astype(np.float64) ** 2, pages))
     # What is to be added up for each page: the rest of each of its terms' columns.
-    work = np.concatenate([[0], np.cumsum(ends[vectors.terms] - places)])[vectors.offsets]
+    work = np.concatenate([[0], np.cumsum(table.ends[vectors.terms] - table.places)])[vectors.offsets]
     work += np.arange(pages + 1) * pages
     step = max(1, min(_BATCH_PAIRS, int(work[-1]) // (8 * threads)))
-    after: Any = kernels.similarities_after
-    mirror: Any = kernels.mirror
 
     def part(first: int, last: int) -> None:
-        after(first, last, *rows, documents, values, ends, places, sizes, similarity)
+        kernels.similarities_after(first, last, table, sizes, similarity)
 
     for (_first, last), _nothing in map_in_order(threads, part, batch_ranges(work, step)):
         progress(float(work[last] / work[-1]))
     bounds = np.linspace(0, pages, 4 * threads + 1).astype(int).tolist()
-    for _part, _nothing in map_in_order(threads, lambda first, last: mirror(similarity, first, last), pairwise(bounds)):
+    for _part, _nothing in map_in_order(
+        threads, lambda first, last: kernels.mirror(similarity, first, last), pairwise(bounds)
+    ):
         pass
     return similarity

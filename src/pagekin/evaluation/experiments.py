@@ -142,7 +142,7 @@ class Experiment:
         matrix = bag_matrix(bags, self.bench.urls)
         facts = {
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
-            "without_bag": matrix.empty,
+            "without_bag": int(np.count_nonzero(np.diff(matrix.offsets) == 0)),
         }  # fmt: skip
         return self.judge_matrix(name, strategy.as_dict(), matrix, strategy.metric, facts, started)
 

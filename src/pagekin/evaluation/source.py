@@ -208,7 +208,7 @@ def joint_weights(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np
 def similarities(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float32]:
     """Return the similarity of each row to the source's, in single precision as `evaluate` compares them."""
     documents = len(matrix.offsets) - 1
-    row = np.repeat(np.arange(documents), np.diff(matrix.offsets))
+    row = matrix.rows
     shared = np.bincount(row, joint_weights(matrix, source, metric), documents)
     weights = matrix.weights.astype(np.float64)
     if metric == "jaccard":

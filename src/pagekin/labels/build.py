@@ -1,18 +1,17 @@
 """The content label of a collection, from its clusters and within budgets: the abstraction functions of a leaf."""
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Vocabulary, word_hash
+from pagekin.bags import BagMatrix, Vocabulary, word_hash
 from pagekin.clusters import (
     TERM_ATTRIBUTES,
     TermCounts,
     TermSettings,
-    TermVectors,
     Tree,
     complete_link,
     count_terms,
@@ -56,7 +55,7 @@ class LeafTerms:
         self.all = count_terms(corpus, self.words, threads)
         self.noted = select_terms(corpus, self.words, self.all)
         self.factors = TermSettings(**tree.facts.get("terms", {}))
-        self.weights = aligned_weights(self.noted, self.factors)
+        self.weights = weigh_terms(self.noted, self.factors).weights
         self.search_words = search_words(corpus)
         self.searched = count_terms(corpus, self.search_words, threads)
         self.sizes = np.asarray(corpus.pages.html_bytes).astype(np.int64)
@@ -214,16 +213,6 @@ def _selected_mask(first: Array, terms: Array, counts: Array) -> npt.NDArray[np.
     return kept
 
 
-def aligned_weights(counted: TermCounts, factors: TermSettings | None) -> npt.NDArray[np.float32]:
-    """Return the weight of every counted term by equation 8: 0 under attributes that are left out."""
-    weighed = weigh_terms(counted, factors).weights
-    if len(weighed) == len(counted.terms):
-        return weighed
-    weights = np.zeros(len(counted.terms), np.float32)
-    weights[np.array(astuple(factors or TermSettings()))[counted.terms % len(TERM_ATTRIBUTES)] > 0] = weighed
-    return weights
-
-
 def merge_documents(
     offsets: Array, terms: Array, tf: Array, width: int, most: int, factors: TermSettings | None = None
 ) -> list[list[int]]:
@@ -233,14 +222,14 @@ def merge_documents(
     by those that all share, the large ones would merge into one.
     """
     counts = np.minimum(tf, 2**31 - 1).astype(np.int32)
-    weights = aligned_weights(TermCounts(offsets, terms, counts, width), factors).astype(np.float64)
+    weights = weigh_terms(TermCounts(offsets, terms, counts, width), factors).weights.astype(np.float64)
     documents = len(offsets) - 1
     df = np.bincount(terms, minlength=width)
     weights *= np.log((documents + 1) / df[terms]) ** 2
     document = np.repeat(np.arange(documents), np.diff(offsets))
     lengths = np.sqrt(np.bincount(document, weights**2, documents))
     weights /= np.maximum(lengths, 1e-30)[document]
-    similarity = term_similarity(TermVectors(offsets, terms, weights.astype(np.float32), width))
+    similarity = term_similarity(BagMatrix(offsets, terms, weights.astype(np.float32), width))
     labels = complete_link(similarity, most, overwrite=True).labels()
     return [np.flatnonzero(labels == label).tolist() for label in range(int(labels.max(initial=-1)) + 1)]
 

@@ -1,51 +1,34 @@
 """Find the nearest pages by their bags, and communities of a graph by the Leiden method (Traag, Waltman, van Eck 2019)."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from pagekin.store import kernel
 
 
-class Matrix(NamedTuple):
-    """Bags of pages by rows and by columns; columns that are left out are empty."""
-
-    offsets: Any
-    """int64 (rows + 1)"""
-    terms: Any
-    """uint32 (entries)"""
-    weights: Any
-    """float32 (entries)"""
-    sums: Any
-    """float32 (rows): the rows' whole weights."""
-    ends: Any
-    """int64 (columns + 1): column c is places[ends[c]:ends[c + 1]]."""
-    places: Any
-    """int32: the rows of each column's entries, rising."""
-    values: Any
-    """float32: their weights."""
-
-
 @kernel
-def nearest_rows(first, last, matrix, shared, nearest, similarity):
+def nearest_rows(first, last, table, sums, widest, shared, nearest, similarity):
     """Write the rows most similar to each of rows first..last - 1, by weighted Jaccard, nearest first.
 
+    `table` is a Table of bags, `sums` (float32, rows) their weights; columns of more than `widest` bags are left out.
     `shared` (float32, rows) is zero and is left so. Of equally similar rows the first one counts. `nearest` (int64, last -
     first, k) has -1 where there are no more, `similarity` (float32) is as large. Cost: the lengths of all columns of a
     row's terms.
     """
-    sums, k = matrix.sums, nearest.shape[1]
+    k = nearest.shape[1]
     touched = np.empty(len(sums), np.int64)
     for row in range(first, last):
         n = 0
-        for i in range(matrix.offsets[row], matrix.offsets[row + 1]):
-            mine, term = matrix.weights[i], matrix.terms[i]
-            for j in range(matrix.ends[term], matrix.ends[term + 1]):
-                other = matrix.places[j]
+        for i in range(table.offsets[row], table.offsets[row + 1]):
+            mine, term = table.weights[i], table.terms[i]
+            start, end = table.ends[term - 1] if term else 0, table.ends[term]
+            if end - start > widest:
+                continue
+            for j in range(start, end):
+                other = table.documents[j]
                 if shared[other] == 0:
                     touched[n] = other
                     n += 1
-                shared[other] += min(mine, matrix.values[j])
+                shared[other] += min(mine, table.values[j])
         best, score = nearest[row - first], similarity[row - first]
         size = 0
         for t in range(n):

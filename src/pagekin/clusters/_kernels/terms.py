@@ -1,6 +1,7 @@
 """From word streams to counted (attribute, word) pairs, and from weighted ones to the similarities of all pages."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,25 @@ from pagekin.store import kernel
 TITLE = 1
 ATTRIBUTES = 6
 _BLOCK = 64
+
+
+class Table(NamedTuple):
+    """A sparse matrix by rows and by columns: row d is entries offsets[d] to offsets[d + 1] of the first three."""
+
+    offsets: Any
+    """int64 (rows + 1)"""
+    terms: Any
+    """int64 (entries): the column of each."""
+    weights: Any
+    """float32 (entries)"""
+    documents: Any
+    """int32 (entries), column by column: the row of each, rising."""
+    values: Any
+    """float32 (entries), column by column."""
+    ends: Any
+    """int64 (columns): where each column ends."""
+    places: Any
+    """int64 (entries): where the entry of a row stands among the columns."""
 
 
 @kernel
@@ -72,11 +92,8 @@ def weigh(offsets, terms, counts, factors, weights):
 
 
 @kernel
-def columns(offsets, terms, weights, width):
-    """Turn a matrix given by rows into columns, in which documents rise: (documents, weights, ends, places, sizes).
-
-    Column t ends at `ends[t]`; entry i of the rows is entry `places[i]` of the columns. `sizes` are the rows' lengths.
-    """
+def by_column(offsets, terms, weights, width):
+    """Turn a matrix given by rows into columns, in which documents rise: return a Table."""
     ends = np.zeros(width + 1, dtype=np.int64)
     for i in range(len(terms)):
         ends[terms[i] + 1] += 1
@@ -85,35 +102,29 @@ def columns(offsets, terms, weights, width):
     documents = np.empty(len(terms), dtype=np.int32)
     values = np.empty(len(terms), dtype=np.float32)
     places = np.empty(len(terms), dtype=np.int64)
-    sizes = np.empty(len(offsets) - 1, dtype=np.float64)
     # Each column's start moves on as it is filled, and becomes its end.
     for d in range(len(offsets) - 1):
-        squares = 0.0
         for i in range(offsets[d], offsets[d + 1]):
-            squares += np.float64(weights[i]) * np.float64(weights[i])
             place = ends[terms[i]]
-            documents[place] = d
-            values[place] = weights[i]
-            places[i] = place
+            documents[place], values[place], places[i] = d, weights[i], place
             ends[terms[i]] += 1
-        sizes[d] = math.sqrt(squares)
-    return documents, values, ends[:width], places, sizes
+    return Table(offsets, terms, weights, documents, values, ends[:width], places)
 
 
 @kernel
-def similarities_after(first, last, offsets, terms, weights, documents, values, ends, places, sizes, found):
+def similarities_after(first, last, table, sizes, found):
     """Write to `found[d, d:]` the dot products of row d, for first <= d < last, with itself and all rows after it.
 
-    They are divided by the rows' `sizes`, which are 1 but for rounding: so equal rows have the similarity 1. Terms are
+    They are divided by the rows' `sizes` (float64), which are 1 but for rounding: so equal rows have the similarity 1. Terms are
     added up in one order, so equal rows are equally similar to a third. Cost: for each term the pairs of its documents.
     """
-    row = np.empty(len(offsets) - 1, dtype=np.float64)
+    row = np.empty(len(sizes), dtype=np.float64)
     for d in range(first, last):
         row[d:] = 0.0
-        for i in range(offsets[d], offsets[d + 1]):
-            weight = np.float64(weights[i])
-            for k in range(places[i], ends[terms[i]]):
-                row[documents[k]] += weight * np.float64(values[k])
+        for i in range(table.offsets[d], table.offsets[d + 1]):
+            weight = np.float64(table.weights[i])
+            for k in range(table.places[i], table.ends[table.terms[i]]):
+                row[table.documents[k]] += weight * np.float64(table.values[k])
         for e in range(d, len(row)):
             found[d, e] = row[e] / (sizes[d] * sizes[e]) if row[e] > 0 else 0.0
 
