@@ -1,6 +1,8 @@
 # What a newcomer needs: `make demo` and `make test`. Everything goes into .venv; nothing else is touched.
 VENV := .venv
 BIN := $(VENV)/bin
+# Two processes share the tests, a file of them at a time, so that what a file builds for its tests is built once.
+TWO := -n 2 --dist loadfile
 # Tests that take little time; CONTRIBUTING.md says what they leave out.
 FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text
 
@@ -19,10 +21,10 @@ demo: setup  ## index the built-in demo web and serve it as a web site
 	@$(BIN)/pagekin demo $(DEMO_ARGS)
 
 test: setup-dev lint types  ## set up; lint, type checks, tests, also in a browser
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(TWO) $(PYTEST_ARGS)
 
 test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time
-	@$(BIN)/python -m pytest $(FAST) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(TWO) $(FAST) $(PYTEST_ARGS)
 
 lint: setup-dev
 	@$(BIN)/ruff check .

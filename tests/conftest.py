@@ -27,10 +27,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_configure(config: pytest.Config) -> None:
+    """Note whether all tests run; the processes that share them see it in their environment."""
+    if not hasattr(config, "workerinput"):
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        os.environ["PAGEKIN_ALL_TESTS"] = "" if named else "1"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave tests with hostile input to `test_checked_kernels` when all tests run; when they are named, run them."""
-    everything = config.args_source is not pytest.Config.ArgsSource.ARGS
-    if everything and any(collection_path == Path(__file__).parent / name for name in HOSTILE):
+    if os.environ["PAGEKIN_ALL_TESTS"] and any(collection_path == Path(__file__).parent / name for name in HOSTILE):
         return True
     return None
 
