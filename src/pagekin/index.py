@@ -6,41 +6,16 @@ This is a façade above the rooms: each method makes a request, asks the service
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from pagekin.collection import (
-    MOST_HTML,
-    Answer,
-    ChildHealth,
-    DescribeRequest,
-    Filters,
-    Health,
-    Hit,
-    Item,
-    PageDescription,
-    Preset,
-    Refinements,
-    RefineRequest,
-    RelatedOptions,
-    RelatedRequest,
-    Routing,
-    SearchRequest,
-    SelectRequest,
-    ServiceError,
-    ShowRequest,
-    SuggestRequest,
-    Summary,
-    TreeNode,
-    TreeRequest,
-    as_items,
-)
+from pagekin.collection import Answer, Hit, Item, ServiceError, as_items, messages
 from pagekin.labels import ContentLabel
 from pagekin.routers import BlockingService, open_service
 from pagekin.text import QueryError
 
 if TYPE_CHECKING:
     from pagekin.bags import Strategy
+    from pagekin.clusters import Directory
     from pagekin.collection import Collection
     from pagekin.evaluation import Evaluation, Tuning
 
@@ -48,8 +23,19 @@ Day = str | date | int | None
 """A day as '1996-12-31' or a date; a moment as a datetime, or in seconds since 1970."""
 Hits = Answer | Iterable[Hit | Item]
 """Results so far: an answer, or some of its hits."""
+PathName = str | os.PathLike[str]
 _DEADLINE = 5.0
 _DAY = 86_400
+
+
+class Narrowing(TypedDict, total=False):
+    """Keywords of all questions for pages: which of them may be hits, and how many seconds to wait."""
+
+    site: str
+    since: Day
+    until: Day
+    language: str
+    deadline: float
 
 
 class PageIndex:
@@ -59,10 +45,10 @@ class PageIndex:
     a time.
     """
 
-    def __init__(self, target: str | os.PathLike[str], *, compiled: bool = False, threads: int = 1) -> None:
-        self._service = open_service(os.fspath(target), compiled, threads)
-        self._blocking = BlockingService(self._service)
+    def __init__(self, target: PathName, *, compiled: bool = False, threads: int = 1) -> None:
         self.target = os.fspath(target)
+        self._service = open_service(self.target, compiled, threads)
+        self._blocking = BlockingService(self._service)
 
     def __repr__(self) -> str:
         return f"pagekin.open({self.target!r})"
@@ -70,9 +56,7 @@ class PageIndex:
     def __enter__(self) -> "PageIndex":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -82,129 +66,68 @@ class PageIndex:
     # -- search ---------------------------------------------------------------------------------------------------------
 
     def search(
-        self,
-        query: str,
-        limit: int = 10,
-        first: int = 0,
-        *,
-        site: str = "",
-        since: Day = None,
-        until: Day = None,
-        language: str = "",
-        ask: int = 0,
-        routing: Routing = "filters",
-        deadline: float = _DEADLINE,
-    ) -> Answer:
+        self, query: str, limit: int = 10, first: int = 0, *, ask: int = 0, routing: messages.Routing = "filters",
+        **narrowing: Unpack[Narrowing],
+    ) -> Answer:  # fmt: skip
         """Return documents that match a query, after passing over the `first` best ones.
 
         A network asks all children that may hold a match, or the `ask` most promising, judged by `routing`.
         """
-        request = SearchRequest(
-            query=query, limit=limit, first=first, filters=make_filters(site, since, until, language), ask=ask,
-            routing=routing, deadline=deadline,
-        )  # fmt: skip
-        answer: Answer = self._blocking.ask("search", request)
-        return answer
+        request = messages.SearchRequest(
+            query=query, limit=limit, first=first, ask=ask, routing=routing, **_filters_and_deadline(narrowing)
+        )
+        return self._blocking.ask(self._service.search, request)
 
     def select(
-        self,
-        query: str,
-        items: Hits | None = None,
-        *,
-        limit: int = 100,
-        first: int = 0,
-        site: str = "",
-        since: Day = None,
-        until: Day = None,
-        language: str = "",
-        deadline: float = _DEADLINE,
+        self, query: str, items: Hits | None = None, *, limit: int = 100, first: int = 0, **narrowing: Unpack[Narrowing]
     ) -> Answer:
         """Return the clusters and documents of the results so far that match; at first the children that do."""
-        request = SelectRequest(
-            query=query, items=None if items is None else as_items(items), limit=limit, first=first, deadline=deadline,
-            filters=make_filters(site, since, until, language),
-        )  # fmt: skip
-        answer: Answer = self._blocking.ask("select", request)
-        return answer
+        request = messages.SelectRequest(
+            query=query, items=_current_set(items), limit=limit, first=first, **_filters_and_deadline(narrowing)
+        )
+        return self._blocking.ask(self._service.select, request)
 
     def expand(
-        self,
-        query: str,
-        items: Hits | None = None,
-        *,
-        limit: int = 100,
-        first: int = 0,
-        each: int = 0,
-        site: str = "",
-        since: Day = None,
-        until: Day = None,
-        language: str = "",
-        deadline: float = _DEADLINE,
-    ) -> Answer:
+        self, query: str, items: Hits | None = None, *, limit: int = 100, first: int = 0, each: int = 0,
+        **narrowing: Unpack[Narrowing],
+    ) -> Answer:  # fmt: skip
         """Return the matching children of the matching clusters: one step down; of each at most `each` documents."""
-        request = SelectRequest(
-            query=query, items=None if items is None else as_items(items), limit=limit, first=first, each=each, deadline=deadline,
-            filters=make_filters(site, since, until, language),
-        )  # fmt: skip
-        answer: Answer = self._blocking.ask("expand", request)
-        return answer
+        more = _filters_and_deadline(narrowing)
+        request = messages.SelectRequest(
+            query=query, items=_current_set(items), limit=limit, first=first, each=each, **more
+        )
+        return self._blocking.ask(self._service.expand, request)
 
     def show(self, query: str, items: Hits, *, deadline: float = _DEADLINE) -> Answer:
         """Return documents with the piece of their text that shows best what a query found."""
-        request = ShowRequest(query=query, items=as_items(items), deadline=deadline)
-        answer: Answer = self._blocking.ask("show", request)
-        return answer
+        request = messages.ShowRequest(query=query, items=as_items(items), deadline=deadline)
+        return self._blocking.ask(self._service.show, request)
 
     def suggest(
-        self,
-        query: str = "",
-        items: Hits = (),
-        *,
-        limit: int = 10,
-        preset: Preset = "default",
-        site: str = "",
-        since: Day = None,
-        until: Day = None,
-        language: str = "",
-        deadline: float = _DEADLINE,
-    ) -> Answer:
+        self, query: str = "", items: Hits = (), *, limit: int = 10, preset: messages.Preset = "default",
+        **narrowing: Unpack[Narrowing],
+    ) -> Answer:  # fmt: skip
         """Return documents like the best hits of a query, or like the results so far; filters are for these documents."""
-        request = SuggestRequest(
-            query=query, items=as_items(items), limit=limit, preset=preset, deadline=deadline,
-            filters=make_filters(site, since, until, language),
-        )  # fmt: skip
-        answer: Answer = self._blocking.ask("suggest", request)
-        return answer
+        request = messages.SuggestRequest(
+            query=query, items=as_items(items), limit=limit, preset=preset, **_filters_and_deadline(narrowing)
+        )
+        return self._blocking.ask(self._service.suggest, request)
 
     def refine(
-        self, query: str, count: int = 8, *, preset: Preset = "default", deadline: float = _DEADLINE
-    ) -> Refinements:
+        self, query: str, count: int = 8, *, preset: messages.Preset = "default", deadline: float = _DEADLINE
+    ) -> messages.Refinements:
         """Return collocated, broader and narrower terms, `count` of each at most."""
-        request = RefineRequest(query=query, count=count, preset=preset, deadline=deadline)
-        terms: Refinements = self._blocking.ask("refine", request)
-        return terms
+        request = messages.RefineRequest(query=query, count=count, preset=preset, deadline=deadline)
+        return self._blocking.ask(self._service.refine, request)
 
     # -- pages ----------------------------------------------------------------------------------------------------------
 
     def related(
-        self,
-        url: str | Sequence[str] = (),
-        k: int = 10,
-        *,
-        html: str | bytes | None = None,
-        min_similarity: float | None = None,
-        sites: Literal["all", "same", "other"] = "all",
-        captured_only: bool = False,
-        site: str = "",
-        since: Day = None,
-        until: Day = None,
-        language: str = "",
-        method: Literal["reranked", "exact", "estimate"] = "reranked",
-        fold: bool = True,
-        explain: bool = False,
-        ask: int = 4,
-        deadline: float = _DEADLINE,
-    ) -> Answer:
+        self, url: str | Sequence[str] = (), k: int = 10, *, html: str | bytes | None = None,
+        min_similarity: float | None = None, sites: messages.Sites = "all", captured_only: bool = False,
+        method: messages.Method = "reranked", fold: bool = True, explain: bool = False, ask: int = 4,
+        **narrowing: Unpack[Narrowing],
+    ) -> Answer:  # fmt: skip
         """Return the k pages most similar to a page, or to several together, the best first.
 
         With `html` a collection is asked about a page that need not be in it; `url` is then its address, for relative links.
@@ -213,22 +136,20 @@ class PageIndex:
         urls = [url] if isinstance(url, str) else list(url)
         if not urls and html is None:
             raise ServiceError("no page was named")
-        options = RelatedOptions(
+        more = _filters_and_deadline(narrowing)
+        options = messages.RelatedOptions(
             k=k, min_similarity=min_similarity, sites=sites, captured_only=captured_only, method=method, fold=fold,
-            explain=explain, filters=make_filters(site, since, until, language),
+            explain=explain, filters=more.pop("filters"),
         )  # fmt: skip
-        request = RelatedRequest(
-            url=urls[0] if urls else "", also=tuple(urls[1:]), html=_as_text(html), ask=ask, deadline=deadline,
-            options=options,
-        )  # fmt: skip
-        answer: Answer = self._blocking.ask("related", request)
-        return answer
+        request = messages.RelatedRequest(
+            url=urls[0] if urls else "", also=tuple(urls[1:]), html=_as_text(html), ask=ask, options=options, **more
+        )
+        return self._blocking.ask(self._service.related, request)
 
     def page(self, url: str, inlinks: int = 100, *, deadline: float = _DEADLINE) -> dict[str, Any]:
         """Return what was understood of a page, as `pagekin page --json` prints it, with so many links to it at most."""
-        request = DescribeRequest(url=url, inlinks=inlinks, deadline=deadline)
-        described: PageDescription = self._blocking.ask("describe", request)
-        return described.page
+        request = messages.DescribeRequest(url=url, inlinks=inlinks, deadline=deadline)
+        return self._blocking.ask(self._service.describe, request).page
 
     # -- the whole ------------------------------------------------------------------------------------------------------
 
@@ -250,65 +171,51 @@ class PageIndex:
         self._blocking.run(self._service.start())
         return self._service.label
 
-    def summary(self) -> Summary:
+    def summary(self) -> messages.Summary:
         """Return what is here, for people."""
         return self._blocking.run(self._service.summary())
 
-    def health(self) -> Health:
+    def health(self) -> messages.Health:
         """Return whether it is ready to answer, and its size; of a network also its children's health."""
         return self._blocking.run(self._service.health())
 
-    def children(self) -> tuple[ChildHealth, ...]:
+    def children(self) -> tuple[messages.ChildHealth, ...]:
         """Return the children of a network's root, with their addresses and health; a collection has none."""
         return self.health().children
 
-    def tree(self, *, deadline: float = _DEADLINE) -> TreeNode:
+    def tree(self, *, deadline: float = _DEADLINE) -> messages.TreeNode:
         """Return all services below, and their health."""
-        node: TreeNode = self._blocking.ask("tree", TreeRequest(deadline=deadline))
-        return node
+        return self._blocking.ask(self._service.tree, messages.TreeRequest(deadline=deadline))
 
     # -- the laboratory -------------------------------------------------------------------------------------------------
 
     def evaluate(
-        self,
-        directory: str | os.PathLike[str],
-        strategies: "Mapping[str, Strategy] | None" = None,
-        *,
-        depth: int = 3,
-        mode: str = "lenient",
-        classes: str = "primary",
-        loose: bool = False,
-        **options: Any,
-    ) -> "Evaluation":
+        self, directory: PathName, strategies: "Mapping[str, Strategy] | None" = None, *, depth: int = 3,
+        mode: str = "lenient", classes: str = "primary", loose: bool = False, **options: Any,
+    ) -> "Evaluation":  # fmt: skip
         """Judge strategies by a directory; without any, the collection's own beside the presets.
 
         Options are those of `pagekin.evaluation.evaluate_strategies`.
         """
-        from pagekin.clusters import load_directory
         from pagekin.evaluation import evaluate_strategies, own_strategies
 
-        corpus = self._collection.corpus
-        tree = load_directory(corpus, os.fspath(directory), depth, mode, classes, loose)
+        tree, corpus = self._directory(directory, depth, mode, classes, loose), self._collection.corpus
         return evaluate_strategies(corpus, tree, dict(strategies or own_strategies(corpus)), **options)
 
     def tune(
-        self,
-        directory: str | os.PathLike[str],
-        *,
-        depth: int = 3,
-        mode: str = "lenient",
-        classes: str = "primary",
-        loose: bool = False,
-        **options: Any,
-    ) -> "Tuning":
+        self, directory: PathName, *, depth: int = 3, mode: str = "lenient", classes: str = "primary",
+        loose: bool = False, **options: Any,
+    ) -> "Tuning":  # fmt: skip
         """Search for a strategy that agrees better with a directory. Options are those of `pagekin.evaluation.tune_strategy`."""
-        from pagekin.clusters import load_directory
         from pagekin.evaluation import tune_strategy
 
-        corpus = self._collection.corpus
-        return tune_strategy(
-            corpus, load_directory(corpus, os.fspath(directory), depth, mode, classes, loose), **options
-        )
+        tree = self._directory(directory, depth, mode, classes, loose)
+        return tune_strategy(self._collection.corpus, tree, **options)
+
+    def _directory(self, directory: PathName, *options: Any) -> "Directory":
+        from pagekin.clusters import load_directory
+
+        return load_directory(self._collection.corpus, os.fspath(directory), *options)
 
     @property
     def _collection(self) -> "Collection":
@@ -318,9 +225,20 @@ class PageIndex:
         return collection
 
 
-def make_filters(site: str = "", since: Day = None, until: Day = None, language: str = "") -> Filters:
+def _current_set(items: Hits | None) -> tuple[Item, ...] | None:
+    return None if items is None else as_items(items)
+
+
+def _filters_and_deadline(narrowing: Narrowing) -> dict[str, Any]:
+    """Return the fields of a request that narrow it."""
+    filters: dict[str, Any] = dict(narrowing)
+    deadline = filters.pop("deadline", _DEADLINE)
+    return {"filters": make_filters(**filters), "deadline": deadline}
+
+
+def make_filters(site: str = "", since: Day = None, until: Day = None, language: str = "") -> messages.Filters:
     """Return filters; of a day, `since` means its first second and `until` its last."""
-    return Filters(site, _seconds(since), _seconds(until, _DAY - 1), language)
+    return messages.Filters(site, _seconds(since), _seconds(until, _DAY - 1), language)
 
 
 def _seconds(day: Day, more: int = 0) -> int | None:
@@ -349,4 +267,4 @@ def _as_text(html: str | bytes | None) -> str:
         from pagekin.hypertext import decode_page
 
         html = decode_page(html, "")[0]
-    return html[:MOST_HTML] or " "
+    return html[: messages.MOST_HTML] or " "

@@ -28,7 +28,7 @@ def ask(target: str, operation: str, request: SearchRequest) -> Answer:
     """Ask a target, and close it."""
     service = BlockingService(open_service(target))
     try:
-        answer: Answer = service.ask(operation, request)
+        answer: Answer = service.ask(getattr(service.service, operation), request)
     finally:
         service.close()
     return answer

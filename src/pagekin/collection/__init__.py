@@ -1,7 +1,7 @@
 """One open collection answers every question: the service of a leaf.
 
 `Collection` is one open `.kin` folder, `ReloadingCollection` the service that follows a rebuilt folder and works in
-threads, `Service` the protocol of everything that answers, `messages` its requests and answers.
+threads, `Service` what everything is that answers, `messages` its requests and answers.
 """
 
 import lazy_loader

@@ -1,6 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .collection import Collection, summarise_label
+from . import messages
+from .collection import Collection
 from .comparison import Comparison, compare_pages, similarities_to
 from .cooccurrences import decode_counts, encode_counts
 from .damage import damaged_error, explain_damage, refuse_damaged
@@ -51,7 +52,7 @@ from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .refinement import LabelThesaurus, without_own_words
 from .reloading import ReloadingCollection
 from .selection import cluster_address, cluster_number
-from .service import KnownChild, Service
+from .service import Service
 from .suggestion import nothing_to_suggest_by
 
 __all__ = [
@@ -76,7 +77,6 @@ __all__ = [
     "Hit",
     "HitGroup",
     "Item",
-    "KnownChild",
     "LabelThesaurus",
     "PageDescription",
     "Preset",
@@ -115,11 +115,11 @@ __all__ = [
     "group_hits",
     "may_pass",
     "merge_hits",
+    "messages",
     "nothing_to_suggest_by",
     "parse_query",
     "query_words",
     "refuse_damaged",
     "similarities_to",
-    "summarise_label",
     "without_own_words",
 ]

@@ -34,8 +34,6 @@ from pagekin.collection.messages import (
     SharedTerm,
     ShowRequest,
     SuggestRequest,
-    Summary,
-    SummaryCluster,
 )
 from pagekin.collection.queries import parse_query, query_words
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
@@ -436,10 +434,6 @@ class Collection:
             raise ServiceError(self._without_path(unknown_url_message(self.corpus, request.url)), 404)
         return PageDescription(router=self.name, page=page)
 
-    def summary(self) -> Summary:
-        """Return what the collection holds, for people."""
-        return summarise_label(self.name, True, self.label, ())
-
     def _without_path(self, message: str) -> str:
         """Return a message for those who ask, who may not need to know where the collection lies."""
         return message.replace(str(self.path), self.name) if self._hide_path else message
@@ -452,18 +446,6 @@ def _explain_alpha(alpha: float, left_out: int, some: bool) -> str:
     pages = f"{left_out:,} page{'s' if left_out > 1 else ''}"
     kept = "only pages more similar than that are shown" if some else "no page is more similar than that"
     return f"The threshold α = {alpha:g} leaves out {pages}: {kept}."
-
-
-def summarise_label(name: str, leaf: bool, label: ContentLabel, children: tuple[str, ...]) -> Summary:
-    """Return a label as a summary for people."""
-    clusters = tuple(
-        SummaryCluster(number=one.number, name=one.name, documents=one.num_docs, words=one.heaviest, urls=one.urls)
-        for one in label.clusters
-    )
-    return Summary(
-        name=name, leaf=leaf, documents=label.num_docs, exact=label.exact, bytes=label.size, words=label.heaviest,
-        clusters=clusters, children=children,
-    )  # fmt: skip
 
 
 def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:

@@ -1,5 +1,6 @@
 """Requests and answers of every service, with their limits: the same through Python, the command line, HTTP and pages.
 
+Fields that an address may carry, too, have their descriptions in their types, from which HTTP describes them.
 Services keep no state of anyone who asks: a request carries all that is needed to answer it, the results so far too.
 Each hit names the `path` to the leaf that it came from, so that a later request finds it again.
 """
@@ -15,15 +16,21 @@ from pagekin.text import Stats
 
 Name = Annotated[str, Meta(max_length=200)]
 Line = Annotated[str, Meta(max_length=2_000)]
+Query = Annotated[str, Meta(max_length=2_000, description="Words, attributes as in title:lock, phrases, OR, NOT.")]
 Url = Annotated[str, Meta(min_length=1, max_length=8_000)]
 NamePath = Annotated[tuple[Name, ...], Meta(max_length=32)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Seconds = Annotated[float, Meta(ge=0, le=1e6)]
 Moment = Annotated[int, Meta(ge=0, le=253_402_300_799)]
 """Seconds from 1970 to the end of the year 9999, at most: later ones are no dates."""
-Limit = Annotated[int, Meta(ge=0, le=10_000)]
+Limit = Annotated[int, Meta(ge=0, le=10_000, description="The most results.")]
+First = Annotated[int, Meta(ge=0, le=10_000, description="How many of the best to pass over: page 2 begins at 10.")]
 Routing = Literal["filters", "terms", "all"]
 Preset = Literal["default", "hypursuit1996"]
+Sites = Literal["all", "same", "other"]
+Method = Literal["reranked", "exact", "estimate"]
+Share = Annotated[float, Meta(ge=0, le=1)]
+PresetField = Annotated[Preset, Meta(description="default, or hypursuit1996 for the paper's own way.")]
 MOST_HOPS = 16
 """Routers below one another that a request may pass."""
 MOST_HTML = 4_000_000
@@ -43,19 +50,16 @@ class ServiceError(PagekinError):
 class Filters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which pages may be hits."""
 
-    site: Name = ""
-    """A host, or the end of one: cornell.edu takes cs.cornell.edu, too."""
-    since: Count | None = None
-    """Seconds since 1970."""
-    until: Count | None = None
-    language: Name = ""
+    site: Annotated[Name, Meta(description="Only pages of this host, or of hosts that end so: cornell.edu.")] = ""
+    since: Annotated[Count | None, Meta(description="Only pages from then on: seconds since 1970.")] = None
+    until: Annotated[Count | None, Meta(description="Only pages until then: seconds since 1970.")] = None
+    language: Annotated[Name, Meta(description="Only pages in this language, such as en.")] = ""
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The fields that every request carries on its way down a network."""
 
-    deadline: Annotated[float, Meta(ge=0.001, le=120)] = 5.0
-    """Seconds that are left for an answer."""
+    deadline: Annotated[float, Meta(ge=0.001, le=120, description="Seconds that are left for an answer.")] = 5.0
     hops: Annotated[int, Meta(ge=0, le=MOST_HOPS)] = MOST_HOPS
     """How many routers below may still be asked through one another."""
     visited: NamePath = ()
@@ -65,15 +69,13 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask for documents that match a query."""
 
-    query: Line
-    first: Limit = 0
-    """How many of the best hits to pass over: the second page of ten begins at 10."""
+    query: Query
+    first: First = 0
     limit: Limit = 10
     filters: Filters = Filters()
-    ask: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    """The most children to ask at each router, the most promising; 0 means all that may hold a match."""
-    routing: Routing = "filters"
-    """What children are judged by: all their words, their heaviest terms as in 1996, or nothing."""
+    ask: Annotated[Limit, Meta(description="The most children to ask at each router; 0: all that may match.")] = 0
+    routing: Annotated[Routing, Meta(description="Choose children by all words, by terms, or all.")] = "filters"
+    """By all words of their pages; by their heaviest terms, as in 1996; or not at all."""
     raw: bool = False
     """Return the best `limit` hits without text and without folding copies: routers merge and fold them."""
     stats: Stats | None = None
@@ -92,13 +94,12 @@ class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SelectRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask which clusters and documents of the current set match a query; for `expand`, which of their children do."""
 
-    query: Line
+    query: Query
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] | None = None
     """The current set; None means the children of the service: a router's children, a leaf's sub-clusters."""
-    first: Limit = 0
+    first: First = 0
     limit: Limit = 100
-    each: Limit = 0
-    """For `expand`: the most children of each cluster of the set, at a leaf documents; 0 means all."""
+    each: Annotated[Limit, Meta(description="For expand: the most results of each cluster; 0 means all.")] = 0
     filters: Filters = Filters()
     """For documents. A router cannot judge its children by them, so its clusters stay whatever the filters."""
 
@@ -106,23 +107,23 @@ class SelectRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class ShowRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask for documents as hits of a query, with a piece of their text."""
 
-    query: Line
+    query: Query
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)]
 
 
 class RefineRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask for terms to narrow or widen a query."""
 
-    query: Line
-    count: Annotated[int, Meta(ge=1, le=1_000)] = 8
-    preset: Preset = "default"
+    query: Query
+    count: Annotated[int, Meta(ge=1, le=1_000, description="The most terms in each list.")] = 8
+    preset: PresetField = "default"
     """From what the pages are about, or as in 1996 from the terms of the label's sub-clusters."""
 
 
 class CooccurrencesRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask how often words stand on the pages of a query: routers sum these counts to refine queries."""
 
-    query: Line
+    query: Query
     ask: Annotated[int, Meta(ge=1, le=1_000)] = 16
     """The most children to ask at each router, the most promising."""
 
@@ -130,12 +131,12 @@ class CooccurrencesRequest(Request, frozen=True, forbid_unknown_fields=True, kw_
 class SuggestRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask for documents like those of the current set (the 1996 paper's expansion), or like the best hits of a query."""
 
-    query: Line = ""
+    query: Query = ""
     """By default, documents that match it are left out. Without `items`, its best hits are the current set."""
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] = ()
     limit: Limit = 10
     filters: Filters = Filters()
-    preset: Preset = "default"
+    preset: PresetField = "default"
     """Related pages and the nearest of the sub-clusters, or as in 1996 all documents of the sub-clusters."""
 
 
@@ -162,45 +163,38 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RelatedOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How related pages are chosen and shown: the same options through every door."""
 
-    k: Annotated[int, Meta(ge=1, le=10_000)] = 10
-    min_similarity: Annotated[float, Meta(ge=0, le=1)] | None = None
-    """Only pages more similar than this; None means the α of the collection's strategy."""
-    sites: Literal["all", "same", "other"] = "all"
-    """Pages of all sites, of the site of the page that is asked about, or of others."""
-    captured_only: bool = False
-    """Leave out addresses that are known only by the links to them."""
+    k: Annotated[int, Meta(ge=1, le=10_000, description="The most related pages.")] = 10
+    min_similarity: Annotated[Share | None, Meta(description="Only pages more similar than this.")] = None
+    """None means the α of the collection's strategy."""
+    sites: Annotated[Sites, Meta(description="Pages of all sites, of the same as the page's, or of others.")] = "all"
+    captured_only: Annotated[bool, Meta(description="Leave out addresses known only by the links to them.")] = False
     filters: Filters = Filters()
     """For the hits; the page that is asked about need not pass them."""
-    method: Literal["reranked", "exact", "estimate"] = "reranked"
-    """Compare the likeliest pages exactly, or all pages, or signatures alone."""
-    fold: bool = True
-    """Show near-copies under the best of them."""
-    explain: bool = False
-    """Give reasons: shared terms and citing pages."""
+    method: Annotated[Method, Meta(description="Compare likely pages exactly, all pages, or signatures.")] = "reranked"
+    fold: Annotated[bool, Meta(description="Show near-copies under the best of them.")] = True
+    explain: Annotated[bool, Meta(description="Give reasons: shared terms and citing pages.")] = False
 
 
 class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask for pages like a page: one of the network by its address, any by its bag, at a leaf also by its HTML."""
 
-    url: Line = ""
-    also: Annotated[tuple[Line, ...], Meta(max_length=100)] = ()
-    """Further pages that are asked about together with `url`."""
+    url: Annotated[Line, Meta(description="The address of a page.")] = ""
+    also: Annotated[tuple[Line, ...], Meta(max_length=100, description="Further pages to ask about with `url`.")] = ()
     html: Annotated[str, Meta(max_length=MOST_HTML)] = ""
     """A page that need not be in the collection; `url` is then its address, for its relative links."""
     path: NamePath = ()
     bag: Bag | None = None
-    ask: Annotated[int, Meta(ge=1, le=1_000)] = 4
-    """The most children to ask at each router: those that hold most of the page's heaviest words."""
+    ask: Annotated[int, Meta(ge=1, le=1_000, description="The most children to ask at each router.")] = 4
+    """Those that hold most of the page's heaviest words."""
     options: RelatedOptions = RelatedOptions()
 
 
 class DescribeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Ask what was understood of a page."""
 
-    url: Url
+    url: Annotated[Url, Meta(description="The address of a page.")]
     path: NamePath = ()
-    inlinks: Limit = 100
-    """The most anchors that lead to the page."""
+    inlinks: Annotated[Limit, Meta(description="The most anchors that lead to the page.")] = 100
 
 
 # -- answers ------------------------------------------------------------------------------------------------------------
@@ -260,7 +254,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """A sketch of its words, by which copies are recognised."""
     captured: bool = True
     """Whether the page itself was read; otherwise it is known only by the links to it."""
-    error: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    error: Share = 0.0
     """Half the width of the 95 % interval of an estimated similarity; 0 if it is exact."""
     terms: Annotated[tuple[SharedTerm, ...], Meta(max_length=100)] = ()
     citations: Annotated[tuple[Citation, ...], Meta(max_length=20)] = ()
@@ -327,7 +321,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Of related pages: near-copies of what was asked about, which are no hits."""
     strategy: Name = ""
     """Of related pages: the name of the strategy by which pages are compared."""
-    alpha: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    alpha: Share = 0.0
     """Of related pages: hits are more similar than this."""
     below_threshold: Count = 0
     """Of related pages: how many pages with some similarity α left out, where there are fewer hits than asked for."""

@@ -10,28 +10,8 @@ from typing import Any, TypeVar
 from pagekin import __version__
 from pagekin.collection.collection import Collection
 from pagekin.collection.damage import DamageCheck, explain_damage, refuse_damaged
-from pagekin.collection.messages import (
-    Answer,
-    Bag,
-    CooccurrenceCounts,
-    CooccurrencesRequest,
-    DescribeRequest,
-    Health,
-    PageDescription,
-    Refinements,
-    RefineRequest,
-    RelatedRequest,
-    Request,
-    SearchRequest,
-    SelectRequest,
-    ServiceError,
-    ShowRequest,
-    SuggestRequest,
-    Summary,
-    TreeNode,
-    TreeRequest,
-)
-from pagekin.collection.service import KnownChild
+from pagekin.collection.messages import Health, Request, ServiceError, TreeNode, TreeRequest
+from pagekin.collection.service import Service
 from pagekin.labels import ContentLabel
 from pagekin.store import MANIFEST, KinError
 
@@ -40,16 +20,13 @@ _LOOK_AGAIN = 1.0
 """Seconds after which it is checked again whether the folder was rebuilt."""
 
 
-class ReloadingCollection:
+class ReloadingCollection(Service):
     """The service of a leaf. It follows its folder: when that is rebuilt, the next question is answered from the new one.
 
     A `patient` one exists also while its folder cannot be opened: it says so to those who ask, and keeps trying.
     """
 
     leaf = True
-    above: tuple[tuple[str, str], ...] = ()
-    """(name, address) of the routers above it, as far as they are known."""
-    children: Mapping[str, KnownChild] = {}
 
     def __init__(
         self,
@@ -60,7 +37,8 @@ class ReloadingCollection:
         hide_path: bool = True,
         threads: int = 1,
     ) -> None:
-        self.name, self.path = name, path
+        super().__init__(name)
+        self.path = path
         self._options: dict[str, Any] = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
         self.requests = 0
         self.error = self.reason = ""
@@ -71,7 +49,6 @@ class ReloadingCollection:
         self._lock = threading.RLock()
         """Held while a question is answered: a collection is not for several threads at once."""
         self._current: Collection | None = None
-        self._companions: dict[Any, Any] = {}
         try:
             self._current = self._open()
         except KinError as error:
@@ -133,7 +110,7 @@ class ReloadingCollection:
 
     # -- answering ------------------------------------------------------------------------------------------------------
 
-    def ask(self, work: Callable[[Collection], T]) -> T:
+    def use(self, work: Callable[[Collection], T]) -> T:
         """Do some work with the collection in this thread; again if the folder was rebuilt amid it."""
         with self._lock:
             self.requests += 1
@@ -148,62 +125,15 @@ class ReloadingCollection:
 
     def answer(self, operation: str, request: Request) -> Any:
         """Answer a question in this thread: for those who ask many collections in one go."""
-        return self.ask(lambda collection: getattr(collection, operation)(request))
+        return self.use(lambda collection: getattr(collection, operation)(request))
+
+    async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
+        found: T = await asyncio.to_thread(self.answer, operation, request)
+        return found
 
     async def run(self, work: Callable[[Collection], T]) -> T:
         """Do some work with the collection in a thread, so that others have their turn meanwhile."""
-        return await asyncio.to_thread(self.ask, work)
-
-    def companion(self, make: Callable[[Any], T]) -> T:
-        """Return what a room above keeps with this service, whichever collection is open; made when first asked for."""
-        if make not in self._companions:
-            self._companions[make] = make(self)
-        kept: T = self._companions[make]
-        return kept
-
-    async def search(self, request: SearchRequest) -> Answer:
-        """Return documents that match a query."""
-        return await self.run(lambda collection: collection.search(request))
-
-    async def show(self, request: ShowRequest) -> Answer:
-        """Return documents with a piece of their text."""
-        return await self.run(lambda collection: collection.show(request))
-
-    async def select(self, request: SelectRequest) -> Answer:
-        """Return the clusters and documents of the current set that match."""
-        return await self.run(lambda collection: collection.select(request))
-
-    async def expand(self, request: SelectRequest) -> Answer:
-        """Return the matching documents of matching sub-clusters."""
-        return await self.run(lambda collection: collection.expand(request))
-
-    async def refine(self, request: RefineRequest) -> Refinements:
-        """Return terms to narrow or widen a query."""
-        return await self.run(lambda collection: collection.refine(request))
-
-    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
-        """Return how many pages of a query are about each word."""
-        return await self.run(lambda collection: collection.cooccurrences(request))
-
-    async def suggest(self, request: SuggestRequest) -> Answer:
-        """Return documents like those of the current set."""
-        return await self.run(lambda collection: collection.suggest(request))
-
-    async def bag(self, request: RelatedRequest) -> Bag:
-        """Return a page's bag, to be compared elsewhere."""
-        return await self.run(lambda collection: collection.bag(request))
-
-    async def related(self, request: RelatedRequest) -> Answer:
-        """Return the pages of this collection that are most like a page."""
-        return await self.run(lambda collection: collection.related(request))
-
-    async def describe(self, request: DescribeRequest) -> PageDescription:
-        """Return what was understood of a page."""
-        return await self.run(lambda collection: collection.describe(request))
-
-    async def summary(self) -> Summary:
-        """Return what the collection holds, for people."""
-        return await self.run(lambda collection: collection.summary())
+        return await asyncio.to_thread(self.use, work)
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 
@@ -245,13 +175,3 @@ class ReloadingCollection:
     async def tree(self, _request: TreeRequest) -> TreeNode:
         """Return its own node; nobody is below it."""
         return TreeNode.of(await self.health())
-
-    def wake(self) -> bool:
-        """Return False: a collection has no children to ask."""
-        return False
-
-    async def start(self) -> None:
-        """Do nothing: nothing has to be fetched."""
-
-    async def stop(self) -> None:
-        """Do nothing: nothing has to be ended."""

@@ -1,29 +1,10 @@
-"""The one protocol of everything that answers questions about pages."""
+"""What everything has that answers questions about pages: a collection, a router, or one of them at an address."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from pagekin.collection.messages import (
-    Answer,
-    Bag,
-    CooccurrenceCounts,
-    CooccurrencesRequest,
-    DescribeRequest,
-    Health,
-    PageDescription,
-    Refinements,
-    RefineRequest,
-    RelatedRequest,
-    Request,
-    SearchRequest,
-    SelectRequest,
-    ShowRequest,
-    SuggestRequest,
-    Summary,
-    TreeNode,
-    TreeRequest,
-)
-from pagekin.labels import ContentLabel
+from pagekin.collection import messages
+from pagekin.labels import ContentLabel, label_etag, label_parts
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
@@ -34,140 +15,144 @@ T = TypeVar("T")
 class KnownChild(Protocol):
     """What a router knows of one of its children."""
 
-    @property
-    def name(self) -> str:
-        """Return its name."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Return the address at which it is served."""
-        ...
-
-    @property
-    def label(self) -> ContentLabel | None:
-        """Return its content label; None until it has given one."""
-        ...
+    name: str
+    url: str
+    """The address at which it is served."""
+    label: ContentLabel | None
+    """None until it has given one."""
 
 
-class Service(Protocol):
-    """Whatever answers questions about pages: a collection, a router, or one of them at an address."""
+class Service:
+    """Whatever answers questions about pages. Its questions are listed once, here: every door reads them from this class.
+
+    A service that answers all questions in one way overrides `_ask`, another the questions themselves.
+    """
 
     name: str
-    above: tuple[tuple[str, str], ...]
+    leaf = False
+    """Whether it answers from pages of its own."""
+    above: tuple[tuple[str, str], ...] = ()
     """(name, address) of the routers above it, as far as they are known."""
+    children: Mapping[str, KnownChild] = {}
+    """What it knows of its children, by name; a leaf has none."""
 
-    @property
-    def leaf(self) -> bool:
-        """Return whether it answers from pages of its own."""
-        ...
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._companions: dict[Any, Any] = {}
 
-    @property
-    def collection(self) -> "Collection | None":
-        """Return the open collection in this process that it answers from; None for all others."""
-        ...
+    # -- questions ------------------------------------------------------------------------------------------------------
 
-    @property
-    def children(self) -> Mapping[str, KnownChild]:
-        """Return what it knows of its children, by name; a leaf has none."""
-        ...
+    async def _ask(self, operation: str, request: messages.Request, answer: type[T]) -> T:
+        """Return the answer to one of the questions below, by its name."""
+        raise NotImplementedError
+
+    async def search(self, request: messages.SearchRequest) -> messages.Answer:
+        """Return documents that match a query."""
+        return await self._ask("search", request, messages.Answer)
+
+    async def show(self, request: messages.ShowRequest) -> messages.Answer:
+        """Return documents with a piece of their text."""
+        return await self._ask("show", request, messages.Answer)
+
+    async def select(self, request: messages.SelectRequest) -> messages.Answer:
+        """Return the clusters and documents of the current set that match. Filters are for documents."""
+        return await self._ask("select", request, messages.Answer)
+
+    async def expand(self, request: messages.SelectRequest) -> messages.Answer:
+        """Return the matching children of the matching clusters of the current set."""
+        return await self._ask("expand", request, messages.Answer)
+
+    async def refine(self, request: messages.RefineRequest) -> messages.Refinements:
+        """Return collocated, broader and narrower terms."""
+        return await self._ask("refine", request, messages.Refinements)
+
+    async def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:
+        """Return how many pages of a query are about each word."""
+        return await self._ask("cooccurrences", request, messages.CooccurrenceCounts)
+
+    async def suggest(self, request: messages.SuggestRequest) -> messages.Answer:
+        """Return documents like those of the current set, or like the best hits of a query."""
+        return await self._ask("suggest", request, messages.Answer)
+
+    async def related(self, request: messages.RelatedRequest) -> messages.Answer:
+        """Return pages like a page, or like several together."""
+        return await self._ask("related", request, messages.Answer)
+
+    async def bag(self, request: messages.RelatedRequest) -> messages.Bag:
+        """Return a page's weighted bag, to be compared elsewhere."""
+        return await self._ask("bag", request, messages.Bag)
+
+    async def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
+        """Return what was understood of a page."""
+        return await self._ask("describe", request, messages.PageDescription)
+
+    async def tree(self, request: messages.TreeRequest) -> messages.TreeNode:
+        """Return the services below this one, and their health."""
+        return await self._ask("tree", request, messages.TreeNode)
+
+    # -- what it is -----------------------------------------------------------------------------------------------------
 
     @property
     def label(self) -> ContentLabel:
         """Return its content label; raise a ServiceError if it has none yet."""
-        ...
+        raise NotImplementedError
 
     @property
     def parts(self) -> Mapping[str, ContentLabel]:
         """Return the parts of its label, by abstraction function."""
-        ...
+        return label_parts(self.label)
 
     @property
     def etags(self) -> Mapping[str, str]:
         """Return the ETags of these parts."""
-        ...
+        return {function: label_etag(part) for function, part in self.parts.items()}
 
-    async def search(self, request: SearchRequest) -> Answer:
-        """Return documents that match a query."""
-        ...
+    async def health(self) -> messages.Health:
+        """Return the health of the service and its children."""
+        raise NotImplementedError
 
-    async def select(self, request: SelectRequest) -> Answer:
-        """Return the clusters and documents of the current set that match."""
-        ...
+    async def summary(self) -> messages.Summary:
+        """Return what is here, for people."""
+        label = self.label
+        clusters = tuple(
+            messages.SummaryCluster(
+                number=one.number, name=one.name, documents=one.num_docs, words=one.heaviest, urls=one.urls
+            )
+            for one in label.clusters
+        )
+        return messages.Summary(
+            name=self.name, leaf=self.leaf, documents=label.num_docs, exact=label.exact, bytes=label.size,
+            words=label.heaviest, clusters=clusters, children=tuple(self.children),
+        )  # fmt: skip
 
-    async def expand(self, request: SelectRequest) -> Answer:
-        """Return the matching children of the matching clusters of the current set."""
-        ...
+    # -- work beside questions ------------------------------------------------------------------------------------------
 
-    async def show(self, request: ShowRequest) -> Answer:
-        """Return documents with a piece of their text."""
-        ...
-
-    async def suggest(self, request: SuggestRequest) -> Answer:
-        """Return documents like those of the current set."""
-        ...
-
-    async def refine(self, request: RefineRequest) -> Refinements:
-        """Return terms to narrow or widen a query."""
-        ...
-
-    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
-        """Return how many pages of a query are about each word."""
-        ...
-
-    async def related(self, request: RelatedRequest) -> Answer:
-        """Return pages like a page."""
-        ...
-
-    async def bag(self, request: RelatedRequest) -> Bag:
-        """Return a page's bag, to be compared elsewhere."""
-        ...
-
-    async def describe(self, request: DescribeRequest) -> PageDescription:
-        """Return what was understood of a page."""
-        ...
+    @property
+    def collection(self) -> "Collection | None":
+        """Return the open collection in this process that it answers from; None for all others."""
+        return None
 
     async def run(self, work: "Callable[[Collection], T]") -> T:
         """Do some work with its open collection in a thread; raise a ServiceError if it answers from none."""
-        ...
+        raise messages.ServiceError(f"{self.name} holds no pages of its own in this process", 404)
 
     def companion(self, make: Callable[[Any], T]) -> T:
         """Return what a room above keeps with this service; made when first asked for."""
-        ...
-
-    async def summary(self) -> Summary:
-        """Return what is here, for people."""
-        ...
-
-    async def health(self) -> Health:
-        """Return the health of the service and its children."""
-        ...
-
-    async def tree(self, request: TreeRequest) -> TreeNode:
-        """Return the services below this one and their health."""
-        ...
+        if make not in self._companions:
+            self._companions[make] = make(self)
+        kept: T = self._companions[make]
+        return kept
 
     async def start(self) -> None:
         """Begin to work."""
-        ...
 
     async def stop(self) -> None:
         """End, and close what is open."""
-        ...
 
     def wake(self) -> bool:
         """Ask the children at once whether their labels changed; return whether there are any."""
-        ...
+        return False
 
     def explain_fault(self, error: BaseException) -> str:
         """Return what to say of an unexpected error to those who asked."""
-        ...
-
-
-Operation = str
-"""The name of a question: search, select, expand and so on, as in a Service."""
-
-
-async def ask(service: Service, operation: Operation, request: Request) -> Any:
-    """Ask a service by the name of an operation."""
-    return await getattr(service, operation)(request)
+        return f"internal error: {type(error).__name__}"

@@ -15,7 +15,8 @@ from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.params import Body, Parameter
+from litestar.openapi.spec import Operation as OpenApiOperation
+from litestar.params import JSONBody, Parameter
 from litestar.types import Scope
 
 from pagekin import __version__
@@ -34,7 +35,7 @@ from pagekin.labels import (
 )
 from pagekin.routers.bounds import bound_of, fit_answer
 from pagekin.routers.metrics import Metrics
-from pagekin.routers.operations import OPERATIONS, OTHER_PATHS
+from pagekin.routers.operations import OPERATIONS, OTHER_PATHS, Operation
 from pagekin.text import QueryError
 
 T = TypeVar("T")
@@ -155,39 +156,39 @@ async def refresh(scope: Scope) -> dict[str, str]:
     return {"detail": "children are being asked" if woken else "a leaf has no children"}
 
 
-def _post_route(path: str, name: str) -> Any:
+def _post_route(path: str, operation: Operation) -> Any:
     """Return the route that takes an operation's request as JSON."""
-    operation = OPERATIONS[name]
 
-    async def handler(scope: Scope, data: Any) -> Any:
+    async def handler(scope: Scope, data: JSONBody[operation.request]) -> operation.answer:  # type: ignore[name-defined]  # made by the table
         here = served(scope)
-        return await here.timed(name, getattr(here.service, name)(data))
+        return await here.timed(operation.name, getattr(here.service, operation.name)(data))
 
-    handler.__annotations__ = {"scope": Scope, "data": Annotated[operation.request, Body()], "return": operation.answer}
     handler.__name__, handler.__doc__ = f"post_{path[1:]}", operation.description
     return post(path, status_code=200, operation_id=f"{path[1:]}_by_post")(handler)
 
 
-def _get_route(name: str) -> Any:
+def _get_route(operation: Operation) -> Any:
     """Return the route that takes an operation's request from the query of an address."""
-    operation = OPERATIONS[name]
 
-    async def handler(scope: Scope, **given: Any) -> Any:
-        here = served(scope)
-        return await here.timed(name, getattr(here.service, name)(operation.request_of(given)))
+    async def handler(request: HttpRequest) -> operation.answer:  # type: ignore[name-defined]  # made by the table
+        here = served(request.scope)
+        asked = operation.request_of(request.query_params)
+        return await here.timed(operation.name, getattr(here.service, operation.name)(asked))
 
-    handler.__signature__ = operation.signature(Scope)  # type: ignore[attr-defined]  # what Litestar reads parameters from
-    handler.__annotations__ = {"scope": Scope, **operation.annotations(), "return": operation.answer}
-    handler.__name__, handler.__doc__ = f"get_{name}", operation.description
-    return get(f"/{name}", operation_id=f"{name}_by_address")(handler)
+    class Described(OpenApiOperation):
+        def __init__(self, **facts: Any) -> None:
+            super().__init__(**facts | {"parameters": operation.describe_parameters()})
+
+    handler.__name__, handler.__doc__ = f"get_{operation.name}", operation.description
+    return get(f"/{operation.name}", operation_id=f"{operation.name}_by_address", operation_class=Described)(handler)
 
 
 PATHS: dict[str, str] = {f"/{name}": name for name in OPERATIONS} | OTHER_PATHS
 """The operation at each path. Routers ask these hundreds of times for one query, so POST is answered here without the
 application's detours, which describes them."""
 HANDLERS: list[Any] = [
-    *(_post_route(path, name) for path, name in PATHS.items()),
-    *(_get_route(name) for name, operation in OPERATIONS.items() if operation.parameters),
+    *(_post_route(path, OPERATIONS[name]) for path, name in PATHS.items()),
+    *(_get_route(operation) for operation in OPERATIONS.values() if operation.parameters),
     label, summary, health_route, prometheus, refresh,
 ]  # fmt: skip
 """The routes of a service."""

@@ -4,7 +4,7 @@ import asyncio
 import re
 import threading
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -70,14 +70,14 @@ class BlockingService:
         self.service = service
         self._finalizer = weakref.finalize(self, _stop, service)
 
-    def ask(self, operation: str, request: Request) -> Any:
-        """Return what the service answers; raise a ServiceError if the request breaks a limit of its kind.
+    def ask(self, question: Callable[[R], Coroutine[Any, Any, T]], request: R) -> T:
+        """Return what one of the service's methods answers; raise a ServiceError if the request breaks a limit of its kind.
 
         An unexpected error of a damaged collection says that it is damaged.
         """
         checked = validate(request)
         try:
-            return run(getattr(self.service, operation)(checked))
+            return run(question(checked))
         except (KinError, QueryError, ServiceError):
             raise
         except Exception as error:

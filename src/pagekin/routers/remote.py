@@ -2,37 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
-from pagekin.collection import (
-    Answer,
-    Bag,
-    Collection,
-    CooccurrenceCounts,
-    CooccurrencesRequest,
-    DescribeRequest,
-    Health,
-    KnownChild,
-    PageDescription,
-    Refinements,
-    RefineRequest,
-    RelatedRequest,
-    Request,
-    SearchRequest,
-    SelectRequest,
-    ServiceError,
-    ShowRequest,
-    SuggestRequest,
-    Summary,
-    TreeNode,
-    TreeRequest,
-    encode,
-)
-from pagekin.labels import ContentLabel, label_etag, label_from_wire, label_parts
+from pagekin.collection import Health, Request, Service, ServiceError, Summary, encode
+from pagekin.labels import ContentLabel, label_from_wire
 from pagekin.net import ConnectError, Guard, HttpClient, HttpError, Reply, is_loopback
 
 T = TypeVar("T")
@@ -43,31 +19,15 @@ _MORE = 1.0
 _DECODERS: dict[type[Any], msgspec.json.Decoder[Any]] = {}
 
 
-class Remote:
+class Remote(Service):
     """A service at an address, asked over HTTP."""
 
-    above: tuple[tuple[str, str], ...] = ()
-    collection: Collection | None = None
-    children: Mapping[str, KnownChild] = {}
-
-    def __init__(self, address: str, guard: Guard | None = None, name: str = "") -> None:
-        self.address, self.name = address.rstrip("/"), name or address
+    def __init__(self, address: str, guard: Guard | None = None) -> None:
+        super().__init__(address)
+        self.address = address.rstrip("/")
         proxies = guard is None and not is_loopback(urlsplit(self.address).hostname or "")
         self._client = HttpClient(guard, proxies=proxies)
-        self.leaf = False
         self._label: ContentLabel | None = None
-        self._companions: dict[Any, Any] = {}
-
-    async def run(self, _work: Callable[[Collection], T]) -> T:
-        """Refuse: its collection is open elsewhere."""
-        raise ServiceError(f"{self.name} is elsewhere: its collection is not open here", 404)
-
-    def companion(self, make: Callable[[Any], T]) -> T:
-        """Return what a room above keeps with this service; made when first asked for."""
-        if make not in self._companions:
-            self._companions[make] = make(self)
-        kept: T = self._companions[make]
-        return kept
 
     async def fetch(self, what: str, seconds: float = _SECONDS, body: bytes | None = None) -> bytes:
         """Return what it answers at a path below its address, or raise a ServiceError that says why it does not."""
@@ -86,50 +46,6 @@ class Remote:
         raw = await self.fetch(operation, request.deadline + _MORE, encode(request))
         return decode_answer(raw, answer)
 
-    async def search(self, request: SearchRequest) -> Answer:
-        """Return documents that match a query."""
-        return await self._ask("search", request, Answer)
-
-    async def select(self, request: SelectRequest) -> Answer:
-        """Return the clusters and documents of the current set that match."""
-        return await self._ask("select", request, Answer)
-
-    async def expand(self, request: SelectRequest) -> Answer:
-        """Return the matching children of the matching clusters of the current set."""
-        return await self._ask("expand", request, Answer)
-
-    async def show(self, request: ShowRequest) -> Answer:
-        """Return documents with a piece of their text."""
-        return await self._ask("show", request, Answer)
-
-    async def suggest(self, request: SuggestRequest) -> Answer:
-        """Return documents like those of the current set."""
-        return await self._ask("suggest", request, Answer)
-
-    async def refine(self, request: RefineRequest) -> Refinements:
-        """Return terms to narrow or widen a query."""
-        return await self._ask("refine", request, Refinements)
-
-    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
-        """Return how many pages of a query are about each word."""
-        return await self._ask("cooccurrences", request, CooccurrenceCounts)
-
-    async def related(self, request: RelatedRequest) -> Answer:
-        """Return pages like a page."""
-        return await self._ask("related", request, Answer)
-
-    async def bag(self, request: RelatedRequest) -> Bag:
-        """Return a page's bag, to be compared elsewhere."""
-        return await self._ask("bag", request, Bag)
-
-    async def describe(self, request: DescribeRequest) -> PageDescription:
-        """Return what was understood of a page."""
-        return await self._ask("describe", request, PageDescription)
-
-    async def tree(self, request: TreeRequest) -> TreeNode:
-        """Return the services below it and their health."""
-        return await self._ask("tree", request, TreeNode)
-
     async def summary(self) -> Summary:
         """Return what is there, for people."""
         return decode_answer(await self.fetch("summary"), Summary)
@@ -147,16 +63,6 @@ class Remote:
             raise ServiceError(f"the label of {self.name} was not fetched", 503)
         return self._label
 
-    @property
-    def parts(self) -> Mapping[str, ContentLabel]:
-        """Return the parts of its label."""
-        return label_parts(self.label)
-
-    @property
-    def etags(self) -> Mapping[str, str]:
-        """Return the ETags of these parts."""
-        return {function: label_etag(part) for function, part in self.parts.items()}
-
     async def start(self) -> None:
         """Fetch its label."""
         self._label = label_from_wire(await self.fetch("label?form=wire", 3 * _SECONDS))
@@ -164,14 +70,6 @@ class Remote:
     async def stop(self) -> None:
         """Close the connections."""
         await self._client.close()
-
-    def wake(self) -> bool:
-        """Return False: whoever runs it wakes it."""
-        return False
-
-    def explain_fault(self, error: BaseException) -> str:
-        """Return the error's kind."""
-        return f"internal error: {type(error).__name__}"
 
 
 def decode_answer(raw: bytes, answer: type[T]) -> T:

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +15,6 @@ from pagekin.collection import (
     Answer,
     Bag,
     ChildHealth,
-    Collection,
     CooccurrenceCounts,
     CooccurrencesRequest,
     DescribeRequest,
@@ -34,7 +33,6 @@ from pagekin.collection import (
     ShowRequest,
     SkippedNode,
     SuggestRequest,
-    Summary,
     TreeNode,
     TreeRequest,
     as_items,
@@ -46,7 +44,6 @@ from pagekin.collection import (
     nothing_to_suggest_by,
     parse_query,
     query_words,
-    summarise_label,
     without_own_words,
 )
 from pagekin.labels import ContentLabel, plain_text
@@ -71,16 +68,11 @@ _LEAST_SHARE = 0.3
 """The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 
 
-class Router:
+class Router(Service):
     """A service whose children are services: in the same process they are asked directly, others over HTTP.
 
     What it knows of its children is `knowledge`, how it asks several at once `fan_out`, how it merges `merger`.
     """
-
-    leaf = False
-    collection: Collection | None = None
-    above: tuple[tuple[str, str], ...] = ()
-    """(name, address) of the routers above it, as far as they are known."""
 
     def __init__(
         self,
@@ -91,14 +83,15 @@ class Router:
         near: Mapping[str, Service] | None = None,
     ) -> None:
         """Take children as name -> address; those of `near`, by name, run in this process and are asked directly."""
-        self.name, self.level = name, level
+        super().__init__(name)
+        self.level = level
         self.settings = settings or RouterSettings()
         self.mark = f"{name[:_LONGEST_MARK]}/{secrets.token_hex(8)}"
         """By which a request that has passed it is recognised: another network may have a router of the same name."""
         self.requests = 0
         self._client = HttpClient(self.settings.guard)
         direct = near or {}
-        self.children = {
+        self.children: dict[str, Child] = {
             child: Child(
                 child, url,
                 DirectConnection(direct[child]) if child in direct else HttpConnection(self._client, url),
@@ -112,18 +105,6 @@ class Router:
         self._answers: TtlCache[Answer] = TtlCache(self.settings.cached, self.settings.most_cached)
         self._refinements: TtlCache[Refinements] = TtlCache(self.settings.cached, self.settings.most_cached)
         self._started = time.monotonic()
-        self._companions: dict[Any, Any] = {}
-
-    async def run(self, _work: Callable[[Collection], T]) -> T:
-        """Refuse: a router has no open collection."""
-        raise ServiceError(f"{self.name} is a router: it holds no pages of its own", 404)
-
-    def companion(self, make: Callable[[Any], T]) -> T:
-        """Return what a room above keeps with this router; made when first asked for."""
-        if make not in self._companions:
-            self._companions[make] = make(self)
-        found: T = self._companions[make]
-        return found
 
     def _forget_answers(self) -> None:
         self._answers.clear()
@@ -145,10 +126,6 @@ class Router:
         self.knowledge.wake()
         return True
 
-    def explain_fault(self, error: BaseException) -> str:
-        """Return what to say of an unexpected error to those who asked."""
-        return f"internal error: {type(error).__name__}"
-
     @property
     def error(self) -> str:
         """Return what is wrong with it."""
@@ -168,10 +145,6 @@ class Router:
     def etags(self) -> Mapping[str, str]:
         """Return their ETags."""
         return self.knowledge.ready.etags
-
-    async def summary(self) -> Summary:
-        """Return what it leads to, for people."""
-        return summarise_label(self.name, False, self.label, tuple(self.children))
 
     async def health(self) -> Health:
         """Return its health and that of its children."""
@@ -202,7 +175,7 @@ class Router:
 
     # -- asking and answering -------------------------------------------------------------------------------------------
 
-    async def _ask(self, operation: str, requests: Mapping[str, Request], deadline: float) -> MergedAnswer:
+    async def _ask_children(self, operation: str, requests: Mapping[str, Request], deadline: float) -> MergedAnswer:
         """Ask several children and merge what they answer."""
         answers = await self.fan_out.ask(operation, requests, Answer, deadline)
         return await self.merger.merge(requests, answers, self.knowledge.snapshot)
@@ -294,7 +267,7 @@ class Router:
             child: msgspec.structs.replace(onward, items=mine)
             for child, mine in items_by_child(as_items(items), self.children).items()
         }
-        return await self._ask("show", requests, deadline)
+        return await self._ask_children("show", requests, deadline)
 
     # -- select and expand ----------------------------------------------------------------------------------------------
 
@@ -312,8 +285,8 @@ class Router:
         selected = select_known(self.name, self.children, self.knowledge.ready, every)
         onward = self.fan_out.onward(request, first=0, limit=min(request.first + request.limit + 1, MOST_LOOKED_AT))
         whole, deeper, documents = expand_requests(selected, self.children, onward)
-        merged = await self._ask("select", whole, deadline)
-        merged.extend(await self._ask("expand", deeper, deadline))
+        merged = await self._ask_children("select", whole, deadline)
+        merged.extend(await self._ask_children("expand", deeper, deadline))
         merged.skipped = [*selected.skipped, *merged.skipped]
         hits = await fold_beside_others([*documents, *merged.hits])
         last = request.first + request.limit
@@ -392,7 +365,7 @@ class Router:
             child: msgspec.structs.replace(onward, items=mine)
             for child, mine in items_by_child(items, self.children).items()
         }
-        merged = await self._ask("suggest", requests, deadline)
+        merged = await self._ask_children("suggest", requests, deadline)
         given = {item.url for item in items}
         others = [hit for hit in merged.hits if hit.url not in given]
         hits = await fold_beside_others(others, request.limit, not request.visited)
@@ -450,7 +423,7 @@ class Router:
         bag = request.bag or await self._bag_of(request)
         names, skipped = self._choose_related(bag, request.ask)
         onward = self.fan_out.onward(request, bag=bag, path=(), also=())
-        merged = await self._ask("related", dict.fromkeys(names, onward), deadline)
+        merged = await self._ask_children("related", dict.fromkeys(names, onward), deadline)
         merged.skipped += skipped
         asked_about = {bag.url, request.url, *request.also}
         others = (hit for hit in merged.hits if hit.url not in asked_about)

@@ -147,7 +147,7 @@ class CollectionView:
 
 def warm_pages(leaf: ReloadingCollection) -> None:
     """Open what the first visitor would have to wait for."""
-    leaf.ask(_warm)
+    leaf.use(_warm)
 
 
 def _warm(collection: Collection) -> None:
