@@ -11,30 +11,10 @@ import numpy.typing as npt
 
 from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches
 from pagekin.clusters import Cooccurrences, PageThesaurus, Tree, document_of, read_trees
-from pagekin.collection import selection, suggestion
+from pagekin.collection import messages, selection, suggestion
 from pagekin.collection.cooccurrences import encode_counts
 from pagekin.collection.damage import damaged_error
-from pagekin.collection.messages import (
-    Answer,
-    Bag,
-    Citation,
-    CooccurrenceCounts,
-    CooccurrencesRequest,
-    DescribeRequest,
-    Filters,
-    Hit,
-    Item,
-    PageDescription,
-    Refinements,
-    RefineRequest,
-    RelatedRequest,
-    SearchRequest,
-    SelectRequest,
-    ServiceError,
-    SharedTerm,
-    ShowRequest,
-    SuggestRequest,
-)
+from pagekin.collection.messages import Answer, Hit, ServiceError
 from pagekin.collection.queries import parse_query, query_words
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
 from pagekin.collection.refinement import LabelThesaurus, without_own_words
@@ -194,9 +174,9 @@ class Collection:
         count = int(np.count_nonzero(pages)) if isinstance(pages, np.ndarray) else len(pages)
         return np.full((count, SKETCH_PLACES), EMPTY_PLACE, np.uint16)
 
-    def keep(self, filters: Filters) -> Mask | None:
+    def keep(self, filters: messages.Filters) -> Mask | None:
         """Return which pages pass filters; None if all do."""
-        if filters == Filters():
+        if filters == messages.Filters():
             return None
         return keep_pages(
             self.corpus,
@@ -210,7 +190,7 @@ class Collection:
         """Return the name of a sub-cluster of the label."""
         return self.parts["browsing"].clusters[number - 1].name if number else ""
 
-    def pages_of(self, items: Iterable[Item]) -> list[int]:
+    def pages_of(self, items: Iterable[messages.Item]) -> list[int]:
         """Return the pages of those items that are documents of this collection."""
         numbers = (self.corpus.url_number(item.url) for item in items if item.kind == "document")
         return list(
@@ -267,7 +247,9 @@ class Collection:
 
     # -- questions ------------------------------------------------------------------------------------------------------
 
-    def rank(self, query: Query, first: int, last: int, filters: Filters, stats: Stats | None = None) -> Ranking:
+    def rank(
+        self, query: Query, first: int, last: int, filters: messages.Filters, stats: Stats | None = None
+    ) -> Ranking:
         """Return the documents that match from place `first` up to `last`, copies folded."""
         keep, urls = self.keep(filters), self.corpus.pages.url
 
@@ -279,7 +261,7 @@ class Collection:
             fold, first, last,
         )  # fmt: skip
 
-    def search(self, request: SearchRequest) -> Answer:
+    def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match."""
         started = time.perf_counter()
         query = parse_query(request.query)
@@ -296,26 +278,26 @@ class Collection:
             more=ranking.more, distinct=ranking.distinct,
         )  # fmt: skip
 
-    def show(self, request: ShowRequest) -> Answer:
+    def show(self, request: messages.ShowRequest) -> Answer:
         """Return documents with the piece of their text that shows best what a query found."""
         started = time.perf_counter()
         query = parse_query(request.query)
         hits = (self.hit(page, 0.0, *self.snippet(page, query)) for page in self.pages_of(request.items))
         return self.answer(request, hits, started)
 
-    def select(self, request: SelectRequest) -> Answer:
+    def select(self, request: messages.SelectRequest) -> Answer:
         """Return the clusters and documents of the current set that match; at first the sub-clusters."""
         return selection.select(self, request)
 
-    def expand(self, request: SelectRequest) -> Answer:
+    def expand(self, request: messages.SelectRequest) -> Answer:
         """Return the matching documents of the sub-clusters of the current set that match."""
         return selection.expand(self, request)
 
-    def suggest(self, request: SuggestRequest) -> Answer:
+    def suggest(self, request: messages.SuggestRequest) -> Answer:
         """Return documents like those of the current set."""
         return suggestion.suggest(self, request)
 
-    def refine(self, request: RefineRequest) -> Refinements:
+    def refine(self, request: messages.RefineRequest) -> messages.Refinements:
         """Return terms that go with a query, from what pages are about; as in 1996, from the label's sub-clusters."""
         started = time.perf_counter()
         query = parse_query(request.query)
@@ -325,12 +307,12 @@ class Collection:
             found = without_own_words(self._cooccurrences(query).suggest, query, request.count)
             if not found.pages and (known := self._known_words(query)[0]):
                 found = without_own_words(partial(self.thesaurus.suggest, known), query, request.count)
-        return Refinements(
+        return messages.Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, seconds=time.perf_counter() - started,
         )  # fmt: skip
 
-    def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
+    def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:
         """Return how many pages of a query are about each word."""
         return encode_counts(self._cooccurrences(parse_query(request.query)))
 
@@ -348,7 +330,7 @@ class Collection:
             pages = np.array(self.text.search(query, _MATCHING, documents=self.documents).pages, np.int64)
         return self.thesaurus.cooccurrences(pages, known)
 
-    def related(self, request: RelatedRequest) -> Answer:
+    def related(self, request: messages.RelatedRequest) -> Answer:
         """Return the pages of this collection that are most like a page."""
         started = time.perf_counter()
         related, options = self._related_pages(), request.options
@@ -368,7 +350,7 @@ class Collection:
             note=_explain_alpha(found.alpha, found.below_threshold, bool(found.results)),
         )  # fmt: skip
 
-    def _related_query(self, related: RelatedPages, request: RelatedRequest) -> RelatedQuery | None:
+    def _related_query(self, related: RelatedPages, request: messages.RelatedRequest) -> RelatedQuery | None:
         if request.bag is not None:
             return related.query_of_bag(request.bag)
         if request.html:
@@ -386,14 +368,14 @@ class Collection:
         reasons: dict[str, Any] = {
             "error": result.error,
             "terms": tuple(
-                SharedTerm(
+                messages.SharedTerm(
                     term=one.term[:_LONGEST], title=self._title_of_term(one.term), share=one.share, contribution=one.contribution,
                     origins=tuple(one.origins), query_origins=tuple(one.query_origins),
                 )
                 for one in result.terms
             ),
             "citations": tuple(
-                Citation(
+                messages.Citation(
                     source=one.source, text=one.text[:_LONGEST], left=one.left[:_LONGEST], right=one.right[:_LONGEST],
                     cites_both=one.cites_both,
                 )
@@ -413,7 +395,7 @@ class Collection:
         """Return the title of the page that a term is; '' for words."""
         return plain_text(self.related_pages.index.display_term(term))[:_LONGEST] if "://" in term else ""
 
-    def bag(self, request: RelatedRequest) -> Bag:
+    def bag(self, request: messages.RelatedRequest) -> messages.Bag:
         """Return a page's bag, to be compared in other collections."""
         related = self._related_pages()
         try:
@@ -427,12 +409,12 @@ class Collection:
         except KinError as error:
             raise ServiceError(self._without_path(str(error)), 404) from None
 
-    def describe(self, request: DescribeRequest) -> PageDescription:
+    def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
         """Return what was understood of a page."""
         page = self.corpus.describe(request.url, request.inlinks)
         if page is None:
             raise ServiceError(self._without_path(unknown_url_message(self.corpus, request.url)), 404)
-        return PageDescription(router=self.name, page=page)
+        return messages.PageDescription(router=self.name, page=page)
 
     def _without_path(self, message: str) -> str:
         """Return a message for those who ask, who may not need to know where the collection lies."""

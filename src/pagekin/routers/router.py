@@ -11,36 +11,18 @@ import msgspec
 from pagekin import __version__
 from pagekin.clusters import Cooccurrences
 from pagekin.collection import (
-    BEST_HITS,
     Answer,
-    Bag,
-    ChildHealth,
-    CooccurrenceCounts,
-    CooccurrencesRequest,
-    DescribeRequest,
-    Health,
     Hit,
-    Item,
-    PageDescription,
-    Refinements,
-    RefineRequest,
-    RelatedRequest,
     Request,
-    SearchRequest,
-    SelectRequest,
     Service,
     ServiceError,
-    ShowRequest,
-    SkippedNode,
-    SuggestRequest,
-    TreeNode,
-    TreeRequest,
     as_items,
     check_filters,
     decode_counts,
     encode,
     encode_counts,
     group_hits,
+    messages,
     nothing_to_suggest_by,
     parse_query,
     query_words,
@@ -103,7 +85,7 @@ class Router(Service):
         self.fan_out = FanOut(name, self.mark, self.children)
         self.merger = Merger(name, self.children)
         self._answers: TtlCache[Answer] = TtlCache(self.settings.cached, self.settings.most_cached)
-        self._refinements: TtlCache[Refinements] = TtlCache(self.settings.cached, self.settings.most_cached)
+        self._refinements: TtlCache[messages.Refinements] = TtlCache(self.settings.cached, self.settings.most_cached)
         self._started = time.monotonic()
 
     def _forget_answers(self) -> None:
@@ -146,17 +128,17 @@ class Router(Service):
         """Return their ETags."""
         return self.knowledge.ready.etags
 
-    async def health(self) -> Health:
+    async def health(self) -> messages.Health:
         """Return its health and that of its children."""
         known = self.knowledge.snapshot
         children = tuple(
-            ChildHealth(
+            messages.ChildHealth(
                 name=child.name, url=child.url, up=child.up, label_age=child.label_age(), error=child.error[:2000],
                 label_bytes=child.label_bytes, calls=child.calls, failures=child.failures,
             )
             for child in self.children.values()
         )  # fmt: skip
-        return Health(
+        return messages.Health(
             name=self.name, leaf=False, level=self.level, ready=known is not None, version=__version__,
             documents=known.label.num_docs if known else 0, label_bytes=known.label_bytes if known else 0,
             label_age=time.monotonic() - known.made_at if known else None,
@@ -164,11 +146,11 @@ class Router(Service):
             children=children, error=self.error, waiting=known.label.waiting if known else len(self.children),
         )  # fmt: skip
 
-    async def tree(self, request: TreeRequest) -> TreeNode:
+    async def tree(self, request: messages.TreeRequest) -> messages.TreeNode:
         """Return all services below it and their health."""
         self.requests += 1
         deadline = time.monotonic() + request.deadline
-        own = TreeNode.of(await self.health())
+        own = messages.TreeNode.of(await self.health())
         if stopped := self.fan_out.why_stopped(request):
             return msgspec.structs.replace(own, error=stopped[:2000])
         return await tree_below(own, self.children, self.fan_out.onward(request), deadline)
@@ -198,7 +180,7 @@ class Router(Service):
 
     # -- search ---------------------------------------------------------------------------------------------------------
 
-    async def search(self, request: SearchRequest) -> Answer:
+    async def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, from all leaves below that may hold one."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
         if cached := self._answers.get(key):
@@ -211,7 +193,7 @@ class Router(Service):
             self._answers.put(key, answer)
         return answer
 
-    async def _search(self, request: SearchRequest) -> Answer:
+    async def _search(self, request: messages.SearchRequest) -> Answer:
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         query = parse_query(request.query)
         check_filters(request.filters)
@@ -225,7 +207,9 @@ class Router(Service):
         onward = self.fan_out.onward(request, stats=request.stats or known.table.stats(query), raw=True, first=0)
         ranker = Ranker(self.fan_out, self.merger, self.knowledge)
         merged, hits = await ranker.rank(names, onward, last, not request.raw, deadline - kept)
-        merged.skipped += [SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()]
+        merged.skipped += [
+            messages.SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()
+        ]
         chosen = hits[request.first : last]
         more = len(hits) > last or (len(hits) == last and bool(merged.more))
         if chosen and not request.raw:
@@ -235,7 +219,7 @@ class Router(Service):
         )
 
     async def _with_texts(
-        self, request: SearchRequest, merged: MergedAnswer, hits: list[Hit], deadline: float
+        self, request: messages.SearchRequest, merged: MergedAnswer, hits: list[Hit], deadline: float
     ) -> list[Hit]:
         """Return hits with title and text, asked of the children that lead to them."""
         shown = await self._show(request, hits, deadline)
@@ -249,7 +233,7 @@ class Router(Service):
             for hit in hits
         ]
 
-    async def show(self, request: ShowRequest) -> Answer:
+    async def show(self, request: messages.ShowRequest) -> Answer:
         """Return documents with a piece of their text, from the leaves on their paths."""
         if stopped := self._stopped(request):
             return stopped
@@ -258,10 +242,13 @@ class Router(Service):
         return self._answer(request.query, merged, merged.hits, started, total=merged.total)
 
     async def _show(
-        self, request: SearchRequest | ShowRequest, items: Sequence[Hit | Item], deadline: float
+        self,
+        request: messages.SearchRequest | messages.ShowRequest,
+        items: Sequence[Hit | messages.Item],
+        deadline: float,
     ) -> MergedAnswer:
         onward = self.fan_out.onward(
-            ShowRequest(query=request.query, items=(), hops=request.hops, visited=request.visited)
+            messages.ShowRequest(query=request.query, items=(), hops=request.hops, visited=request.visited)
         )
         requests = {
             child: msgspec.structs.replace(onward, items=mine)
@@ -271,12 +258,12 @@ class Router(Service):
 
     # -- select and expand ----------------------------------------------------------------------------------------------
 
-    async def select(self, request: SelectRequest) -> Answer:
+    async def select(self, request: messages.SelectRequest) -> Answer:
         """Return the clusters and documents of the current set that may match by their labels; nobody is asked."""
         self.requests += 1
         return select_known(self.name, self.children, self.knowledge.ready, request)
 
-    async def expand(self, request: SelectRequest) -> Answer:
+    async def expand(self, request: messages.SelectRequest) -> Answer:
         """Return the matching children of the clusters that `select` returns, one hop down, and its documents."""
         if stopped := self._stopped(request):
             return stopped
@@ -297,7 +284,7 @@ class Router(Service):
 
     # -- refinement -----------------------------------------------------------------------------------------------------
 
-    async def refine(self, request: RefineRequest) -> Refinements:
+    async def refine(self, request: messages.RefineRequest) -> messages.Refinements:
         """Return terms that go with a query on the pages below; as in 1996, in the sub-clusters of the children's labels.
 
         Labels are used by default, too, if nobody below answers.
@@ -312,14 +299,14 @@ class Router(Service):
         asked, counts = 0, None
         partial: tuple[str, ...] = ()
         if not as_in_1996 and not self.fan_out.why_stopped(request):
-            onward = CooccurrencesRequest(query=request.query, hops=request.hops, visited=request.visited)
+            onward = messages.CooccurrencesRequest(query=request.query, hops=request.hops, visited=request.visited)
             asked, counts, partial = await self._count_below(onward, deadline)
         if counts and len(partial) < max(asked, 1):
             found = without_own_words(counts.suggest, query, request.count)
         else:
             thesaurus = self.knowledge.ready.thesaurus
             found = await asyncio.to_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
-        terms = Refinements(
+        terms = messages.Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
         )  # fmt: skip
@@ -327,22 +314,22 @@ class Router(Service):
             self._refinements.put(key, terms)
         return terms
 
-    async def cooccurrences(self, request: CooccurrencesRequest) -> CooccurrenceCounts:
+    async def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:
         """Return how many pages of a query are about each word, summed over the most promising children."""
         self.requests += 1
         if stopped := self.fan_out.why_stopped(request):
-            return CooccurrenceCounts(partial=(stopped,))
+            return messages.CooccurrenceCounts(partial=(stopped,))
         _asked, counts, partial = await self._count_below(request, time.monotonic() + request.deadline)
         return encode_counts(counts, partial)
 
     async def _count_below(
-        self, request: CooccurrencesRequest, deadline: float
+        self, request: messages.CooccurrencesRequest, deadline: float
     ) -> tuple[int, Cooccurrences, tuple[str, ...]]:
         """Return how many children were asked for counts, the sum of these, and what is missing."""
         names = self.knowledge.ready.table.judge(parse_query(request.query), ask=request.ask).ask
         requests: dict[str, Request] = dict.fromkeys(names, self.fan_out.onward(request))
         counts, partial = [], []
-        for child in await self.fan_out.ask("cooccurrences", requests, CooccurrenceCounts, deadline):
+        for child in await self.fan_out.ask("cooccurrences", requests, messages.CooccurrenceCounts, deadline):
             if child.answer is None:
                 partial.append(f"{child.name}: {child.error}"[:2000])
                 continue
@@ -353,7 +340,7 @@ class Router(Service):
 
     # -- suggestions and related pages ----------------------------------------------------------------------------------
 
-    async def suggest(self, request: SuggestRequest) -> Answer:
+    async def suggest(self, request: messages.SuggestRequest) -> Answer:
         """Return documents like those of the current set, from the children that these came from."""
         if stopped := self._stopped(request):
             return stopped
@@ -373,27 +360,31 @@ class Router(Service):
             "", merged, hits, started, total=merged.total, more=bool(merged.more) or len(others) > len(hits)
         )
 
-    async def _best_hits(self, request: SuggestRequest) -> tuple[Item, ...]:
+    async def _best_hits(self, request: messages.SuggestRequest) -> tuple[messages.Item, ...]:
         """Return the hits that stand for a query where documents like them are asked for."""
         if not request.query:
             return ()
-        asked = SearchRequest(
-            query=request.query, limit=BEST_HITS, deadline=request.deadline, hops=request.hops, visited=request.visited
+        asked = messages.SearchRequest(
+            query=request.query,
+            limit=messages.BEST_HITS,
+            deadline=request.deadline,
+            hops=request.hops,
+            visited=request.visited,
         )
         if not (hits := (await self.search(asked)).results):
             raise nothing_to_suggest_by(self.name, request.query)
         return as_items(hits)
 
-    async def bag(self, request: RelatedRequest) -> Bag:
+    async def bag(self, request: messages.RelatedRequest) -> messages.Bag:
         """Return the bag of a page below: from the leaf on its path, or from whoever has it."""
-        return await self._first_of("bag", request, request.url, Bag)
+        return await self._first_of("bag", request, request.url, messages.Bag)
 
-    async def describe(self, request: DescribeRequest) -> PageDescription:
+    async def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
         """Return what was understood of a page below."""
-        return await self._first_of("describe", request, request.url, PageDescription)
+        return await self._first_of("describe", request, request.url, messages.PageDescription)
 
     async def _first_of(
-        self, operation: str, request: RelatedRequest | DescribeRequest, url: str, answer: type[T]
+        self, operation: str, request: messages.RelatedRequest | messages.DescribeRequest, url: str, answer: type[T]
     ) -> T:
         """Return the first answer of the child on a page's path, or of any child that has one."""
         self.requests += 1
@@ -411,7 +402,7 @@ class Router(Service):
                     return child.answer
         raise ServiceError(f"no router below knows the page {url}", 404)
 
-    async def related(self, request: RelatedRequest) -> Answer:
+    async def related(self, request: messages.RelatedRequest) -> Answer:
         """Return pages like a page, from the children whose labels hold its heaviest words."""
         if stopped := self._stopped(request):
             return stopped
@@ -433,7 +424,7 @@ class Router(Service):
             note=merged.notes[0] if merged.notes and not hits else "",
         )  # fmt: skip
 
-    async def _bag_of(self, request: RelatedRequest) -> Bag:
+    async def _bag_of(self, request: messages.RelatedRequest) -> messages.Bag:
         """Return the bag of the page that is asked about, or the mean of several pages' bags."""
         if not request.also:
             return await self.bag(request)
@@ -446,7 +437,7 @@ class Router(Service):
         ]
         return mean_bag(bags)
 
-    def _choose_related(self, bag: Bag, ask: int) -> tuple[list[str], list[SkippedNode]]:
+    def _choose_related(self, bag: messages.Bag, ask: int) -> tuple[list[str], list[messages.SkippedNode]]:
         """Return the children to ask for pages like a bag, and why the others are not."""
         table = self.knowledge.ready.table
         held = table.words_held(bag.words) if bag.words else dict.fromkeys(self.children, 0)
@@ -454,7 +445,7 @@ class Router(Service):
         order = sorted((name for name in held if held[name] >= enough or not bag.words), key=lambda n: (-held[n], n))
         chosen = order[:ask] + [name for name in self.children if name not in held]
         skipped = [
-            SkippedNode(
+            messages.SkippedNode(
                 path=(self.name, name), reason=f"it holds {held[name]} of the page's {len(bag.words)} heaviest words"
             )
             for name in held
