@@ -304,8 +304,8 @@ def test_a_collection_that_vanishes_answers_as_it_was_and_says_so(
 
 def test_opening_takes_the_collection_as_it_is(collections: dict[str, Path]) -> None:
     opened = OpenCollection("elements", collections["elements"])
-    assert set(opened.etags) == {"refinement", "routing", "browsing"}
-    assert opened.label_bytes > 1000
+    assert set(opened.published.etags) == {"refinement", "routing", "browsing"}
+    assert opened.published.bytes > 1000
     assert np.all(opened.cluster_of > 0), "every page is in a sub-cluster"
 
 

@@ -77,8 +77,8 @@ def test_a_leaf_that_is_gone_is_forgotten_after_some_rounds() -> None:
 
 def test_identities_are_those_of_the_collection_wherever_it_is_served(collections: dict[str, Path]) -> None:
     first, again = (ReloadingCollection(name, collections["birds"]) for name in ("birds", "again"))
-    assert leaf_identity(first.etags) == leaf_identity(again.etags) == first.collection.mark
-    assert leaf_identity(first.etags) != ReloadingCollection("x", collections["trees"]).collection.mark
+    assert leaf_identity(first.published.etags) == leaf_identity(again.published.etags) == first.collection.mark
+    assert leaf_identity(first.published.etags) != ReloadingCollection("x", collections["trees"]).collection.mark
 
 
 @pytest.mark.parametrize("query", ["oxygen OR feathers OR bird", "the", "title:owl", '"of the"'])

@@ -52,7 +52,7 @@ from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .refinement import LabelThesaurus, without_own_words
 from .reloading import ReloadingCollection
 from .selection import cluster_address, cluster_number
-from .service import Service
+from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "LabelThesaurus",
     "PageDescription",
     "Preset",
+    "PublishedLabel",
     "RefineRequest",
     "Refinements",
     "RelatedOptions",

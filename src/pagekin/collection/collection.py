@@ -1,7 +1,7 @@
 """One open `.kin` folder that answers every question about its pages."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,12 +19,10 @@ from pagekin.collection.queries import parse_query, query_words
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
 from pagekin.collection.refinement import LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
+from pagekin.collection.service import PublishedLabel
 from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
 from pagekin.labels import (
     ContentLabel,
-    join_parts,
-    label_etag,
-    label_to_json,
     leaf_identity,
     plain_text,
     read_label_parts,
@@ -69,8 +67,8 @@ class Collection:
     # -- what it holds --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def parts(self) -> Mapping[str, ContentLabel]:
-        """Return the parts of the content label; raise a KinError if there is none or it is damaged."""
+    def published(self) -> PublishedLabel:
+        """Return the content label; raise a KinError if there is none or it is damaged."""
         parts = read_label_parts(self.corpus.kin)
         published = self.corpus.facts.get("label", {}).get("etags", {})
         if parts is None and not published:
@@ -79,33 +77,23 @@ class Collection:
             published and published != {function: stored_etag(self.corpus.kin, function) for function in parts}
         ):
             raise damaged_error(self.path, "its content label is not the one that the manifest names")
-        return parts
+        return PublishedLabel(parts)
 
     @property
     def has_label(self) -> bool:
         """Return whether there is a content label; without one there are no sub-clusters."""
         return bool(self.corpus.facts.get("label", {}).get("etags")) or read_label_parts(self.corpus.kin) is not None
 
-    @cached_property
-    def etags(self) -> Mapping[str, str]:
-        """Return the ETag of each part of the label."""
-        return {function: label_etag(part) for function, part in self.parts.items()}
-
-    @cached_property
+    @property
     def label(self) -> ContentLabel:
         """Return the whole content label."""
-        return join_parts(self.parts)
-
-    @cached_property
-    def label_bytes(self) -> int:
-        """Return the size of the label as JSON."""
-        return sum(len(label_to_json(part)) for part in self.parts.values())
+        return self.published.whole
 
     @cached_property
     def mark(self) -> str:
         """Return the identity of the collection: the same wherever and however often it is served."""
         whole = {"": str(self.corpus.kin.manifest.get("checksum"))}
-        return leaf_identity(self.etags if self.has_label else whole)
+        return leaf_identity(self.published.etags if self.has_label else whole)
 
     @cached_property
     def text(self) -> TextIndex:
@@ -127,7 +115,7 @@ class Collection:
         """Return the sub-cluster of each page, by its number in the label; 0 for none."""
         numbers = np.zeros(len(self.corpus), np.int64)
         tree = self.trees.get("clusters")
-        for cluster in self.parts["browsing"].clusters if tree and self.has_label else ():
+        for cluster in self.published.parts["browsing"].clusters if tree and self.has_label else ():
             for node in cluster.nodes:
                 if tree and node < len(tree):
                     numbers[tree.pages_of(node)] = cluster.number
@@ -188,7 +176,7 @@ class Collection:
 
     def cluster_name(self, number: int) -> str:
         """Return the name of a sub-cluster of the label."""
-        return self.parts["browsing"].clusters[number - 1].name if number else ""
+        return self.published.parts["browsing"].clusters[number - 1].name if number else ""
 
     def pages_of(self, items: Iterable[messages.Item]) -> list[int]:
         """Return the pages of those items that are documents of this collection."""

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,8 +11,7 @@ from pagekin import __version__
 from pagekin.collection.collection import Collection
 from pagekin.collection.damage import DamageCheck, explain_damage, refuse_damaged
 from pagekin.collection.messages import Health, Request, ServiceError, TreeNode, TreeRequest
-from pagekin.collection.service import Service
-from pagekin.labels import ContentLabel
+from pagekin.collection.service import PublishedLabel, Service
 from pagekin.store import MANIFEST, KinError
 
 T = TypeVar("T")
@@ -64,7 +63,7 @@ class ReloadingCollection(Service):
         try:
             collection = Collection(self.name, self.path, **self._options)
             if collection.has_label:
-                collection.parts  # noqa: B018  # a damaged label is refused now, not amid an answer
+                collection.published  # noqa: B018  # a damaged label is refused now, not amid an answer
         except KinError:
             raise
         except Exception as error:
@@ -138,19 +137,9 @@ class ReloadingCollection(Service):
     # -- what it is -----------------------------------------------------------------------------------------------------
 
     @property
-    def label(self) -> ContentLabel:
+    def published(self) -> PublishedLabel:
         """Return its content label."""
-        return self.collection.label
-
-    @property
-    def parts(self) -> Mapping[str, ContentLabel]:
-        """Return the parts of its label."""
-        return self.collection.parts
-
-    @property
-    def etags(self) -> Mapping[str, str]:
-        """Return their ETags."""
-        return self.collection.etags
+        return self.collection.published
 
     async def health(self) -> Health:
         """Return the health of the collection."""
@@ -161,8 +150,9 @@ class ReloadingCollection(Service):
             facts["documents"] = len(now.corpus)
             if now.has_label:
                 ready = True
+                label = now.published
                 facts = {
-                    "documents": now.label.num_docs, "label_bytes": now.label_bytes, "label_age": 0.0, "etags": now.etags,
+                    "documents": label.whole.num_docs, "label_bytes": label.bytes, "label_age": 0.0, "etags": label.etags,
                 }  # fmt: skip
             error = error or (f"it is damaged: {self._check.damage}" if self._check.damage else "")
         except (ServiceError, KinError) as reason:

@@ -1,15 +1,39 @@
 """What everything has that answers questions about pages: a collection, a router, or one of them at an address."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pagekin.collection import messages
-from pagekin.labels import ContentLabel, label_etag, label_parts
+from pagekin.labels import ContentLabel, join_parts, label_etag, label_to_json
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PublishedLabel:
+    """A content label as it is published: in parts, by abstraction function."""
+
+    parts: Mapping[str, ContentLabel]
+
+    @cached_property
+    def whole(self) -> ContentLabel:
+        """Return the parts as one label."""
+        return join_parts(self.parts)
+
+    @cached_property
+    def etags(self) -> Mapping[str, str]:
+        """Return the ETag of each part."""
+        return {function: label_etag(part) for function, part in self.parts.items()}
+
+    @cached_property
+    def bytes(self) -> int:
+        """Return the size of the parts as JSON."""
+        return sum(len(label_to_json(part)) for part in self.parts.values())
 
 
 class KnownChild(Protocol):
@@ -95,17 +119,12 @@ class Service:
     @property
     def label(self) -> ContentLabel:
         """Return its content label; raise a ServiceError if it has none yet."""
+        return self.published.whole
+
+    @property
+    def published(self) -> PublishedLabel:
+        """Return the same as it is published."""
         raise NotImplementedError
-
-    @property
-    def parts(self) -> Mapping[str, ContentLabel]:
-        """Return the parts of its label, by abstraction function."""
-        return label_parts(self.label)
-
-    @property
-    def etags(self) -> Mapping[str, str]:
-        """Return the ETags of these parts."""
-        return {function: label_etag(part) for function, part in self.parts.items()}
 
     async def health(self) -> messages.Health:
         """Return the health of the service and its children."""

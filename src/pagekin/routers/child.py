@@ -3,22 +3,18 @@
 import asyncio
 import random
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
-from pagekin.collection import Request
+from pagekin.collection import PublishedLabel, Request
 from pagekin.labels import (
     ContentLabel,
     LabelError,
     LabelLimits,
     LeafCount,
-    join_parts,
-    label_etag,
-    label_to_json,
     leaf_identity,
 )
 from pagekin.routers.bounds import bound_of
@@ -50,10 +46,10 @@ class Child:
     connection: Connection
     max_bytes: int | None = None
     """How much of its label is wanted; None: all of it."""
-    parts: dict[str, ContentLabel] = field(default_factory=dict)
-    etags: dict[str, str] = field(default_factory=dict)
+    published: PublishedLabel = field(default_factory=lambda: PublishedLabel({}))
+    """Its label as it came."""
     label: ContentLabel | None = None
-    label_bytes: int = 0
+    """The whole of it, which names the leaf if it is a leaf's; None until it has given one."""
     fresh_at: float | None = None
     """When its label was last known to be fresh, by the monotonic clock."""
     error: str = ""
@@ -198,9 +194,11 @@ class Child:
         self.calls += 1
         try:
             async with asyncio.timeout(seconds):
-                changed = await self.connection.changed_parts(self.etags, self.max_bytes, limits)
-            parts = {**self.parts, **changed}
-            label = await asyncio.to_thread(_LabelOfChild.of, parts) if changed or self.label is None else None
+                changed = await self.connection.changed_parts(self.published.etags, self.max_bytes, limits)
+            if changed or self.label is None:
+                published = PublishedLabel({**self.published.parts, **changed})
+                self.label = await asyncio.to_thread(_whole_label, published)
+                self.published = published
         except TimeoutError:
             self.note_failure(f"no label within {seconds:.0f} s")
         except NotReadyError as error:
@@ -213,8 +211,6 @@ class Child:
             self.note_failure(f"it gave no part {error} of its label")
         else:
             self.fresh_at = time.monotonic()
-            if label is not None:
-                self.parts, self.label, self.etags, self.label_bytes = parts, label.whole, label.etags, label.bytes
             if not self._ill:
                 self.note_success()
             return bool(changed)
@@ -225,23 +221,12 @@ class Child:
         return None if self.fresh_at is None else time.monotonic() - self.fresh_at
 
 
-@dataclass(frozen=True)
-class _LabelOfChild:
-    """A child's label made of its parts; made in a thread, since it takes a while."""
-
-    whole: ContentLabel
-    etags: dict[str, str]
-    bytes: int
-
-    @classmethod
-    def of(cls, parts: Mapping[str, ContentLabel]) -> "_LabelOfChild":
-        tags = {function: label_etag(part) for function, part in parts.items()}
-        whole = join_parts(parts)
-        if not whole.leaves:
-            # A leaf's label does not name the leaf, so that the same collection has the same label wherever it is served.
-            own = LeafCount(leaf_identity(tags), whole.num_docs, 0)
-            whole = msgspec.structs.replace(whole, leaves=(own,))
-        return cls(whole, tags, sum(len(label_to_json(part)) for part in parts.values()))
+def _whole_label(published: PublishedLabel) -> ContentLabel:
+    """Return a child's label made of its parts; made in a thread with all that follows, since it takes a while."""
+    _ = published.bytes
+    own = LeafCount(leaf_identity(published.etags), published.whole.num_docs, 0)
+    # A leaf's label does not name the leaf, so that the same collection has the same label wherever it is served.
+    return msgspec.structs.replace(published.whole, leaves=published.whole.leaves or (own,))
 
 
 def _host(url: str) -> str:

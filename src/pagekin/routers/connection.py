@@ -165,7 +165,7 @@ class DirectConnection:
     ) -> dict[str, ContentLabel]:
         """Return the parts of the child's label that changed."""
         try:
-            parts, tags = self.service.parts, self.service.etags
+            parts, tags = self.service.published.parts, self.service.published.etags
             if most:
                 parts = await asyncio.to_thread(_cut_parts, self.service.label, most)
                 tags = {function: label_etag(part) for function, part in parts.items()}

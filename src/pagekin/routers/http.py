@@ -62,7 +62,7 @@ class Served:
         """Return the label and its parts, cut to a size if one is given."""
         whole = self.service.label
         if max_bytes is None:
-            return whole, self.service.parts
+            return whole, self.service.published.parts
         if max_bytes not in self._cut or self._cut[max_bytes][0] is not whole:
             try:
                 cut = await asyncio.to_thread(cut_label, whole, LabelBudget(clusters=ROUTER_CLUSTERS, bytes=max_bytes))
@@ -118,7 +118,7 @@ async def label(
     here = served(request.scope)
     whole, parts = await here.label_within(max_bytes)
     made = parts[part] if part else whole
-    tag = label_etag(made) if max_bytes or not part else here.service.etags[part]
+    tag = label_etag(made) if max_bytes or not part else here.service.published.etags[part]
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
     if f'"{tag}"' in request.headers.get("if-none-match", ""):
         return Response(b"", status_code=304, headers=headers)

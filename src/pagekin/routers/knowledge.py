@@ -10,7 +10,7 @@ from functools import cached_property
 
 import msgspec
 
-from pagekin.collection import LabelThesaurus, ServiceError
+from pagekin.collection import LabelThesaurus, PublishedLabel, ServiceError
 from pagekin.labels import (
     ROUTER_CLUSTERS,
     AddedTerm,
@@ -19,8 +19,6 @@ from pagekin.labels import (
     LabelLimits,
     LabelTerms,
     MergedLabel,
-    label_etag,
-    label_to_json,
     parts_to_publish,
     router_label,
     without_filters,
@@ -64,9 +62,7 @@ class Snapshot:
     table: RoutingTable
     merged: MergedLabel
     label: ContentLabel
-    parts: Mapping[str, ContentLabel]
-    etags: Mapping[str, str]
-    label_bytes: int
+    published: PublishedLabel
     own: RoutingTable
     """The router's own sub-clusters, by number."""
     made_at: float
@@ -183,14 +179,13 @@ class Knowledge:
         # What a child waits for that also leads back here is counted where it is nearer.
         missing += sum(one.waiting for child, one in labels.items() if merged.shares[child] == 1)
         label = msgspec.structs.replace(label, waiting=missing)
-        parts = parts_to_publish(before.parts if before else None, label)
+        parts = parts_to_publish(before.published.parts if before else None, label)
         own = {
             str(cluster.number): msgspec.structs.replace(
                 label, clusters=(), words=(), terms=LabelTerms(), added=(), filters=cluster.filters
             )
             for cluster in label.clusters
         }
-        return Snapshot(
-            RoutingTable(labels), merged, label, parts, {function: label_etag(part) for function, part in parts.items()},
-            sum(len(label_to_json(part)) for part in parts.values()), RoutingTable(own), time.monotonic(),
-        )  # fmt: skip
+        published = PublishedLabel(parts)
+        _ = published.etags, published.bytes  # made here, in a thread
+        return Snapshot(RoutingTable(labels), merged, label, published, RoutingTable(own), time.monotonic())

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from pagekin.collection import Health, Request, Service, ServiceError, Summary, encode
-from pagekin.labels import ContentLabel, label_from_wire
+from pagekin.collection import Health, PublishedLabel, Request, Service, ServiceError, Summary, encode
+from pagekin.labels import ContentLabel, label_from_wire, label_parts
 from pagekin.net import ConnectError, Guard, HttpClient, HttpError, Reply, is_loopback
 
 T = TypeVar("T")
@@ -62,6 +62,11 @@ class Remote(Service):
         if self._label is None:
             raise ServiceError(f"the label of {self.name} was not fetched", 503)
         return self._label
+
+    @property
+    def published(self) -> PublishedLabel:
+        """Return the same in parts."""
+        return PublishedLabel(label_parts(self.label))
 
     async def start(self) -> None:
         """Fetch its label."""

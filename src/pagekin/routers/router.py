@@ -13,6 +13,7 @@ from pagekin.clusters import Cooccurrences
 from pagekin.collection import (
     Answer,
     Hit,
+    PublishedLabel,
     Request,
     Service,
     ServiceError,
@@ -119,14 +120,9 @@ class Router(Service):
         return self.knowledge.ready.label
 
     @property
-    def parts(self) -> Mapping[str, ContentLabel]:
-        """Return the parts of its label."""
-        return self.knowledge.ready.parts
-
-    @property
-    def etags(self) -> Mapping[str, str]:
-        """Return their ETags."""
-        return self.knowledge.ready.etags
+    def published(self) -> PublishedLabel:
+        """Return the same in parts."""
+        return self.knowledge.ready.published
 
     async def health(self) -> messages.Health:
         """Return its health and that of its children."""
@@ -134,15 +130,15 @@ class Router(Service):
         children = tuple(
             messages.ChildHealth(
                 name=child.name, url=child.url, up=child.up, label_age=child.label_age(), error=child.error[:2000],
-                label_bytes=child.label_bytes, calls=child.calls, failures=child.failures,
+                label_bytes=child.published.bytes, calls=child.calls, failures=child.failures,
             )
             for child in self.children.values()
         )  # fmt: skip
         return messages.Health(
             name=self.name, leaf=False, level=self.level, ready=known is not None, version=__version__,
-            documents=known.label.num_docs if known else 0, label_bytes=known.label_bytes if known else 0,
+            documents=known.label.num_docs if known else 0, label_bytes=known.published.bytes if known else 0,
             label_age=time.monotonic() - known.made_at if known else None,
-            etags=dict(known.etags) if known else {}, uptime=time.monotonic() - self._started, requests=self.requests,
+            etags=dict(known.published.etags) if known else {}, uptime=time.monotonic() - self._started, requests=self.requests,
             children=children, error=self.error, waiting=known.label.waiting if known else len(self.children),
         )  # fmt: skip
 

@@ -33,7 +33,7 @@ async def _child_tree(child: Child, request: TreeRequest, deadline: float) -> Tr
         label = child.label
         return TreeNode(
             name=child.name, url=child.url, leaf=False, up=isinstance(error, RefusedError), ready=label is not None,
-            documents=label.num_docs if label else 0, label_bytes=child.label_bytes, label_age=child.label_age(),
+            documents=label.num_docs if label else 0, label_bytes=child.published.bytes, label_age=child.label_age(),
             error=plain_text(str(error))[:2000],
         )  # fmt: skip
     return msgspec.structs.replace(_clean(found, request.hops), name=child.name, url=child.url, up=True)
