@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.labels import AddedTerm, LabelBudget
+from pagekin.labels import LabelBudget
 from pagekin.routers import Network, NetworkError
 from pagekin.routers.lines import key_lines, line_of
 from pagekin.routers.network import Node, Settings
@@ -101,9 +101,9 @@ def test_what_holds_for_a_node_is_its_own_or_the_networks(tmp_path: Path) -> Non
     assert net.collection_of(theirs) is None
     assert net.budget_of(poems) == LabelBudget(clusters=7)
     assert net.budget_of(edu) == LabelBudget(clusters=50)
-    assert (net.timeout_of(edu), net.timeout_of(poems)) == (4.0, 0.5)
-    assert (net.allow_of(edu), net.allow_of(site)) == (("loopback",), ("private",))
-    assert net.added_of(poems) == (AddedTerm("text", "literature", "operator"), AddedTerm("title", "poems", "operator"))
+    assert (net.settings_of(edu).timeout, net.settings_of(poems).timeout) == (4.0, 0.5)
+    assert (net.settings_of(edu).allow, net.settings_of(site).allow) == (("loopback",), ("private",))
+    assert poems.added == ("literature", "title:poems")
 
 
 def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> None:

@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pagekin.errors import PagekinError
-from pagekin.labels import (
-    LEAF_CLUSTERS,
-    MAX_LABEL_BYTES,
-    MAX_LABEL_TERMS,
-    ROUTER_CLUSTERS,
-    AddedTerm,
-    LabelBudget,
-    operator_terms,
-)
+from pagekin.labels import ROUTER_CLUSTERS, LabelBudget
 from pagekin.routers.place import Place
 
 NETWORK_FILE = "network.toml"
@@ -30,6 +22,8 @@ MAIN = "main"
 LONGEST_NAME = 200
 TIMEOUT = 10.0
 """Seconds that a call may take, unless the file says otherwise."""
+RUNS = ("here", "elsewhere")
+"""Who runs a node: this network, or somebody else."""
 _HEAD = """\
 # The network: routers, and the sites (leaves) below them. Read by `pagekin network`; edit it as you like.
 #
@@ -183,34 +177,15 @@ class Network:
             return None
         return (self.file.parent if self.file else Path()) / node.collection
 
+    def settings_of(self, node: Node) -> Settings:
+        """Return what holds for a node: what it sets itself, or else what the network does."""
+        return Settings(**_set(self.defaults) | _set(node.settings))
+
     def budget_of(self, node: Node) -> LabelBudget:
-        """Return the budget of a node's label."""
-        clusters = LEAF_CLUSTERS if node.leaf else ROUTER_CLUSTERS
-        return LabelBudget(
-            self._setting(node, "max_terms", MAX_LABEL_TERMS), self._setting(node, "max_clusters", clusters),
-            self._setting(node, "max_bytes", MAX_LABEL_BYTES),
-        )  # fmt: skip
-
-    def child_bytes_of(self, node: Node) -> int | None:
-        """Return how many bytes a router wants of each child's label; None for all of it."""
-        found: int | None = self._setting(node, "child_bytes", None)
-        return found
-
-    def timeout_of(self, node: Node) -> float:
-        """Return the seconds that a router waits for the label of a child."""
-        return float(self._setting(node, "timeout", TIMEOUT))
-
-    def allow_of(self, node: Node) -> tuple[str, ...]:
-        """Return the ranges of addresses that a call to a node may reach, as `parse_allowed` takes them."""
-        return tuple(self._setting(node, "allow", ()))
-
-    def added_of(self, node: Node) -> tuple[AddedTerm, ...]:
-        """Return the terms that the operator adds to a node's label."""
-        return operator_terms(node.added)
-
-    def _setting(self, node: Node, name: str, default: Any) -> Any:
-        own, common = getattr(node.settings, name), getattr(self.defaults, name)
-        return own if own is not None else common if common is not None else default
+        """Return the budget of a router's label."""
+        own = self.settings_of(node)
+        named = {"terms": own.max_terms, "clusters": own.max_clusters or ROUTER_CLUSTERS, "bytes": own.max_bytes}
+        return LabelBudget(**{name: value for name, value in named.items() if value is not None})
 
     # -- the file ------------------------------------------------------------------------------------------------------
 
@@ -218,20 +193,15 @@ class Network:
         """Return the text of the file."""
         lines = [_HEAD, "[network]", *_pairs({"name": self.name} | _set(self.defaults))]
         for node in self.nodes:
-            keys: dict[str, Any] = {"name": node.name, "url": node.url}
-            if node.listen:
-                keys["listen"] = node.listen
-            if node.collection is not None:
-                keys["collection"] = node.collection.as_posix()
-            if node.parents:
-                keys["parents"] = node.parents
-            if not node.leaf:
-                keys["hierarchy"] = node.hierarchy
-            if node.here == (node.leaf and node.collection is None):
-                keys["runs"] = "here" if node.here else "elsewhere"
-            if node.added:
-                keys["added"] = node.added
-            lines += ["", f"[[{node.kind}]]", *_pairs(keys | _set(node.settings))]
+            usually_here = not node.leaf or node.collection is not None
+            keys = {
+                "name": node.name, "url": node.url, "listen": node.listen,
+                "collection": node.collection.as_posix() if node.collection else "", "parents": node.parents,
+                "hierarchy": node.hierarchy, "runs": "" if node.here == usually_here else RUNS[not node.here],
+                "added": node.added,
+            }  # fmt: skip
+            written = {name: value for name, value in keys.items() if value}
+            lines += ["", f"[[{node.kind}]]", *_pairs(written | _set(node.settings))]
         return "\n".join(lines) + "\n"
 
 

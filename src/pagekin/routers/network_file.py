@@ -13,7 +13,7 @@ import ada_url
 from pagekin.labels import LabelError, is_plain, operator_terms
 from pagekin.net import parse_allowed
 from pagekin.routers.lines import Place, key_lines, line_of
-from pagekin.routers.network import LONGEST_NAME, MAIN, SETTINGS, Network, NetworkError, Node, Settings, levels_of
+from pagekin.routers.network import LONGEST_NAME, MAIN, RUNS, SETTINGS, Network, NetworkError, Node, Settings, levels_of
 
 _LARGEST_FILE = 32 << 20
 _MOST_MESSAGES = 20
@@ -29,7 +29,6 @@ _OF_ITS_COLLECTION = {
     "max_clusters": "pagekin cluster SITE.kin --max-clusters N",
 }
 """Keys of routers that sites have not: a site's label is made with its collection, by these commands."""
-_RUNS = ("here", "elsewhere")
 
 
 Kind = TypeVar("Kind", bound=Network)
@@ -160,8 +159,8 @@ class _Reader:
         if collection is not None and (not collection or "\0" in collection):
             table.error("collection", "has an empty path, or one with a zero byte")
         runs = table.get("runs", "elsewhere" if leaf and collection is None else "here", str, "a text")
-        if runs not in _RUNS:
-            table.error("runs", f"runs '{runs}'; it is one of {', '.join(_RUNS)}")
+        if runs not in RUNS:
+            table.error("runs", f"runs '{runs}'; it is one of {', '.join(RUNS)}")
         if leaf and runs == "here" and collection is None:
             table.error("runs", "cannot run here without a collection")
         added = table.texts("added") or ()

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.collection import Health, ReloadingCollection, Service, ServiceError
-from pagekin.labels import plain_text
+from pagekin.labels import operator_terms, plain_text
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.http import router_app
 from pagekin.routers.knowledge import RouterSettings
-from pagekin.routers.network import Network, Node
+from pagekin.routers.network import TIMEOUT, Network, Node
 from pagekin.routers.opening import fetch
 from pagekin.routers.others import Others
 from pagekin.routers.router import Router
@@ -53,9 +53,7 @@ class Opened:
         return lines + [f"cannot answer yet: {name}: {reason}" for name, reason in self.ill.items()]
 
 
-def open_nodes(
-    network: Network, names: Iterable[str], refresh: float = 60.0, progress: Callable[[float], None] = lambda _s: None
-) -> Opened:
+def open_nodes(network: Network, names: Iterable[str], refresh: float = 60.0) -> Opened:
     """Open some nodes of a network; note those that cannot be opened or cannot answer yet."""
     services: list[tuple[Service, Place]] = []
     skipped: dict[str, str] = {}
@@ -63,7 +61,7 @@ def open_nodes(
     near: dict[str, Service] = {}
     # Children first, so that routers find those that run in this process.
     chosen = sorted((network.by_name[name] for name in names), key=lambda node: network.level_of(node.name))
-    for place, node in enumerate(chosen, 1):
+    for node in chosen:
         try:
             service: Service
             if node.leaf:
@@ -77,7 +75,6 @@ def open_nodes(
             services.append((service, node.place))
         except KinError as error:
             skipped[node.name] = str(error)
-        progress(place / len(chosen))
     return Opened(services, skipped, ill)
 
 
@@ -89,14 +86,11 @@ def _open_leaf(network: Network, node: Node) -> ReloadingCollection:
 
 
 def _open_router(network: Network, node: Node, refresh: float, near: Mapping[str, Service]) -> Router:
+    own = network.settings_of(node)
     settings = RouterSettings(
-        refresh=refresh,
-        label_seconds=network.timeout_of(node),
-        budget=network.budget_of(node),
-        added=network.added_of(node),
-        child_bytes=network.child_bytes_of(node),
-        guard=Guard(parse_allowed(network.allow_of(node))),
-    )
+        refresh=refresh, label_seconds=own.timeout or TIMEOUT, budget=network.budget_of(node), child_bytes=own.child_bytes,
+        added=operator_terms(node.added), guard=Guard(parse_allowed(own.allow or ())),
+    )  # fmt: skip
     children = {child.name: child.url for child in network.children_of(node.name)}
     return Router(node.name, children, settings, network.level_of(node.name), near)
 
@@ -328,8 +322,6 @@ def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
 
 def _guard_of(network: Network, node: Node) -> Guard:
     """Make the guard for calls to a node: what routers above it may call, and our own networks if it runs here."""
-    allowed = [
-        *network.allow_of(node),
-        *(each for name in node.parents for each in network.allow_of(network.by_name[name])),
-    ]
+    callers = (node, *(network.by_name[name] for name in node.parents))
+    allowed = [each for caller in callers for each in network.settings_of(caller).allow or ()]
     return Guard(parse_allowed([*allowed, *(("loopback", "private") if node.here else ())]))

@@ -1,7 +1,7 @@
 """What is opened and compiled before anybody is let in, so that no first question waits for it, nor all others behind it."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -42,7 +42,7 @@ _COMMON = "the"
 """What is asked for where no word is known."""
 
 
-def warm(services: Iterable[Service], progress: Callable[[int], None] = lambda _done: None) -> None:
+def warm(services: Iterable[Service]) -> None:
     """Ask leaves what first questions would ask, and merge labels if there are routers, so that no visitor waits.
 
     Each leaf opens now what any search needs. Only the first opens what phrases, related pages and terms need: that
@@ -50,10 +50,9 @@ def warm(services: Iterable[Service], progress: Callable[[int], None] = lambda _
     """
     every = list(services)
     whole = True
-    for done, service in enumerate(every, 1):
+    for service in every:
         if service.leaf:
             whole = not warm_leaf(service, whole) and whole
-        progress(done)
     if not all(service.leaf for service in every):
         _bring_labels_together()
 
