@@ -9,8 +9,9 @@ import pytest
 
 from pagekin.collection import ReloadingCollection
 from pagekin.hypertext import Corpus
+from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.results import A_PAGE, BEST_OF_GROUP, GROUPS_A_PAGE
-from pagekin.web.pictures.group import lay_out_group, links_among, order_circle
+from pagekin.web.pictures.group import draw_group, links_among, order_circle
 from tests.routers.webs import searched_in
 
 from .finding import data, follow, results, shown
@@ -134,9 +135,9 @@ def linked(corpus: Corpus, urls: list[str]) -> set[tuple[int, int]]:
 
 
 def test_dots_lie_apart_and_within_the_picture(demo: ReloadingCollection) -> None:
-    corpus = demo.collection.corpus
+    view, topic = CollectionView.of(demo.collection), {"cluster": 1, "name": "", "address": ""}
     for count in (0, 1, 2, 3, 20, 45):
-        layout = lay_out_group(corpus, {page: page + 1 for page in range(min(count, 10))}, range(count))
+        layout = draw_group(view, {page: page + 1 for page in range(min(count, 10))}, range(count), **topic)
         assert len(layout.dots) == min(count, 20)
         for dot in layout.dots:
             assert dot.r <= dot.x <= layout.size - dot.r

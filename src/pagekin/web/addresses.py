@@ -1,6 +1,6 @@
 """The addresses of our own pages: everything that a page shows is in its address."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextvars import ContextVar
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -54,41 +54,20 @@ def static(name: str, version: str = "") -> str:
     return _at(f"/static/{name}", v=version)
 
 
-def service(name: str) -> str:
-    """Return the address of one of the service's operations."""
-    return _at(f"/{name}")
+def service(name: str, **parameters: object) -> str:
+    """Return the address of one of the service's operations, or of another page by its name."""
+    return _at(f"/{name}", **parameters)
 
 
-def find(
-    q: str, *, mode: str = "", site: str = "", since: str = "", until: str = "", language: str = "", page: int = 0,
-    ask: int = 0, each: int = 0, preset: str = "",
-) -> str:  # fmt: skip
+def find(q: str, **parameters: object) -> str:
     """Return the address of results of a query."""
-    return _at(
-        "/find", q=q, mode=mode, site=site, since=since, until=until, language=language, page=page, ask=ask, each=each,
-        preset=preset,
-    )  # fmt: skip
+    return _at("/find", q=q, **parameters)
 
 
-def complete(q: str = "") -> str:
-    """Return the address of completions of a query that is being typed."""
-    return _at("/complete", q=q)
-
-
-def page(
-    url: str, *, other: bool = False, path: Iterable[str] = (), options: Mapping[str, object] | None = None
-) -> str:
-    """Return the address of what is known of a page.
-
-    `path` are names of services that lead to it, `other` asks for related pages of other sites, `options` are all others.
-    """
+def page(url: str, *, other: bool = False, path: Iterable[str] = ()) -> str:
+    """Return the address of what is known of a page: `path` leads to it, `other` asks for pages of other sites."""
     way = "/".join(quote(name, safe="") for name in path)
-    return _at("/page", url=brief(url), other=int(other), path=way, **(options or {}))
-
-
-def start(url: str) -> str:
-    """Return the address that leads to a page that a router names as a place to begin."""
-    return _at("/start", url=url)
+    return _at("/page", url=brief(url), other=int(other), path=way)
 
 
 def compare(urls: Iterable[str]) -> str:
@@ -101,31 +80,11 @@ def tree(name: str, node: int = 0, page: int = 0) -> str:
     return _at(f"/tree/{quote(name, safe='')}" + (f"/{node}" if node else ""), page=page)
 
 
-def label() -> str:
-    """Return the address of the content label for people."""
-    return _at("/cluster")
-
-
 def cluster(number: int) -> str:
     """Return the address of a sub-cluster of the content label."""
     return _at(f"/cluster/{number}")
 
 
-def label_as(form: str) -> str:
-    """Return the address of the content label for programs: json or sexpr."""
-    return _at("/label", form=form)
-
-
 def network(q: str = "") -> str:
     """Return the address of the network, and of how a query goes through it."""
     return _at("/network", q=q)
-
-
-def evaluation() -> str:
-    """Return the address of the last evaluation."""
-    return _at("/evaluation")
-
-
-def about() -> str:
-    """Return the address of how the index was made."""
-    return _at("/about")

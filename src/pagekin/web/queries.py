@@ -11,7 +11,6 @@ from pagekin.text import (
     Or,
     Query,
     Word,
-    asked_forms,
     form_of,
     wanted_words,
 )
@@ -22,11 +21,6 @@ _PLAIN = re.compile(r"[^\W_]+")
 def words_of(query: Query) -> list[Word]:
     """Return the single words that a query looks for."""
     return [part for part in wanted_words(query) if isinstance(part, Word)]
-
-
-def forms_of(query: Query) -> set[str]:
-    """Return the forms of all words that a query looks for, also in phrases."""
-    return {form for _attribute, form in asked_forms(query)}
 
 
 def quote_word(word: str) -> str:

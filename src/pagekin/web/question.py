@@ -50,10 +50,9 @@ class Question(Struct, frozen=True, kw_only=True):
     def address(self, **changes: Any) -> str:
         """Return the address of this question with something changed; of its first page unless another is named."""
         new = msgspec.structs.replace(self, **{"page": 1} | changes)
-        return addresses.find(
-            new.q, mode="" if new.mode == "search" else new.mode, site=new.site, since=new.since, until=new.until,
-            language=new.language, page=new.page if new.page > 1 else 0, ask=new.ask, each=new.each, preset=new.preset,
-        )  # fmt: skip
+        given = msgspec.structs.asdict(new)
+        given |= {"mode": "" if new.mode == "search" else new.mode, "page": new.page if new.page > 1 else 0}
+        return addresses.find(**given)
 
     def filters(self) -> Filters:
         """Return which pages may be results, or raise a QueryError that says what is wrong."""

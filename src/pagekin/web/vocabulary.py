@@ -27,34 +27,23 @@ class CorpusWords:
         self._collection, self._corpus = collection, collection.corpus
         self._order = self._corpus.term_table.order
 
-    def _place(self, key: bytes) -> int:
-        low, high = 0, len(self._order)
-        while low < high:
-            middle = (low + high) // 2
-            if self._corpus.terms[int(self._order[middle])] < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
     def with_prefix(self, prefix: str, most: int) -> list[tuple[str, int]]:
         """Return (word, how often it occurs) of the words with a prefix, the most frequent first."""
-        key = prefix.encode()
-        # No byte of UTF-8 is 255, so this lies behind all words with the prefix.
-        terms = np.asarray(self._order[self._place(key) : self._place(key + b"\xff")])
+        # No byte of UTF-8 is 255, so the second key lies behind all words with the prefix.
+        first, last = (
+            bisect_left(self._order, key, key=lambda term: self._corpus.terms[int(term)])
+            for key in (prefix.encode(), prefix.encode() + b"\xff")
+        )
+        terms = np.asarray(self._order[first:last])
         if len(terms) > most:
             terms = np.partition(terms, most - 1)[:most]
         counts = self._corpus.term_table.count
         return [(self._corpus.word(term), int(counts[term])) for term in np.sort(terms).tolist()]
 
-    def commonest(self, most: int) -> list[str]:
-        """Return the most frequent words, the most frequent first."""
-        return [self._corpus.word(term) for term in range(min(most, len(self._corpus.terms)))]
-
     @cached_property
     def near(self) -> NearWords:
         """Return the commonest words, to look for some that are spelt alike."""
-        return NearWords(self.commonest(_COMMON))
+        return NearWords([self._corpus.word(term) for term in range(min(_COMMON, len(self._corpus.terms)))])
 
     @cached_property
     def _titles(self) -> list[str]:
@@ -89,14 +78,11 @@ class LabelWords:
         best = np.argsort(-self._counts[first:last], kind="stable")[:most] + first
         return [(self._words[place], int(self._counts[place])) for place in best.tolist()]
 
-    def commonest(self, most: int) -> list[str]:
-        """Return the most frequent words, the most frequent first."""
-        return [self._words[place] for place in np.argsort(-self._counts, kind="stable")[:most].tolist()]
-
     @cached_property
     def near(self) -> NearWords:
         """Return the commonest words, to look for some that are spelt alike."""
-        return NearWords(self.commonest(_COMMON))
+        order = np.argsort(-self._counts, kind="stable")
+        return NearWords([self._words[place] for place in order[:_COMMON].tolist()])
 
     def titles_with_prefix(self, _text: str, _most: int) -> list[str]:
         """Return nothing: a label has no titles."""

@@ -1,8 +1,7 @@
 """The content label for people: what a service says of itself to others, whole and of each sub-cluster."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
@@ -11,7 +10,7 @@ from msgspec import Struct
 
 from pagekin.clusters import TERM_ATTRIBUTES, TermSettings
 from pagekin.collection import Service, ServiceError
-from pagekin.labels import ContentLabel, LabelTerms, TermFilter, plain_text
+from pagekin.labels import ContentLabel, LabelTerms, SubCluster, plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.pages.tree import ClusterMap, MapLink, parse_number
@@ -59,9 +58,9 @@ class LabelView(Struct, frozen=True, kw_only=True):
     terms_total: int
     words: tuple[str, ...]
     """The heaviest."""
-    pages: tuple[PageLink, ...]
+    pages: tuple[PageLink, ...] = ()
     """Central pages."""
-    nodes: tuple[ClusterLink, ...]
+    nodes: tuple[ClusterLink, ...] = ()
     """The clusters of the collection that it is made of."""
     attributes: tuple[str, ...]
     terms: tuple[TermRow, ...]
@@ -93,56 +92,57 @@ def term_rows(
     return rows, tuple(attribute for attribute in TERM_ATTRIBUTES if attribute in used)
 
 
-def _filter_facts(filters: Sequence[TermFilter]) -> FilterFacts:
-    return FilterFacts(
-        filters=len(filters), words=sum(one.keys for one in filters), bytes=sum(len(one.bits) for one in filters)
+def _describe(service: Service, part: ContentLabel | SubCluster, **more: Any) -> LabelView:
+    """Return the view of a label or of a sub-cluster of it."""
+    rows, attributes = term_rows(service.label, part.terms)
+    return LabelView(
+        router=plain_text(service.name),
+        leaf=service.leaf,
+        documents=part.num_docs,
+        exact=service.label.exact,
+        bytes=part.size,
+        terms_total=part.num_terms,
+        words=tuple(map(plain_text, part.heaviest)),
+        attributes=attributes,
+        terms=rows,
+        terms_told=len(part.terms.steps),
+        filters=FilterFacts(
+            filters=len(part.filters),
+            words=sum(one.keys for one in part.filters),
+            bytes=sum(len(one.bits) for one in part.filters),
+        ),
+        **more,
     )
 
 
-def _own_pages(collection: CollectionView, urls: Sequence[str]) -> tuple[PageLink, ...]:
-    """Return links to pages of a collection, those that were read first."""
-    numbers = [collection.corpus.url_number(url) for url in urls]
+def _own_links(collection: CollectionView, cluster: SubCluster) -> dict[str, Any]:
+    """Return links to the pages of a sub-cluster, those that were read first, and to the clusters that it is made of."""
+    numbers = [collection.corpus.url_number(url) for url in cluster.urls]
     links = [collection.link(number) for number in numbers if number >= 0]
-    return tuple(sorted(links, key=lambda link: not link.captured))
-
-
-def _own_nodes(collection: CollectionView, nodes: Sequence[int]) -> tuple[ClusterLink, ...]:
-    """Return links to the clusters of a collection that a sub-cluster is made of."""
     tree = collection.tree("clusters")
-    return tuple(collection.cluster_link(tree, node) for node in nodes if node < len(tree))
+    return {
+        "pages": tuple(sorted(links, key=lambda link: not link.captured)),
+        "nodes": tuple(collection.cluster_link(tree, node) for node in cluster.nodes if node < len(tree)),
+    }
 
 
 def label_view(service: Service) -> LabelView:
     """Return the view of the whole label."""
     label = service.label
-    rows, attributes = term_rows(label, label.terms)
-    clusters = sorted(label.clusters, key=lambda one: (-one.num_docs, one.number))
     links = [
         SubClusterLink(
             tree="", node=one.number, name=plain_text(one.name) or f"Topic {one.number}", pages=one.num_docs,
             words=tuple(map(plain_text, one.heaviest)),
         )
-        for one in clusters
+        for one in sorted(label.clusters, key=lambda one: (-one.num_docs, one.number))
     ]  # fmt: skip
-    return LabelView(
-        router=plain_text(service.name),
-        leaf=service.leaf,
+    tiles = [MapLink(tree="", node=one.node, name=one.name, pages=one.pages, titles=one.words[:4]) for one in links]
+    return _describe(
+        service,
+        label,
         number=0,
         name=plain_text(label.name),
-        documents=label.num_docs,
-        exact=label.exact,
-        bytes=label.size,
-        terms_total=label.num_terms,
-        words=tuple(map(plain_text, label.heaviest)),
-        pages=(),
-        nodes=(),
-        attributes=attributes,
-        terms=rows,
-        terms_told=len(label.terms.steps),
-        filters=_filter_facts(label.filters),
-        map=ClusterMap.of_links(
-            [MapLink(tree="", node=one.node, name=one.name, pages=one.pages, titles=one.words[:4]) for one in links]
-        ),
+        map=ClusterMap.of_links(tiles),
         clusters=tuple(links),
         lost={"terms": label.lost.terms, "clusters": label.lost.clusters, "filters": label.lost.filters},
         added=tuple((one.attribute, plain_text(one.word), one.by) for one in label.added),
@@ -152,32 +152,15 @@ def label_view(service: Service) -> LabelView:
 
 async def cluster_view(service: Service, number: int) -> LabelView:
     """Return the view of a sub-cluster of the label, or raise a ServiceError that says which there are."""
-    label = service.label
-    cluster = next((one for one in label.clusters if one.number == number), None)
+    clusters = service.label.clusters
+    cluster = next((one for one in clusters if one.number == number), None)
     if cluster is None:
-        raise ServiceError(f"there is no topic {number} here; there are {len(label.clusters):,}", 404)
-    rows, attributes = term_rows(label, cluster.terms)
-    pages, nodes = tuple(map(link_by_address, cluster.urls)), tuple[ClusterLink, ...]()
+        raise ServiceError(f"there is no topic {number} here; there are {len(clusters):,}", 404)
     if service.leaf:
-        pages = await service.run(lambda collection: _own_pages(CollectionView.of(collection), cluster.urls))
-        nodes = await service.run(lambda collection: _own_nodes(CollectionView.of(collection), cluster.nodes))
-    return LabelView(
-        router=plain_text(service.name),
-        leaf=service.leaf,
-        number=number,
-        name=plain_text(cluster.name) or f"Topic {number}",
-        documents=cluster.num_docs,
-        exact=label.exact,
-        bytes=cluster.size,
-        terms_total=cluster.num_terms,
-        words=tuple(map(plain_text, cluster.heaviest)),
-        pages=pages,
-        nodes=nodes,
-        attributes=attributes,
-        terms=rows,
-        terms_told=len(cluster.terms.steps),
-        filters=_filter_facts(cluster.filters),
-    )
+        links = await service.run(lambda collection: _own_links(CollectionView.of(collection), cluster))
+    else:
+        links = {"pages": tuple(map(link_by_address, cluster.urls))}
+    return _describe(service, cluster, number=number, name=plain_text(cluster.name) or f"Topic {number}", **links)
 
 
 @get(

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import msgspec
 from litestar import Response, get
 from litestar.params import Parameter
-from msgspec import Struct
 
 from pagekin.collection import Service, ServiceError
 from pagekin.hypertext import fold_case
@@ -14,7 +13,7 @@ from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.text import form_of
 from pagekin.web import addresses
-from pagekin.web.rendering import short, templates
+from pagekin.web.rendering import templates
 from pagekin.web.vocabulary import Vocabulary, vocabulary_of
 
 MOST = 8
@@ -25,26 +24,11 @@ _LOOKED_AT = 8
 """How many times as many words are looked at, since some are forms of one another."""
 _FREQUENT = 0.2
 """A form of a word that is at least so often written as the commonest is offered instead if it is shorter."""
-_SHORT, _LONG = 16, 48
-"""Characters of the names, by the specification."""
 _HOST = re.compile(r"[A-Za-z0-9._\-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 _LAST_WORD = re.compile(r"\w+\Z")
 _PLAIN_WORDS = re.compile(r"\w+( \w+)*")
 _FEWEST_TYPED, _TITLES = 3, 3
 """Characters from which on titles are offered, and how many."""
-
-
-class Description(Struct, frozen=True, kw_only=True):
-    """What a browser needs to know of a search."""
-
-    short_name: str
-    long_name: str
-    description: str
-    icon: str
-    results: str
-    data: str
-    suggestions: str
-    itself: str
 
 
 def origin(request: HttpRequest) -> str:
@@ -64,19 +48,8 @@ def origin(request: HttpRequest) -> str:
 @get("/opensearch.xml", media_type=DESCRIPTION)
 async def opensearch(request: HttpRequest) -> Response[bytes]:
     """Return a description of the search here, for browsers."""
-    name = plain_text(served(request.scope).service.name)
-    at, query = origin(request), "?q={searchTerms}"
-    view = Description(
-        short_name=short(name, _SHORT),
-        long_name=short(f"Search {name}", _LONG),
-        description=short(f"Search the pages of {name} with Pagekin.", 1_000),
-        icon=at + addresses.static("icon.svg"),
-        results=at + addresses.find("") + query,
-        data=at + addresses.find("") + addresses.JSON + query,
-        suggestions=at + addresses.complete() + query,
-        itself=at + addresses.service("opensearch.xml"),
-    )
-    page = templates().get_template("opensearch.xml").render(view=view)
+    name, at = plain_text(served(request.scope).service.name), origin(request)
+    page = templates().get_template("opensearch.xml").render(name=name, at=at)
     return Response(page.encode(), media_type=DESCRIPTION, headers={"Cache-Control": "no-cache"})
 
 

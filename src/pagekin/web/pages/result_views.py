@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from pagekin.web.pictures.group import Picture
 from pagekin.web.question import Question
 
 
@@ -53,29 +54,6 @@ class ResultGroup(Struct, frozen=True, kw_only=True):
     results: list[Result]
     matches: int = 0
     """Documents in it that match, if they were counted."""
-
-
-class PictureDot(Struct, frozen=True, kw_only=True):
-    """A page in the picture of a topic."""
-
-    place: int
-    title: str
-    address: str
-    x: float
-    y: float
-    r: float
-
-
-class Picture(Struct, frozen=True, kw_only=True):
-    """A topic as dots and lines."""
-
-    cluster: int
-    name: str
-    address: str
-    size: int
-    dots: list[PictureDot]
-    links: list[tuple[int, int]]
-    lines: list[str]
 
 
 class AskedService(Struct, frozen=True, kw_only=True):

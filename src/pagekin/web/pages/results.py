@@ -31,13 +31,11 @@ from pagekin.web.pages.next_steps import TERMS, NextSteps, example_queries, word
 from pagekin.web.pages.result_views import (
     AskedService,
     Link,
-    Picture,
-    PictureDot,
     Result,
     ResultGroup,
     ResultsView,
 )
-from pagekin.web.pictures.group import lay_out_group
+from pagekin.web.pictures.group import Picture, draw_group
 from pagekin.web.queries import any_of, narrow, parts_of, widen
 from pagekin.web.question import LAST_PAGE, MODES, MOST_OF_EACH, Question
 from pagekin.web.rendering import host, render
@@ -353,15 +351,9 @@ def _draw_topic(collection: CollectionView, groups: Sequence[ResultGroup]) -> Pi
     group = min(known, key=lambda one: one.results[0].place)
     pages = {collection.page_at(one.url): one.place for one in group.results}
     central = map(collection.page_at, collection.label.clusters[group.cluster - 1].urls)
-    layout = lay_out_group(collection.corpus, pages, [page for page in central if page >= 0])
-    links = collection.page_links(dot.page for dot in layout.dots)
-    dots = [
-        PictureDot(place=dot.place, title=link.title, address=to.page(link.url), x=dot.x, y=dot.y, r=dot.r)
-        for dot, link in zip(layout.dots, links, strict=True)
-    ]
-    return Picture(
-        cluster=group.cluster, name=group.name, address=group.address, size=layout.size, dots=dots, links=layout.links,
-        lines=layout.lines,
+    return draw_group(
+        collection, pages, [page for page in central if page >= 0], cluster=group.cluster, name=group.name,
+        address=group.address,
     )  # fmt: skip
 
 

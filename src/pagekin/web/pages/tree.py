@@ -271,7 +271,7 @@ async def tree(
     service = served(request.scope).service
     if not service.leaf:
         asked_json = request.url.path.endswith(addresses.JSON)
-        return Redirect(addresses.label() + (addresses.JSON if asked_json else ""), status_code=303)
+        return Redirect(addresses.service("cluster") + (addresses.JSON if asked_json else ""), status_code=303)
     chosen, number = _without_json(name), parse_number(node)
     view = await service.run(lambda collection: tree_view(CollectionView.of(collection), chosen, number, page))
     return render(request, "tree.html", view)

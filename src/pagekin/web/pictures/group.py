@@ -1,12 +1,15 @@
 """A picture of a sub-cluster: its central pages and the results in it on a circle, the links among them as lines."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
 from pagekin.hypertext import Corpus
+from pagekin.web import addresses
+from pagekin.web.collection_view import CollectionView
 
 SIZE = 300
 """Width and height of the picture."""
@@ -15,22 +18,26 @@ _BEND = 0.35
 """How far from the middle, as a share, lines pass that join neighbours' opposites."""
 
 
-class Dot(Struct, frozen=True, kw_only=True):
-    """A page in the picture."""
+class PictureDot(Struct, frozen=True, kw_only=True):
+    """A page in the picture of a topic."""
 
-    page: int
     place: int
     """Its place among the results; 0 for a page that is none."""
+    title: str
+    address: str
     x: float
     y: float
     r: float
 
 
-class GroupLayout(Struct, frozen=True, kw_only=True):
-    """Where dots and lines of a picture lie."""
+class Picture(Struct, frozen=True, kw_only=True):
+    """A topic as dots and lines."""
 
+    cluster: int
+    name: str
+    address: str
     size: int
-    dots: list[Dot]
+    dots: list[PictureDot]
     links: list[tuple[int, int]]
     """Which dots are joined by a link, either way."""
     lines: list[str]
@@ -68,24 +75,28 @@ def order_circle(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
     return sorted(range(count), key=lambda place: (float(second[place]), place))
 
 
-def lay_out_group(corpus: Corpus, results: Mapping[int, int], central: Sequence[int], most: int = 20) -> GroupLayout:
-    """Lay out the picture of a sub-cluster: `results` gives places of pages among the results, `central` its central pages."""
+def draw_group(
+    collection: CollectionView, results: Mapping[int, int], central: Sequence[int], most: int = 20, **topic: Any
+) -> Picture:
+    """Draw a `topic`: `results` gives places of pages among the results, `central` are its central pages."""
     pages = list(dict.fromkeys([*results, *central]))[:most]
-    links = links_among(corpus, pages) if pages else []
-    order = order_circle(len(pages), links)
-    dots: list[Dot | None] = [None] * len(pages)
-    for turn, place in enumerate(order):
-        angle = 2 * np.pi * turn / max(len(pages), 1) - np.pi / 2
+    links = links_among(collection.corpus, pages) if pages else []
+    turns = {place: turn for turn, place in enumerate(order_circle(len(pages), links))}
+    dots = []
+    for place, link in enumerate(collection.page_links(pages)):
+        angle = 2 * np.pi * turns[place] / len(pages) - np.pi / 2
         number = results.get(pages[place], 0)
-        dots[place] = Dot(
-            page=pages[place], place=number, r=_RESULT if number else _OTHER,
-            x=round(SIZE / 2 + _RADIUS * float(np.cos(angle)), 1), y=round(SIZE / 2 + _RADIUS * float(np.sin(angle)), 1),
+        dots.append(
+            PictureDot(
+                place=number, title=link.title, address=addresses.page(link.url), r=_RESULT if number else _OTHER,
+                x=round(SIZE / 2 + _RADIUS * float(np.cos(angle)), 1),
+                y=round(SIZE / 2 + _RADIUS * float(np.sin(angle)), 1),
+            )
         )  # fmt: skip
-    drawn = [dot for dot in dots if dot is not None]
-    return GroupLayout(size=SIZE, dots=drawn, links=links, lines=[_line(drawn[a], drawn[b]) for a, b in links])
+    return Picture(size=SIZE, dots=dots, links=links, lines=[_line(dots[a], dots[b]) for a, b in links], **topic)
 
 
-def _line(a: Dot, b: Dot) -> str:
+def _line(a: PictureDot, b: PictureDot) -> str:
     """Return a line that bends towards the middle, so that it passes no dot between."""
     x, y = (SIZE / 2 + (1 - _BEND) * ((p + q) / 2 - SIZE / 2) for p, q in ((a.x, b.x), (a.y, b.y)))
     return f"M{a.x} {a.y}Q{x:.1f} {y:.1f} {b.x} {b.y}"
