@@ -19,7 +19,7 @@ from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.page import PageView
 from pagekin.web.pages.why import SharedTerm, Similar
-from pagekin.web.rendering import templates
+from pagekin.web.rendering import name_origins, percent, templates
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf
 from tests.sources.making import http, warc
@@ -138,11 +138,11 @@ def test_why_two_pages_are_alike_is_told_with_bars_and_origins(client: TestClien
         assert len(rows) == len(similar.terms) > 0
         for row, term in zip(rows, similar.terms, strict=True):
             cells = [text_of(cell) for cell in row]
-            assert term.text in cells[0] and cells[1] == term.percent
+            assert term.text in cells[0] and cells[1] == percent(term.share)
             assert lengths_of(row) == [pytest.approx(term.share / similar.terms[0].share, abs=0.001)]
-            assert cells[2] == (term.where if term.kind == "word" else "")
+            assert cells[2] == (name_origins(term.origins) if term.kind == "word" else "")
     words = [term for similar in apple.similar for term in similar.terms if term.kind == "word"]
-    assert {where for term in words for where in term.where.split(", ")} >= {"text", "link words"}
+    assert {where for term in words for where in name_origins(term.origins).split(", ")} >= {"text", "link words"}
 
 
 def test_why_quotes_those_who_link_to_the_similar_page(client: TestClient[Any], apple: PageView) -> None:
@@ -191,7 +191,7 @@ def test_what_a_page_is_known_by_says_where_it_is_from(client: TestClient[Any], 
     assert len(chips) == len(apple.terms)
     for chip, term in zip(chips, apple.terms, strict=True):
         assert term.text in text_of(chip) and lengths_of(chip) == [pytest.approx(term.weight / most, abs=0.001)]
-        assert term.kind != "word" or text_of(chip).endswith(term.where)
+        assert term.kind != "word" or text_of(chip).endswith(name_origins(term.origins))
 
 
 # -- results ---------------------------------------------------------------------------------------------------------------------

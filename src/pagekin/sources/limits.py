@@ -1,64 +1,64 @@
-"""The limits for reading one page, and their defaults."""
+"""Limits: what each means, its default and its range stand in one place, and `name=number` settings change them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound=Any)
+
+
+def limit(default: Any, meaning: str, least: float = 0, most: float = 1 << 40) -> Any:
+    """Return the field of a limit."""
+    return field(default=default, metadata={"meaning": meaning, "range": (least, most)})
+
+
+def meanings(kind: Any) -> dict[str, str]:
+    """Return what each limit means, for `--help`, the documentation and error messages."""
+    return {one.name: one.metadata["meaning"] for one in fields(kind)}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits for one page. A page over a limit is cut there (or skipped, for `ratio`) and counted."""
 
-    page_bytes: int = 16 << 20
-    ratio: int = 200
-    tokens: int = 500_000
-    anchors: int = 50_000
-    nesting: int = 400
-    url_bytes: int = 2_000
-    word_bytes: int = 120
+    page_bytes: int = limit(16 << 20, "bytes of a page after decompression; the rest is cut", 1_000, 1 << 30)
+    ratio: int = limit(
+        200, "times a body may grow when decompressed, beyond its first MiB; a page over it is skipped", 2
+    )
+    tokens: int = limit(500_000, "words of a page; the rest is cut", 100, 50_000_000)
+    anchors: int = limit(50_000, "anchors of a page; the rest is cut", 10, 5_000_000)
+    nesting: int = limit(
+        400, "open elements that are remembered; deeper ones are read but their nesting is not", 16, 4_000
+    )
+    url_bytes: int = limit(2_000, "bytes of a link's address; a longer one is dropped", 100)
+    word_bytes: int = limit(120, "bytes of a word in UTF-8; a longer one is cut", 16, 250)
 
 
-LIMIT_MEANINGS: dict[str, str] = {
-    "page_bytes": "bytes of a page after decompression; the rest is cut",
-    "ratio": "times a body may grow when decompressed, beyond its first MiB; a page over it is skipped",
-    "tokens": "words of a page; the rest is cut",
-    "anchors": "anchors of a page; the rest is cut",
-    "nesting": "open elements that are remembered; deeper ones are read but their nesting is not",
-    "url_bytes": "bytes of a link's address; a longer one is dropped",
-    "word_bytes": "bytes of a word in UTF-8; a longer one is cut",
-}
-"""The meaning of each limit, for `--help`, the documentation and error messages."""
-
-_LEAST = {
-    "page_bytes": 1_000,
-    "ratio": 2,
-    "tokens": 100,
-    "anchors": 10,
-    "nesting": 16,
-    "url_bytes": 100,
-    "word_bytes": 16,
-}
-_MOST = {
-    "page_bytes": 1 << 30,
-    "tokens": 50_000_000,
-    "anchors": 5_000_000,
-    "nesting": 4_000,
-    "word_bytes": 250,
-}
+LIMIT_MEANINGS = meanings(Limits)
 
 
 def parse_limits(settings: Iterable[str]) -> Limits:
     """Parse `name=number` settings; ValueError says what is allowed."""
-    changed: dict[str, int] = {}
+    return change_limits(Limits(), settings)
+
+
+def change_limits(limits: T, settings: Iterable[str]) -> T:
+    """Return `limits` with `name=number` settings applied; ValueError says what is allowed."""
+    known = {one.name: one for one in fields(limits)}
+    changed: dict[str, float] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
-        if name not in LIMIT_MEANINGS or not equals:
-            table = "\n".join(f"  {f.name:<11} {f.default:>10}  {LIMIT_MEANINGS[f.name]}" for f in fields(Limits))
+        if name not in known or not equals:
+            table = "\n".join(f"  {f.name:<12} {f.default!s:>11}  {f.metadata['meaning']}" for f in known.values())
             raise ValueError(f"'{setting}' is not a limit. Write NAME=NUMBER with one of:\n{table}")
+        whole = known[name].type is int
         try:
-            changed[name] = int(value.replace(",", ""))
+            changed[name] = int(value.replace(",", "")) if whole else float(value)
         except ValueError:
-            raise ValueError(f"the limit {name} takes a whole number, not '{value}'") from None
-        least, most = _LEAST[name], _MOST.get(name, 1 << 40)
-        if not least <= changed[name] <= most:
-            raise ValueError(f"the limit {name} must be from {least:,} to {most:,}, not {changed[name]:,}")
-    return replace(Limits(), **changed)
+            raise ValueError(f"the limit {name} takes a {'whole ' if whole else ''}number, not '{value}'") from None
+    result = replace(limits, **changed)
+    for name, one in known.items():
+        value, (least, most) = getattr(result, name), one.metadata["range"]
+        if not least <= value <= most:  # nan is in no range
+            raise ValueError(f"the limit {name} must be from {least:,} to {most:,}, not {value:,}")
+    return result

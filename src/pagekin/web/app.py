@@ -6,6 +6,7 @@ from typing import Any
 from litestar import Litestar, Response, get
 from litestar.datastructures import MutableScopeHeaders, State
 from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
 from litestar.types import Message, Scope
 from msgspec import Struct
 
@@ -53,7 +54,7 @@ class Failure(Struct, frozen=True):
 
 
 @get("/static/{name:str}", include_in_schema=False)
-async def static_file(name: str) -> Response[bytes]:
+async def static_file(name: FromPath[str]) -> Response[bytes]:
     """Return a file that goes with the pages. Its address changes with it."""
     if name not in STATIC:
         raise NotFoundException(f"there is no file {name[:100]}")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from litestar.di import Provide
+from litestar.di import NamedDependency, Provide
 from litestar.params import Parameter
 from msgspec.structs import fields
 
@@ -35,6 +35,7 @@ def related_options(
     )  # fmt: skip
 
 
+Options = NamedDependency[RelatedOptions]
 OPTIONS = {"options": Provide(related_options, sync_to_thread=False)}
 """For routes that take these options."""
 DEFAULTS = RelatedOptions(explain=True)

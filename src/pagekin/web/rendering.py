@@ -1,7 +1,7 @@
 """Views rendered as pages through templates, or as JSON at the same address; the filters that templates use."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
@@ -34,6 +34,13 @@ _SNIPPET = 300
 """Characters of a snippet with marked words that are left where a page is tight, divided by how tight."""
 _LONGEST_AWAY = 2_000
 """The longest address, in bytes, that a list links to."""
+_ORIGINS = {
+    "content": "text",
+    "title": "title",
+    "anchors": "link words",
+    "links": "links to it",
+    "outlinks": "its links",
+}
 _RESERVED = frozenset({"example", "test", "invalid", "localhost"})
 STYLES = ("base", "parts", "home", "results", "page", "tree", "network")
 """The parts of our stylesheet, in their order."""
@@ -112,26 +119,10 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (
-        number,
-        size,
-        day,
-        short,
-        piece,
-        bare,
-        tail,
-        few,
-        ends,
-        brief,
-        href,
-        away,
-        host,
-        mark,
-        age,
-        plural,
-        language_name,
-    )
-    environment.filters |= {function.__name__: function for function in filters}
+    writing = number, size, day, age, plural, percent, name_origins, language_name
+    cutting = short, piece, bare, tail, few, ends, mark
+    linking = brief, href, away, host
+    environment.filters |= {function.__name__: function for function in (*writing, *cutting, *linking)}
     environment.globals |= {
         "to": addresses,
         "version": __version__,
@@ -259,6 +250,16 @@ def mark(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
             html += Markup.escape(text[at:first]) + Markup("<mark>{}</mark>").format(text[first:last])
             at = last
     return html + Markup.escape(text[at:])
+
+
+def percent(part: float) -> str:
+    """Write a part of a whole: 12 %, but 1.2 %."""
+    return f"{part:.0%}".replace("%", " %") if part >= 0.0995 or not part else f"{part:.1%}".replace("%", " %")
+
+
+def name_origins(origins: Iterable[str]) -> str:
+    """Return where a term is from, in words."""
+    return ", ".join(_ORIGINS.get(one, one) for one in origins)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -23,9 +23,9 @@ from pagekin.routers import HttpRequest, Served, served
 from pagekin.text import QueryError
 from pagekin.web import addresses
 from pagekin.web.collection_view import CollectionView, PageLink
-from pagekin.web.pages.page import LONGEST_URL, UnknownView, find_address, view_unknown
+from pagekin.web.pages.page import LONGEST_URL, UnknownView, resolve_address
 from pagekin.web.pages.why import Similar, Term, link_by_address, similar_pages, terms_of, write_words
-from pagekin.web.related_options import DEFAULTS, OPTIONS, ask_related
+from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related
 from pagekin.web.rendering import render, wants_json
 
 MOST = 20
@@ -69,7 +69,7 @@ Out = Annotated[str, Parameter(description="The address of a page to take out.")
     responses={200: ResponseSpec(CompareView, description="What several pages share, and pages like all of them.")},
 )
 async def compare(
-    request: HttpRequest, options: RelatedOptions, url: Urls = None, add: Add = "", out: Out = ""
+    request: HttpRequest, options: Options, url: Urls = None, add: Add = "", out: Out = ""
 ) -> Response[Any]:
     """Return what several pages share, how alike they are, and pages that are like all of them together."""
     here = served(request.scope)
@@ -107,12 +107,7 @@ async def _resolve(service: Service, url: str) -> str | UnknownView:
     """Return the whole address of a page of a leaf; a router takes addresses as they are."""
     if not service.leaf:
         return url
-
-    def resolve(collection: CollectionView) -> str | UnknownView:
-        number = find_address(collection, url)
-        return collection.corpus.url(number) if number >= 0 else view_unknown(collection, url)
-
-    return await service.run(lambda collection: resolve(CollectionView.of(collection)))
+    return await service.run(lambda collection: resolve_address(CollectionView.of(collection), url))
 
 
 async def _find_page(service: Service, add: str, urls: Sequence[str]) -> tuple[str, str]:

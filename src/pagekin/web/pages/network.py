@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import Parameter
+from litestar.params import QueryParameter
 from msgspec import Struct
 
 from pagekin.collection import Answer, SearchRequest, Service, TreeNode, TreeRequest, parse_query, query_words
@@ -22,8 +22,8 @@ DEADLINE = 5.0
 MOST_SHOWN = 360
 """Nodes on one page: more would be more than anyone reads, and than the page may weigh."""
 MOST_LISTED, MOST_OUTLINED = 60, 24
-MOST_REASONS, NAMED, MOST_NAMED = 6, 5, 60
-"""Reasons that stand in the open, names of those passed over for one, and those that are folded away."""
+NAMED, MOST_NAMED = 5, 60
+"""Names of those passed over for one reason that stand in the open, and that are folded away."""
 _LONGEST = 200
 """Characters of an address that is led to."""
 _WIDE, _ROW = 1100.0, 34.0
@@ -34,7 +34,7 @@ _UNREACHED = re.compile(r"^it cannot be reached(?: \(.*\))?(?:; )?")
 """What a page says itself, before what else is known."""
 _LOWEST = 16.0
 """Bars lower than this hold no text."""
-Routed = Annotated[str, Parameter(query="q", max_length=2000, description="A query to be routed.")]
+Routed = Annotated[str, QueryParameter(name="q", max_length=2000, description="A query to be routed.")]
 
 
 class Way(Struct, frozen=True):

@@ -34,7 +34,7 @@ from pagekin.web.pages.why import (
     write_words,
 )
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
-from pagekin.web.related_options import DEFAULTS, OPTIONS, ask_related, changed_options
+from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related, changed_options
 from pagekin.web.rendering import render, tail, wants_json
 
 LONGEST_URL = 8_000
@@ -155,7 +155,7 @@ Path = Annotated[
         404: ResponseSpec(UnknownView, generate_examples=False, description="There is no such address."),
     },
 )
-async def page(request: HttpRequest, options: RelatedOptions, url: Url = "", path: Path = "") -> Response[Any]:
+async def page(request: HttpRequest, options: Options, url: Url = "", path: Path = "") -> Response[Any]:
     """Return what is known of a page, pages that are like it and why."""
     url = check_url(url)
     here = served(request.scope)
@@ -176,17 +176,14 @@ def check_url(url: str) -> str:
     return url.strip()
 
 
-def find_address(collection: CollectionView, url: str) -> int:
-    """Return the number of an address, also if it was given without http:// or abbreviated; -1 if it is unknown."""
-    if (number := number_in_full(collection.corpus, url)) >= 0:
-        return number
+def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
+    """Return the whole address of a page that is given so, without http:// or abbreviated; or those that look like it."""
+    corpus = collection.corpus
     spellings = (url,) if "://" in url else (url, f"http://{url}", f"https://{url}")
-    return next((number for one in spellings if (number := collection.corpus.url_number(one)) >= 0), -1)
-
-
-def view_unknown(collection: CollectionView, url: str) -> UnknownView:
-    """Return the view of an address that is not there, with those that look like it."""
-    numbers = (collection.corpus.url_number(one) for one in nearest_urls(collection.corpus, url, 5))
+    for number in (number_in_full(corpus, url), *map(corpus.url_number, spellings)):
+        if number >= 0:
+            return corpus.url(number)
+    numbers = (corpus.url_number(one) for one in nearest_urls(corpus, url, 5))
     nearest = [collection.link(number) for number in dict.fromkeys(numbers) if number >= 0]
     detail = f"{url[:500]} is not in {collection.name}."
     return UnknownView(status_code=404, detail=detail, url=url, nearest=nearest)
@@ -197,7 +194,7 @@ def view_unknown(collection: CollectionView, url: str) -> UnknownView:
 
 async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) -> PageView | UnknownView:
     """Return the view of a page of a leaf, or of an address that is not there."""
-    known = await here.service.run(lambda collection: _resolve(CollectionView.of(collection), url))
+    known = await here.service.run(lambda collection: resolve_address(CollectionView.of(collection), url))
     if isinstance(known, UnknownView):
         return known
     answer = await ask_related(here, RelatedRequest(url=known, options=options))
@@ -209,12 +206,6 @@ async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) 
     return await here.service.run(
         lambda collection: _page_view(CollectionView.of(collection), known, answer, copies, options)
     )
-
-
-def _resolve(collection: CollectionView, url: str) -> str | UnknownView:
-    """Return the whole address of a page of the collection."""
-    number = find_address(collection, url)
-    return collection.corpus.url(number) if number >= 0 else view_unknown(collection, url)
 
 
 def _page_view(

@@ -1,6 +1,6 @@
 """The page of results of a query, with ways to go on: other words, filters, similar documents, a picture of the topic."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,12 +13,12 @@ from litestar.params import Parameter
 from pagekin.collection import (
     Answer,
     Hit,
-    Item,
     Refinements,
     RefineRequest,
     SearchRequest,
     SelectRequest,
     SuggestRequest,
+    as_items,
     cluster_number,
     parse_query,
 )
@@ -181,7 +181,7 @@ class _ResultsPage:
         answer = chosen
         if chosen.results:
             request = SelectRequest(
-                query=question.q, items=_items(chosen.results), limit=GROUPS_A_PAGE * MOST_OF_EACH, each=each,
+                query=question.q, items=as_items(chosen.results), limit=GROUPS_A_PAGE * MOST_OF_EACH, each=each,
                 filters=question.filters(),
             )  # fmt: skip
             answer = await self.here.timed("expand", self.service.expand(request))
@@ -361,10 +361,6 @@ def _modes(leaf: bool) -> Mapping[str, tuple[str, str]]:
     if leaf:
         return MODES
     return MODES | {"select": ("Sites", "that may hold matches"), "expand": ("By site", "a look into each")}
-
-
-def _items(hits: Iterable[Hit]) -> tuple[Item, ...]:
-    return tuple(Item(hit.kind, hit.url, hit.path, hit.cluster) for hit in hits)
 
 
 def _way(path: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import Parameter
+from litestar.params import FromPath, Parameter
 from litestar.response import Redirect
 from msgspec import Struct, structs
 
@@ -264,7 +264,7 @@ def parse_number(text: str) -> int:
 async def tree(
     request: HttpRequest,
     name: Annotated[str, Parameter(description="The hierarchy; with .json behind the address, as JSON.")],
-    node: str = "0",
+    node: FromPath[str] = "0",
     page: Annotated[int, Parameter(ge=1, le=1_000_000, description="Which page of a long list.")] = 1,
 ) -> Response[Any]:
     """Return a hierarchy: clusters by topic, addresses, a directory, or documents of several pages."""

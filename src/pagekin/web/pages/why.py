@@ -35,7 +35,6 @@ _LINE = 80
 """Characters from which on a line is taken for running text."""
 _READ = 50_000
 """Characters in which that is looked for."""
-_ALIKE = (0.3, "very alike"), (0.1, "fairly alike"), (-1.0, "somewhat alike")
 _REASONS = 3
 """Words that say why in a line."""
 _FEWEST = 3
@@ -44,24 +43,6 @@ _PAGES_READ = 5
 """Pages that show how words are written: what is shared stands on the first of them, or in links to it."""
 _COPIES = 20
 """Copies of a similar page that are named."""
-_FROM = {
-    "content": "text",
-    "title": "title",
-    "anchors": "link words",
-    "links": "links to it",
-    "outlinks": "its links",
-}
-"""Where a term is from, for people."""
-
-
-def name_origins(origins: Iterable[str]) -> str:
-    """Return where a term is from, in words."""
-    return ", ".join(_FROM.get(one, one) for one in origins)
-
-
-def percent(part: float) -> str:
-    """Write a part of a whole: 12 %, but 1.2 %."""
-    return f"{part:.0%}".replace("%", " %") if part >= 0.0995 or not part else f"{part:.1%}".replace("%", " %")
 
 
 class Term(Struct, frozen=True, kw_only=True):
@@ -78,11 +59,6 @@ class Term(Struct, frozen=True, kw_only=True):
     """Its part of the page's bag."""
     origins: list[str]
     """Where from: content, anchors, title, links, outlinks."""
-
-    @property
-    def where(self) -> str:
-        """Return its origins in words."""
-        return name_origins(self.origins)
 
 
 class SharedTerm(Struct, frozen=True, kw_only=True):
@@ -101,16 +77,6 @@ class SharedTerm(Struct, frozen=True, kw_only=True):
     """Where the similar page has it from."""
     asked_origins: list[str]
     """Where the page that was asked about has it from."""
-
-    @property
-    def where(self) -> str:
-        """Return where the similar page has it from, in words."""
-        return name_origins(self.origins)
-
-    @property
-    def percent(self) -> str:
-        """Write its share."""
-        return percent(self.share)
 
 
 class Quote(Struct, frozen=True, kw_only=True):
@@ -143,26 +109,6 @@ class Similar(Struct, frozen=True, kw_only=True):
     quotes: list[Quote] = []
     path: tuple[str, ...] = ()
     """In a network: names of services that lead to it."""
-
-    @property
-    def linked_by(self) -> PageLink | None:
-        """Return a page that links to both, if one is known."""
-        return next((quote.page for quote in self.quotes if quote.both), None)
-
-    @property
-    def how_alike(self) -> str:
-        """Return how similar it is, in words."""
-        return next(word for least, word in _ALIKE if self.similarity >= least)
-
-    @property
-    def percent(self) -> str:
-        """Write how similar it is."""
-        return percent(self.similarity)
-
-    @property
-    def words(self) -> list[SharedTerm]:
-        """Return the words among what is shared."""
-        return [term for term in self.terms if term.kind == "word"]
 
 
 def link_by_address(url: str) -> PageLink:
