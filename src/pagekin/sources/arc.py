@@ -11,7 +11,7 @@ from pagekin.sources.captures import Capture, is_http_url, read_capture
 from pagekin.sources.http import unix_time
 from pagekin.sources.items import Item, Page, Skip
 from pagekin.sources.limits import Limits
-from pagekin.sources.scan import GZIP_MAGIC, MAX_HEADER, Opening, next_record
+from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, Opening, member_pieces, next_record
 from pagekin.sources.warc import READ_ERRORS, damage_skip
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
@@ -34,32 +34,26 @@ class _Member(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, start: int) -> None:
         stream.seek(start)
-        self._stream = stream
-        self._member = zlib.decompressobj(31)
-        self._pending = b""
-        self._fed = start
-
-    @property
-    def end(self) -> int:
+        self._start, self._pieces, self._piece = start, member_pieces(stream), memoryview(b"")
+        self.end = -1
         """The member's end in the file, or -1 while that is unknown."""
-        return self._fed if self._member.eof else -1
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: object) -> int:
         view = cast(memoryview, buffer)
-        while not self._member.eof:
-            pending = self._pending or self._stream.read(1 << 16)
-            if not pending:
+        while not self._piece:
+            piece, length = next(self._pieces, (b"", None))
+            self._piece = memoryview(piece)
+            if length is None:
                 return 0
-            piece = self._member.decompress(pending, len(view))
-            self._pending = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-            self._fed += len(pending) - len(self._pending)
-            if piece:
-                view[: len(piece)] = piece
-                return len(piece)
-        return 0
+            if length == DAMAGED:
+                raise zlib.error("the gzip member cannot be decompressed")
+            self.end = self._start + length if length >= 0 else -1
+        count = min(len(view), len(self._piece))
+        view[:count], self._piece = self._piece[:count], self._piece[count:]
+        return count
 
 
 class _DamageError(Exception):

@@ -7,8 +7,8 @@ follows the same rule in a browser.
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,17 +69,6 @@ class IndexRow(Struct, frozen=True):
     """Its file below the export's folder, without .json or .html."""
     aliases: list[str]
     """Other addresses of the page that have the same as a file of their own."""
-
-
-class Marker(Struct, frozen=True):
-    """What the marker of an export says of the whole."""
-
-    format: int
-    pagekin: str
-    collection: str
-    pages: int
-    json: bool
-    html: bool
 
 
 @dataclass(frozen=True)
@@ -190,10 +179,11 @@ class _Writer:
         self._folders: set[str] = set()
         self._example = ("", -1)
         self._title = cache(lambda document: short(index.title(document), _LONGEST_TITLE))
-        self.put(MARKER, msgspec.json.encode(self._marker()))
-
-    def _marker(self) -> Marker:
-        return Marker(FORMAT, __version__, self.collection, len(self.urls), self.plan.json, self.plan.html)
+        marker = {
+            "format": FORMAT, "pagekin": __version__, "collection": self.collection, "pages": len(self.urls),
+            "json": plan.json, "html": plan.html,
+        }  # fmt: skip
+        self.put(MARKER, msgspec.json.encode(marker))
 
     def pages(self) -> Iterator[PageFile]:
         """Yield what the file of each page says; pages without a word that counts come last."""
@@ -275,14 +265,8 @@ class _Writer:
             parts = [self.rows[i : i + _INDEX_ROWS] for i in range(0, len(self.rows), _INDEX_ROWS)] or [[]]
             for number, rows in enumerate(parts, 1):
                 name = "index.html" if number == 1 else f"index-{number}.html"
-                context: Mapping[str, Any] = {
-                    "rows": rows,
-                    "number": number,
-                    "count": len(parts),
-                    "pages": len(self.rows),
-                    "up": "",
-                }
-                self.put(name, self._render("export_index.html", **context))
+                counts = {"number": number, "count": len(parts), "pages": len(self.rows)}
+                self.put(name, self._render("export_index.html", rows=rows, up="", **counts))
 
     def put(self, name: str, content: bytes) -> None:
         """Write one file."""
@@ -355,10 +339,10 @@ def _tidy(out: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    with suppress(ProcessLookupError, OverflowError):
-        try:
-            os.kill(process, 0)
-        except PermissionError:
-            return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
         return True
-    return False
+    return True

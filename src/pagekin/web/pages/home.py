@@ -87,8 +87,9 @@ def friendly(name: str) -> str:
     return words[:1].upper() + words[1:] if words else "This collection"
 
 
-def home_of_collection(collection: CollectionView) -> HomeView:
-    """Return what is in a collection."""
+def home_of_collection(opened: Collection) -> HomeView:
+    """Return what is in a collection; its companion, so made once."""
+    collection = CollectionView.of(opened)
     facts = collection.corpus.facts
     tree = collection.tree("clusters")
     nodes = sorted(first_level(tree), key=lambda node: (-len(tree.pages_of(node)), node)) or [0]
@@ -106,7 +107,7 @@ def home_of_collection(collection: CollectionView) -> HomeView:
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
         languages=tuple((code, language_name(code), count) for code, count in languages),
         map=ClusterMap.of_links(links, MOST_SHOWN),
-        examples=tuple(_example_words(tree.descriptions[node].terms for node in nodes)) if tree.descriptions else (),
+        examples=_example_words(tree.descriptions[node].terms for node in nodes) if tree.descriptions else (),
         sites=_sites(collection),
         sites_total=len(collection.sites),
         starts=(starts := tuple(_starts(collection, tree, nodes))),
@@ -115,23 +116,13 @@ def home_of_collection(collection: CollectionView) -> HomeView:
     )
 
 
-def _example_words(several: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Yield the most telling word of each cluster, until there are enough examples."""
+def _example_words(several: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return the most telling word of each cluster, as many as are enough for examples."""
     words: list[str] = []
     for terms in several:
-        word = next(
-            (
-                one
-                for one in map(plain_text, terms)
-                if 2 < len(one) <= _LONGEST_EXAMPLE and one.isalpha() and one not in words
-            ),
-            "",
-        )
-        if word:
-            words.append(word)
-            yield word
-        if len(words) == _EXAMPLES:
-            return
+        fitting = (one for one in map(plain_text, terms) if 2 < len(one) <= _LONGEST_EXAMPLE and one.isalpha())
+        words += next(([one] for one in fitting if one not in words), [])
+    return tuple(words[:_EXAMPLES])
 
 
 def _short_named(pages: Iterable[PageLink]) -> PageLink | None:
@@ -181,7 +172,7 @@ def home_of_router(router: Service, label: ContentLabel) -> HomeView:
         figures=tuple((what, count) for what, count in figures if count > 1 or what == "page"),
         languages=(),
         map=ClusterMap.of_links(links, MOST_SHOWN),
-        examples=tuple(_example_words(one.heaviest for one in clusters)),
+        examples=_example_words(one.heaviest for one in clusters),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),
         starts=tuple(_readable_starts(clusters, frozenset(label.words))),
@@ -292,15 +283,10 @@ class RouterHome:
         return self._view or view
 
 
-def collection_home(collection: Collection) -> HomeView:
-    """Return the first page of a collection; its companion, so made once."""
-    return home_of_collection(CollectionView.of(collection))
-
-
 async def home_view(service: Service) -> HomeView:
     """Return what is here; made once for the collection that is open, or the label that is known, now."""
     if service.leaf:
-        return await service.run(lambda collection: collection.companion(collection_home))
+        return await service.run(lambda collection: collection.companion(home_of_collection))
     router: RouterHome = service.companion(RouterHome)
     return await router.view_with_titles()
 

@@ -20,19 +20,7 @@ from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.languages import language_name
-from pagekin.web.pages.why import (
-    Quote,
-    Similar,
-    Term,
-    link_by_address,
-    opening_of,
-    quote,
-    similar_pages,
-    targets_of,
-    terms_of,
-    text_of,
-    write_words,
-)
+from pagekin.web.pages import why
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
 from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related, changed_options
 from pagekin.web.rendering import render, tail, wants_json
@@ -88,13 +76,13 @@ class PageView(Struct, frozen=True, kw_only=True):
     aliases: list[str] = []
     captures: int = 0
     """How many times it was read; 0 if it is known only by links to it."""
-    terms: list[Term] = []
+    terms: list[why.Term] = []
     """Its heaviest terms, the heaviest first."""
     linking_pages: int = 0
     """Other pages that link to it."""
     linked_pages: int = 0
     """Other addresses that it links to."""
-    quotes: list[Quote] = []
+    quotes: list[why.Quote] = []
     """Some of the links to it."""
     also_linking: list[PageLink] = []
     """Pages of which no link is quoted."""
@@ -106,7 +94,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     """Whether there are no other sites."""
     options: RelatedOptions = DEFAULTS
     """How similar pages were chosen."""
-    similar: list[Similar] = []
+    similar: list[why.Similar] = []
     copies: list[PageLink] = []
     """Near copies of it."""
     more_copies: int = 0
@@ -119,7 +107,7 @@ class RoutedView(Struct, frozen=True, kw_only=True):
     """Pages of a network that are like a page."""
 
     url: str
-    similar: list[Similar]
+    similar: list[why.Similar]
     partial: list[str]
     """Why something may be missing."""
     asked: int
@@ -219,14 +207,14 @@ def _page_view(
     if pages:
         facts = {
             "language": language_name(corpus.language(pages[0])),
-            "opening": opening_of(collection, pages[0]),
-            "text": text_of(collection, pages[0]),
+            "opening": why.opening_of(collection, pages[0]),
+            "text": why.text_of(collection, pages[0]),
             "trails": _trails(collection, pages[0]),
             "document": _document(collection, pages[0]),
         }
     anchors, citing_pages = links_to(corpus, number)
     citing = [int(corpus.pages.url[one]) for one in citing_pages]
-    linked = sorted(targets_of(corpus, pages[0]) - {number}) if pages else []
+    linked = sorted(why.targets_of(corpus, pages[0]) - {number}) if pages else []
     index = collection.related
     document = index.bags.document(number) if index else -1
     comparable = document >= 0
@@ -235,11 +223,11 @@ def _page_view(
     quoted = list(first_citing)[:QUOTES]
     anchor_of = dict(zip(citing, anchors.tolist(), strict=True))
     citations = Citations(corpus)
-    similar = similar_pages(answer.results, collection.link_to)
-    terms: list[Term] = []
+    similar = why.similar_pages(answer.results, collection.link_to)
+    terms: list[why.Term] = []
     if index and comparable:
         heaviest = index.heaviest(document, TERMS)
-        terms, similar = write_words(collection, [number], terms_of(heaviest, collection.link_to), similar)
+        terms, similar = why.write_words(collection, [number], why.terms_of(heaviest, collection.link_to), similar)
     return PageView(
         page=collection.link(number),
         aliases=corpus.aliases_of(number)[:_COPIES],
@@ -247,7 +235,7 @@ def _page_view(
         terms=terms,
         linking_pages=len(citing),
         linked_pages=len(linked),
-        quotes=[quote(citations.of(anchor_of[one]), collection.link(one)) for one in quoted],
+        quotes=[why.quote(citations.of(anchor_of[one]), collection.link(one)) for one in quoted],
         also_linking=_also_linking(collection, citing, [one for one in first_citing if one not in quoted], quoted),
         other=options.sites == "other",
         one_site=index is None or index.facts["site_rule"] == "none",
@@ -305,7 +293,7 @@ def _neighbourhood(
     number: int,
     citing: dict[int, float],
     linked: dict[int, float],
-    similar: list[Similar],
+    similar: list[why.Similar],
 ) -> Neighbourhood | None:
     """Return the page with those that link to it, are linked from it and are like it, and all links between them."""
     corpus = collection.corpus
@@ -330,7 +318,7 @@ def _neighbourhood(
         Link(place_of[other], place_of[target])
         for other in chosen
         for one in corpus.pages_of(other)[:1]
-        for target in sorted(place_of.keys() & targets_of(corpus, one) - {other})
+        for target in sorted(place_of.keys() & why.targets_of(corpus, one) - {other})
     ]
     return Neighbourhood(nodes=nodes, links=links)
 
@@ -354,7 +342,7 @@ async def _page_of_network(
         return Redirect(f"{at}/{page}?{urlencode(parameters)}", status_code=303)
     answer = await here.timed("related", service.related(RelatedRequest(url=url[:2000], options=options)))
     view = RoutedView(
-        url=url, similar=similar_pages(answer.results, link_by_address, network=True), partial=list(answer.partial),
+        url=url, similar=why.similar_pages(answer.results, why.link_by_address, network=True), partial=list(answer.partial),
         asked=sum(one.leaf for one in answer.asked), options=options, note=answer.note,
     )  # fmt: skip
     return render(request, "page_routed.html", view)

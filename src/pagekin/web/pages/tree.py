@@ -25,7 +25,7 @@ PAGES, CHILDREN, GRANDCHILDREN = 30, 30, 6
 ON_MAP = 30
 WIDE, TALL = 1100, 360
 """Widths of maps, for large screens and for phones; their heights grow with what is on them."""
-_TITLES_ON_MAP = 4
+_TITLES_ON_MAP, _TERMS = 4, 6
 _FEWEST_SHOWN, MOST_SHOWN = 2, 40
 """Topics on the first page's map."""
 _LEAST = 18.0
@@ -129,6 +129,7 @@ class Branch(ClusterLink, frozen=True, kw_only=True):
     """A cluster below, with what is in it."""
 
     terms: tuple[str, ...] = ()
+    """Those that are not in its name already."""
     children: tuple[ClusterLink, ...] = ()
     more: int = 0
     """Clusters in it that are not listed."""
@@ -170,7 +171,7 @@ def list_pages(collection: CollectionView, pages: Sequence[int]) -> tuple[Listed
     """Return pages and documents as they are listed."""
     sizes = collection.collection.document_pages
     return tuple(
-        ListedPage(url=link.url, title=link.title, site=link.site, date=link.date, pages=max(int(sizes[page]), 1))
+        ListedPage(**structs.asdict(link), pages=max(int(sizes[page]), 1))
         for page, link in zip(pages, collection.page_links(pages), strict=True)
     )
 
@@ -180,23 +181,20 @@ def map_link(collection: CollectionView, tree: Tree, node: int, group: int = -1)
     link = collection.cluster_link(tree, node)
     central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
     titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
-    return MapLink(tree=link.tree, node=link.node, name=link.name, pages=link.pages, group=group, titles=titles)
-
-
-def _other_terms(name: str, terms: Sequence[str]) -> list[str]:
-    """Return terms that are not in a cluster's name already."""
-    named = name.split(", ")
-    return [term for term in map(plain_text, terms) if term not in named][:6]
+    return MapLink(**structs.asdict(link), group=group, titles=titles)
 
 
 def _branch(collection: CollectionView, tree: Tree, node: int) -> Branch:
     link = collection.cluster_link(tree, node)
     below = tree.children[node]
+    named = link.name.split(", ")
+    terms = map(plain_text, tree.descriptions[node].terms if tree.descriptions else ())
     return Branch(
-        tree=link.tree, node=link.node, name=link.name, pages=link.pages, more=max(len(below) - GRANDCHILDREN, 0),
-        terms=tuple(_other_terms(link.name, tree.descriptions[node].terms)) if tree.descriptions else (),
+        **structs.asdict(link),
+        terms=tuple(term for term in terms if term not in named)[:_TERMS],
         children=tuple(collection.cluster_link(tree, child) for child in below[:GRANDCHILDREN]),
-    )  # fmt: skip
+        more=max(len(below) - GRANDCHILDREN, 0),
+    )
 
 
 def _node_link(collection: CollectionView, tree: Tree, node: int) -> ClusterLink:

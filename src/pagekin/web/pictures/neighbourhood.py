@@ -23,12 +23,7 @@ _NARROW = frozenset("iljtfrI.,:;'|!()[]{}-` ")
 _BROAD = frozenset("mwMW@%&—…")
 
 
-_ROLE_NAMES: dict[Role, str] = {
-    "here": "this page",
-    "in": "links here",
-    "out": "linked from here",
-    "similar": "similar",
-}
+_ROLE_NAMES = {"here": "this page", "in": "links here", "out": "linked from here", "similar": "similar"}
 
 
 class Node(Struct, frozen=True, kw_only=True):
@@ -85,6 +80,10 @@ class Box(Struct, frozen=True):
             and self.y < other.y + other.height
             and other.y < self.y + self.height
         )
+
+
+Words = tuple[float, float, float, list[str]]
+"""Words to be placed: x and y of the first line, the height of a line, the lines."""
 
 
 class PlacedNode(Struct, frozen=True, kw_only=True):
@@ -205,43 +204,31 @@ _ROLES: tuple[Role, ...] = ("in", "out", "similar")
 _SIDES: tuple[tuple[Role, str], ...] = (("in", "Link here"), ("out", "Linked from here"))
 
 
+def _place(node: Node, x: float, y: float, box: Box, words: Words, anchor: str = "middle") -> PlacedNode:
+    """Place a node whose words begin at a point, one line below the other."""
+    left, top, step, lines = words
+    placed = [(left, top + step * number, line) for number, line in enumerate(lines)]
+    return PlacedNode(node=node, x=x, y=y, box=box, lines=placed, anchor=anchor)
+
+
 def _middle(node: Node, y: float) -> PlacedNode:
     lines = break_lines(node.title, _PILL - 20)
-    high = 20.0 + 16 * len(lines)
-    first = y - 8 * (len(lines) - 1) + 4.5
-    return PlacedNode(
-        node=node,
-        x=_WIDE / 2,
-        y=y,
-        box=Box(_WIDE / 2 - _PILL / 2, y - high / 2, _PILL, high),
-        lines=[(_WIDE / 2, first + 16 * number, line) for number, line in enumerate(lines)],
-        anchor="middle",
-    )
+    x, high = _WIDE / 2, 20.0 + 16 * len(lines)
+    box = Box(x - _PILL / 2, y - high / 2, _PILL, high)
+    return _place(node, x, y, box, (x, y - 8 * (len(lines) - 1) + 4.5, 16, lines))
 
 
 def _beside(node: Node, left: bool, y: float) -> PlacedNode:
-    x = _SIDE + 14 if left else _WIDE - _SIDE - 14
-    return PlacedNode(
-        node=node,
-        x=x,
-        y=y,
-        box=Box(0 if left else x - 12, y - _TOUCH / 2, _SIDE + 26, _TOUCH),
-        lines=[(_SIDE if left else _WIDE - _SIDE, y + 4.5, fit_text(node.title, _SIDE - 4))],
-        anchor="end" if left else "start",
-    )
+    x, edge = (_SIDE + 14, _SIDE) if left else (_WIDE - _SIDE - 14, _WIDE - _SIDE)
+    box = Box(0 if left else x - 12, y - _TOUCH / 2, _SIDE + 26, _TOUCH)
+    lines = [fit_text(node.title, _SIDE - 4)]
+    return _place(node, x, y, box, (edge, y + 4.5, 0, lines), "end" if left else "start")
 
 
 def _below(node: Node, x: float, y: float, width: float) -> PlacedNode:
     lines = break_lines(node.title, width)
-    high = 12 + 22 + 15 * (len(lines) - 1) + 6.0
-    return PlacedNode(
-        node=node,
-        x=x,
-        y=y,
-        box=Box(x - width / 2, y - 12, width, high),
-        lines=[(x, y + 22 + 15 * number, line) for number, line in enumerate(lines)],
-        anchor="middle",
-    )
+    box = Box(x - width / 2, y - 12, width, 12 + 22 + 15 * (len(lines) - 1) + 6.0)
+    return _place(node, x, y, box, (x, y + 22, 15, lines))
 
 
 def _chord(one: PlacedNode, other: PlacedNode, far: bool) -> str:
@@ -290,12 +277,7 @@ _NARROW_WIDE, _LANE, _STEP = 356.0, 78.0, 34.0
 
 def draw_narrow(around: Neighbourhood) -> Drawing:
     """Draw all pages in a column, with arcs on its left."""
-    order = [
-        ("Link here", "in"),
-        ("This page", "here"),
-        ("Linked from here", "out"),
-        ("Similar pages", "similar"),
-    ]
+    order = (("Link here", "in"), ("This page", "here"), ("Linked from here", "out"), ("Similar pages", "similar"))
     placed: dict[int, PlacedNode] = {}
     captions = []
     y = 0.0
@@ -307,14 +289,10 @@ def draw_narrow(around: Neighbourhood) -> Drawing:
         captions.append((_LANE + 14, y - 4, "start", text))
         for place in places:
             node = around.nodes[place]
-            placed[place] = PlacedNode(
-                node=node,
-                x=_LANE,
-                y=y + _STEP / 2,
-                box=Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH),
-                lines=[(_LANE + 14, y + _STEP / 2 + 4.5, fit_text(node.title, _NARROW_WIDE - _LANE - 20))],
-                anchor="start",
-            )
+            box = Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH)
+            lines = [fit_text(node.title, _NARROW_WIDE - _LANE - 20)]
+            words = _LANE + 14, y + _STEP / 2 + 4.5, 0, lines
+            placed[place] = _place(node, _LANE, y + _STEP / 2, box, words, "start")
             y += _STEP
     nodes = [placed[place] for place in range(len(around.nodes))]
     return Drawing(width=_NARROW_WIDE, height=y + 6, nodes=nodes, lines=_lines(around, nodes, _arc), captions=captions)
@@ -338,22 +316,20 @@ def _lines(
     pairs: dict[tuple[int, int], set[int]] = {}
     for link in around.links:
         pairs.setdefault((min(link.source, link.target), max(link.source, link.target)), set()).add(link.source)
-    near: list[Line] = []
-    far: list[Line] = []
-    for (one, other), sources in sorted(pairs.items()):
-        line = Line(
-            path=drawn(nodes[one], nodes[other], one != 0),
-            kind="near" if one == 0 else "far",
-            starts=other in sources,
-            ends=one in sources,
+    lines = [
+        Line(
+            path=drawn(nodes[one], nodes[other], one != 0), kind="near" if one == 0 else "far",
+            starts=other in sources, ends=one in sources,
         )
-        (near if one == 0 else far).append(line)
+        for (one, other), sources in sorted(pairs.items())
+    ]  # fmt: skip
     like = [
         Line(path=drawn(nodes[0], placed, False), kind="like", starts=False, ends=False)
         for place, placed in enumerate(nodes)
         if placed.node.role == "similar" and (0, place) not in pairs
     ]
-    return far[:MOST_FAR] + like + near
+    far = [line for line in lines if line.kind == "far"]
+    return far[:MOST_FAR] + like + [line for line in lines if line.kind == "near"]
 
 
 def _at(x: float, y: float) -> str:
