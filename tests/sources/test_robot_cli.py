@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from pagekin.sources import CrawlLimits, Page, crawl, parse_crawl_limits
-from pagekin.sources.robot import CRAWL_LIMITS
+from pagekin.sources.robot.plan import CRAWL_LIMITS
 from tests.sources.making import read_file
 from tests.sources.robot_server import Server, answer, page, pages, redirect_to, serve_sites
 

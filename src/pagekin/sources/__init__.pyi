@@ -4,17 +4,10 @@ from .demo import demo_directory, demo_pages
 from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import LIMIT_MEANINGS, Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
-from .robot import (
-    SCOPES,
-    CrawlError,
-    CrawlLimits,
-    CrawlPlan,
-    CrawlReport,
-    clean_url,
-    crawl,
-    has_credentials,
-    parse_crawl_limits,
-)
+from .robot import crawl
+from .robot.addresses import clean_url, has_credentials
+from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan, parse_crawl_limits
+from .robot.report import CrawlReport
 
 __all__ = [
     "DAMAGE_REASONS",

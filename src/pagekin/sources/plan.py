@@ -116,7 +116,7 @@ def _plan_file(path: Path) -> list[Unit]:
     if _WARC_NAME.search(name):
         return _plan_warc(path, size)
     if name.lower().endswith((".wacz", ".zip")):
-        return _plan_wacz(path)
+        return [Unit("wacz", str(path), 0, one.file_size, one.filename) for one in list_wacz(path, _WARC_NAME)]
     raise SourceError(
         f"{path} is not something that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
     )
@@ -142,11 +142,6 @@ def _plan_warc(path: Path, size: int) -> list[Unit]:
     return [Unit("warc", str(path), start, end) for start, end in zip(starts, ends, strict=True)]
 
 
-def _plan_wacz(path: Path) -> list[Unit]:
-    members = list_wacz(path, _WARC_NAME)
-    return [Unit("wacz", str(path), 0, member.file_size, member.filename) for member in members]
-
-
 def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
     """Yield the items of a unit; for a WARC file, the last item is the offset where reading stopped."""
     path = Path(unit.path)
@@ -166,5 +161,3 @@ def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
                 yield from read_arc(stream, unit.where, limits)
         case "wacz":
             yield from read_wacz(path, unit.member, unit.where, limits)
-        case _:
-            raise ValueError(f"unknown kind of unit: {unit.kind}")

@@ -8,7 +8,7 @@ includes the records after it, so a record's items are held back until the next 
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
@@ -157,32 +157,25 @@ def read_record(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item
     if kind == WarcRecordType.revisit and is_http_url(url):
         yield Revisit(url, plain_url(headers.get("WARC-Refers-To-Target-URI") or "") or url, date)
         yield Skip("revisit", where, offset, url)
-    elif kind == WarcRecordType.resource:
-        yield from read_capture(
-            Capture(
-                url, where, offset, date, 200,
-                lambda name: (headers.get(name) or "") if name == "Content-Type" else "",
-                record.content_length, record.reader.read,
-            ),
-            limits,
-        )  # fmt: skip
-    elif kind == WarcRecordType.response:
-        if not record.is_http:
-            reason = "no http response" if is_http_url(url) else "not http"
-            yield Skip(reason, where, offset, url)
-            return
+        return
+    status: int | None = None
+    http: Any = None
+    if kind == WarcRecordType.resource:
+        status, http = 200, {"Content-Type": headers.get("Content-Type")}
+    elif kind == WarcRecordType.response and record.is_http:
         # Old servers ended header lines with a bare newline; quirks mode reads those too.
         record.parse_http(quirks_mode=True, max_header_len=MAX_HEADER)
         http = record.http_headers
-        yield from read_capture(
-            Capture(
-                url, where, offset, date, http.status_code if http is not None else None,
-                lambda name: (http.get(name) or "") if http is not None else "",
-                record.content_length, record.reader.read,
-            ),
-            limits,
-        )  # fmt: skip
-    elif kind == WarcRecordType.revisit:
-        yield Skip("not http", where, offset, url)
+        status = http.status_code if http is not None else None
+    elif kind == WarcRecordType.response:
+        yield Skip("no http response" if is_http_url(url) else "not http", where, offset, url)
+        return
     else:
-        yield Skip(f"record type {kind}", where, offset, url)
+        yield Skip("not http" if kind == WarcRecordType.revisit else f"record type {kind}", where, offset, url)
+        return
+
+    def header(name: str) -> str:
+        return (http.get(name) or "") if http is not None else ""
+
+    capture = Capture(url, where, offset, date, status, header, record.content_length, record.reader.read)
+    yield from read_capture(capture, limits)

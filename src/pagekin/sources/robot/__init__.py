@@ -7,28 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pagekin.sources.robot.addresses import clean_url, has_credentials
-from pagekin.sources.robot.plan import (
-    CRAWL_LIMITS,
-    SCOPES,
-    CrawlError,
-    CrawlLimits,
-    CrawlPlan,
-    parse_crawl_limits,
-)
+from pagekin.sources.robot.plan import CrawlError, CrawlPlan
 from pagekin.sources.robot.report import CrawlReport
-
-__all__ = [
-    "CRAWL_LIMITS",
-    "SCOPES",
-    "CrawlError",
-    "CrawlLimits",
-    "CrawlPlan",
-    "CrawlReport",
-    "clean_url",
-    "crawl",
-    "has_credentials",
-    "parse_crawl_limits",
-]
 
 
 def crawl(plan: CrawlPlan, on_progress: Callable[[str, float], None] = lambda _stage, _share: None) -> CrawlReport:

@@ -4,7 +4,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import ada_url
@@ -92,30 +92,24 @@ def site_of(host: str) -> str:
     return _suffixes().privatesuffix(name) or name
 
 
-@dataclass(slots=True)
 class Scope:
     """The addresses that belong to a crawl. Its roots are the page to begin with and the pages it redirects to."""
 
-    kind: str
-    roots: list[str]
-    include: Iterable[str] = ()
-    exclude: Iterable[str] = ()
-    _included: list[re.Pattern[str]] = field(init=False)
-    _excluded: list[re.Pattern[str]] = field(init=False)
-    _keys: set[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._included = [re.compile(pattern) for pattern in self.include]
-        self._excluded = [re.compile(pattern) for pattern in self.exclude]
-        self._keys = {self._key(root) for root in self.roots}
+    def __init__(self, kind: str, roots: list[str], include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+        """Set the scope of a crawl from `roots`; `include` and `exclude` are patterns of addresses."""
+        self.kind, self.roots = kind, roots
+        self._included = [re.compile(pattern) for pattern in include]
+        self._excluded = [re.compile(pattern) for pattern in exclude]
+        self._keys = {self._key(root) for root in roots}
 
     def add_root(self, url: str) -> None:
         """Add `url` to the roots."""
         self.roots.append(url)
         self._keys.add(self._key(url))
 
-    def _key(self, root: str) -> str:
-        place = place_of(root)
+    def _key(self, url: str) -> str:
+        """Return what tells whether an address belongs to the crawl of a root: its site, host or folder."""
+        place = place_of(url)
         if self.kind == "site":
             return site_of(place.host)
         if self.kind == "host":
@@ -126,14 +120,8 @@ class Scope:
         """Return why an address does not belong to the crawl, or an empty string."""
         if url in self.roots:
             return ""
-        place = place_of(url)
-        if self.kind == "site":
-            inside = site_of(place.host) in self._keys
-        elif self.kind == "host":
-            inside = place.authority in self._keys
-        else:
-            inside = (place.authority + place.path).startswith(tuple(self._keys))
-        if not inside:
+        key = self._key(url)
+        if not (key.startswith(tuple(self._keys)) if self.kind == "prefix" else key in self._keys):
             return _OUTSIDE[self.kind]
         if any(pattern.search(url) for pattern in self._excluded):
             return "excluded"

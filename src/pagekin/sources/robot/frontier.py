@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +23,6 @@ NOFOLLOW = "nofollow"
 MANY_QUERIES = "many queries"
 VERSION = 1
 
-_SCHEMA = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE urls (
-    id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, origin TEXT NOT NULL, depth INTEGER NOT NULL, hops TEXT NOT NULL,
-    via TEXT NOT NULL, state INTEGER NOT NULL, reason TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
-    due REAL NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, cut TEXT NOT NULL DEFAULT '',
-    archived INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX queue ON urls (origin, state, depth, id);
-CREATE TABLE paths (path TEXT PRIMARY KEY, queries INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE origins (
-    origin TEXT PRIMARY KEY, status INTEGER NOT NULL, body BLOB NOT NULL, fetched REAL NOT NULL, tries INTEGER NOT NULL
-) WITHOUT ROWID;
-"""
 _ADD = """
 INSERT INTO urls (url, origin, depth, hops, via, state, reason) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (url) DO UPDATE SET depth = excluded.depth, hops = excluded.hops, via = excluded.via,
@@ -95,7 +82,7 @@ class Frontier:
             self._db.execute("PRAGMA synchronous = NORMAL")
             with self.transaction():
                 if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'urls'").fetchone():
-                    for statement in _SCHEMA.split(";"):
+                    for statement in (files(__package__) / "frontier.sql").read_text().split(";"):
                         self._db.execute(statement)
                     self.set_fact("version", VERSION)
             if self.get_fact("version") != VERSION:
