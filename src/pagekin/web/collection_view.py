@@ -1,7 +1,7 @@
 """A collection as pages show it: links to pages and clusters, made once and kept as long as the collection is open."""
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -44,7 +44,7 @@ class CollectionView:
         self.collection = collection
         self.corpus = collection.corpus
         self.name = collection.name
-        self._links: dict[int, PageLink] = {}
+        self.page_link = lru_cache(_MOST_LINKS)(self._page_link)
 
     @classmethod
     def of(cls, collection: Collection) -> "CollectionView":
@@ -102,15 +102,8 @@ class CollectionView:
         """Return the page at an address; -1 if none was read there."""
         return next(iter(self.corpus.pages_of(self.corpus.url_number(url))[:1]), -1)
 
-    def page_link(self, page: int) -> PageLink:
-        """Return a link to a page that was read."""
-        if page not in self._links:
-            if len(self._links) >= _MOST_LINKS:
-                self._links.clear()
-            self._links[page] = self._page_link(page)
-        return self._links[page]
-
     def _page_link(self, page: int) -> PageLink:
+        """Return a link to a page that was read."""
         url = self.corpus.page_url(page)
         title = plain_text(self.collection.titles.text(page)) or url
         return PageLink(url=url, title=title, site=host(url), date=int(self.corpus.pages.date[page]))
@@ -127,12 +120,9 @@ class CollectionView:
 
     def link_to(self, url: str) -> PageLink:
         """Return a link to an address, by its title if the collection knows it."""
-        number = self.corpus.url_number(url)
-        return (
-            self.link(number)
-            if number >= 0
-            else PageLink(url=url, title=plain_text(url), site=host(url), captured=False)
-        )
+        if (number := self.corpus.url_number(url)) >= 0:
+            return self.link(number)
+        return PageLink(url=url, title=plain_text(url), site=host(url), captured=False)
 
     def page_links(self, pages: Iterable[int]) -> list[PageLink]:
         """Return links to pages that were read."""

@@ -18,11 +18,6 @@ from pagekin.text import (
 _PLAIN = re.compile(r"[^\W_]+")
 
 
-def words_of(query: Query) -> list[Word]:
-    """Return the single words that a query looks for."""
-    return [part for part in wanted_words(query) if isinstance(part, Word)]
-
-
 def quote_word(word: str) -> str:
     """Return a term as it is typed: in quotes where it would be read otherwise."""
     return word if _PLAIN.fullmatch(word) else f'"{word.replace(chr(34), " ")}"'

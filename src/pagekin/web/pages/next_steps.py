@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pagekin.collection import Hit, SearchRequest, Service, ServiceError, count_facets
 from pagekin.hypertext import common_spellings
 from pagekin.labels import ContentLabel, plain_text
-from pagekin.text import Query, QueryError, tokens
+from pagekin.text import Query, QueryError, Word, tokens, wanted_words
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.languages import language_name
 from pagekin.web.pages.result_views import Choice, Choices, Link
-from pagekin.web.queries import exchange_word, words_of
+from pagekin.web.queries import exchange_word
 from pagekin.web.question import Question
 from pagekin.web.rendering import host
 from pagekin.web.vocabulary import words_near
@@ -148,7 +148,7 @@ class NextSteps:
 
     def other_spellings(self) -> list[Link]:
         """Return the query with a word that nobody uses changed into one that is spelt alike, if that matches something."""
-        words = list(dict.fromkeys(one.word for one in words_of(self.query)))
+        words = list(dict.fromkeys(one.word for one in wanted_words(self.query) if isinstance(one, Word)))
         matches: dict[str, int] = {}
         for word in words:
             if self.collection and self._count_matches(word):

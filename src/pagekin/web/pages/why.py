@@ -45,8 +45,8 @@ _COPIES = 20
 """Copies of a similar page that are named."""
 
 
-class Term(Struct, frozen=True, kw_only=True):
-    """A term of a page: a word, or a page that links to it or that it links to."""
+class TermName(Struct, frozen=True, kw_only=True):
+    """A term as people see it: a word, or a page that links to a page or that it links to."""
 
     text: str
     """The word as people write it, or the page's title."""
@@ -55,20 +55,20 @@ class Term(Struct, frozen=True, kw_only=True):
     kind: Kind
     url: str = ""
     """The page's address."""
+
+
+class Term(TermName, frozen=True, kw_only=True):
+    """A term of a page."""
+
     weight: float
     """Its part of the page's bag."""
     origins: list[str]
     """Where from: content, anchors, title, links, outlinks."""
 
 
-class SharedTerm(Struct, frozen=True, kw_only=True):
+class SharedTerm(TermName, frozen=True, kw_only=True):
     """A term that two pages share."""
 
-    text: str
-    word: str = ""
-    """The word as it is searched for."""
-    kind: Kind
-    url: str = ""
     share: float
     """Its part of all that is shared."""
     contribution: float

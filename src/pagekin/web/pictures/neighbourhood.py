@@ -14,6 +14,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pagekin.web.pictures.treemap import Box
+
 Role = Literal["here", "in", "out", "similar"]
 SIZE = 13.0
 """Of letters."""
@@ -62,24 +64,6 @@ class Neighbourhood(Struct, frozen=True, kw_only=True):
     def narrow(self) -> "Drawing":
         """Draw it for narrow screens."""
         return draw_narrow(self)
-
-
-class Box(Struct, frozen=True):
-    """A rectangle."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def overlaps(self, other: "Box") -> bool:
-        """Return whether two boxes share more than a border."""
-        return (
-            self.x < other.x + other.width
-            and other.x < self.x + self.width
-            and self.y < other.y + other.height
-            and other.y < self.y + self.height
-        )
 
 
 Words = tuple[float, float, float, list[str]]
