@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from pagekin.sources import CrawlLimits, Page, crawl, parse_crawl_limits
-from pagekin.sources.robot.plan import CRAWL_LIMITS
+from pagekin.sources.limits import meanings
 from tests.sources.making import read_file
 from tests.sources.robot_server import Server, answer, page, pages, redirect_to, serve_sites
 
@@ -205,16 +205,16 @@ def test_limits_are_read_and_checked() -> None:
     assert parse_crawl_limits(["page_seconds=0.5", "pages=2,000"]) == CrawlLimits(page_seconds=0.5, pages=2_000)
     assert CrawlLimits(pages=7).most_requests == 170
     assert CrawlLimits(pages=7, requests=9).most_requests == 9
-    assert {field.name for field in fields(CrawlLimits)} == set(CRAWL_LIMITS)
+    assert {field.name for field in fields(CrawlLimits)} == set(meanings(CrawlLimits))
     with pytest.raises(ValueError, match="from 0 to 100"):
         parse_crawl_limits(["retries=101"])
 
 
-@pytest.mark.parametrize("name", list(CRAWL_LIMITS))
+@pytest.mark.parametrize("name", list(meanings(CrawlLimits)))
 def test_every_limit_is_documented_with_its_default(name: str) -> None:
     default = next(field.default for field in fields(CrawlLimits) if field.name == name)
     row = next(line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith(f"| `{name}` |"))
-    assert row == f"| `{name}` | {default:,} | {CRAWL_LIMITS[name]} |".replace(".0 |", " |")
+    assert row == f"| `{name}` | {default:,} | {meanings(CrawlLimits)[name]} |".replace(".0 |", " |")
 
 
 def test_every_reason_is_documented() -> None:

@@ -12,7 +12,7 @@ from pagekin.sources.arc import read_arc
 from pagekin.sources.folder import list_folder, read_folder
 from pagekin.sources.items import Item, Page, SourceError
 from pagekin.sources.limits import Limits
-from pagekin.sources.scan import next_record, stands_alone
+from pagekin.sources.scan import next_record, record_extent
 from pagekin.sources.wacz import list_wacz, read_wacz
 from pagekin.sources.warc import read_warc
 
@@ -136,7 +136,7 @@ def _plan_warc(path: Path, size: int) -> list[Unit]:
                     break
                 starts.append(start)
             # Records that share a gzip member have no offsets of their own: such a file is one unit.
-            if not all(stands_alone(stream, start, size) for start in starts):
+            if any(record_extent(stream, start, size).fault == "shared" for start in starts):
                 starts = [0]
     ends = [*starts[1:], size]
     return [Unit("warc", str(path), start, end) for start, end in zip(starts, ends, strict=True)]

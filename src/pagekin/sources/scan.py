@@ -171,11 +171,6 @@ def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
         pending = rest or stream.read(_STEP)
 
 
-def stands_alone(stream: BinaryIO, start: int, size: int) -> bool:
-    """Return whether the record at `start` has a gzip member of its own, or none."""
-    return record_extent(stream, start, size).fault != "shared"
-
-
 def has_bare_newlines(stream: BinaryIO, start: int) -> bool:
     """Return whether the WARC record at `start` ends its header lines with a bare newline, against the standard."""
     stream.seek(start)

@@ -12,11 +12,16 @@ from pagekin.text import QueryError
 from pagekin.web import addresses
 
 MODES = {
-    "search": ("Pages", "all that match"),
-    "select": ("Topics", "that hold matches"),
-    "expand": ("By topic", "the best of each"),
+    "search": ("Pages", "all that match", "Search: all that match, the best first"),
+    "select": ("Topics", "that hold matches", "Select: where the matches are, and how many there are"),
+    "expand": ("By topic", "the best of each", "Expand: what matches in each place, the best first"),
 }
-"""What the ways to look are called for people, and what they show."""
+"""What the ways to look are called for people, what they show, and how programs and the papers call them."""
+NETWORK_MODES = MODES | {
+    "select": ("Sites", "that may hold matches", MODES["select"][2]),
+    "expand": ("By site", "a look into each", MODES["expand"][2]),
+}
+"""The same in a network."""
 PRESETS = ("", "default", "hypursuit1996")
 """How terms that refine a query are chosen."""
 LAST_PAGE = 50

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 import jinja2
 import msgspec
-from litestar import Response
+from litestar import Response, get
+from litestar.openapi.datastructures import ResponseSpec
 from markupsafe import Markup
 
 from pagekin import __version__
@@ -56,6 +57,12 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """On every answer: nothing from elsewhere, nothing inline."""
+
+
+def view_route(paths: Sequence[str], view: Any, description: str, **options: Any) -> get:
+    """Return the decorator of a route that answers with a view."""
+    response = ResponseSpec(view, generate_examples=False, description=description)
+    return get(paths, responses={200: response}, **options)
 
 
 def wants_json(request: HttpRequest) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from pagekin import __version__
 from pagekin.errors import PagekinError
 from pagekin.net import Guard
-from pagekin.sources.limits import change_limits, limit, meanings
+from pagekin.sources.limits import change_limits, limit
 
 SCOPES = {
     "host": "the root's host",
@@ -50,9 +50,6 @@ class CrawlLimits:
     def most_requests(self) -> int:
         """The limit `requests`, or its default for this number of pages."""
         return self.requests or 10 * self.pages + 100
-
-
-CRAWL_LIMITS = meanings(CrawlLimits)
 
 
 def parse_crawl_limits(settings: Iterable[str]) -> CrawlLimits:

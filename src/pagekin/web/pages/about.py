@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
+from litestar import Response
 from msgspec import Struct
 
 from pagekin import __version__
@@ -15,7 +14,7 @@ from pagekin.collection import ChildHealth, Service
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, parts_on_disk, served
 from pagekin.web.collection_view import CollectionView
-from pagekin.web.rendering import render, size
+from pagekin.web.rendering import render, size, view_route
 
 
 class Setting(Struct, frozen=True):
@@ -86,12 +85,7 @@ class RouterAboutView(Struct, frozen=True, kw_only=True):
 _EITHER: Any = AboutView | RouterAboutView
 
 
-@get(
-    ["/about", "/about.json"],
-    responses={
-        200: ResponseSpec(_EITHER, generate_examples=False, description="How the index was made, or who is below.")
-    },
-)
+@view_route(["/about", "/about.json"], _EITHER, "How the index was made, or who is below.")
 async def about(request: HttpRequest) -> Response[bytes]:
     """Return how an index was made: strategy, counts, skipped records, versions; of a router, what it knows of its children."""
     service = served(request.scope).service

@@ -3,8 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
+from litestar import Response
 from litestar.params import Parameter
 from msgspec import Struct
 
@@ -15,7 +14,7 @@ from pagekin.routers import HttpRequest, served
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.pages.tree import ClusterMap, MapLink, parse_number
 from pagekin.web.pages.why import link_by_address
-from pagekin.web.rendering import render
+from pagekin.web.rendering import render, view_route
 
 _TERMS = 50
 _WEIGHTS: dict[str, float] = asdict(TermSettings())
@@ -163,19 +162,13 @@ async def cluster_view(service: Service, number: int) -> LabelView:
     return _describe(service, cluster, number=number, name=plain_text(cluster.name) or f"Topic {number}", **links)
 
 
-@get(
-    ["/cluster", "/cluster.json"],
-    responses={200: ResponseSpec(LabelView, generate_examples=False, description="The content label.")},
-)
+@view_route(["/cluster", "/cluster.json"], LabelView, "The content label.")
 async def whole_label(request: HttpRequest) -> Response[bytes]:
     """Return what a service says of itself to others, for people; /label gives it to programs."""
     return render(request, "label.html", label_view(served(request.scope).service))
 
 
-@get(
-    "/cluster/{number:str}",
-    responses={200: ResponseSpec(LabelView, generate_examples=False, description="A sub-cluster of the label.")},
-)
+@view_route(["/cluster/{number:str}"], LabelView, "A sub-cluster of the label.")
 async def cluster(
     request: HttpRequest,
     number: Annotated[str, Parameter(description="Its number; with .json behind the address, as JSON.")],

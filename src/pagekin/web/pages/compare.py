@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
+from litestar import Response
 from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct
@@ -26,7 +25,7 @@ from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.pages.page import LONGEST_URL, UnknownView, resolve_address
 from pagekin.web.pages.why import Similar, Term, link_by_address, similar_pages, terms_of, write_words
 from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related
-from pagekin.web.rendering import render, wants_json
+from pagekin.web.rendering import render, view_route, wants_json
 
 MOST = 20
 """Pages that can be compared at once."""
@@ -63,10 +62,11 @@ Add = Annotated[str, Parameter(description="One more page: by its address, or by
 Out = Annotated[str, Parameter(description="The address of a page to take out.")]
 
 
-@get(
+@view_route(
     ["/compare", "/compare.json"],
+    CompareView,
+    "What several pages share, and pages like all of them.",
     dependencies=OPTIONS,
-    responses={200: ResponseSpec(CompareView, description="What several pages share, and pages like all of them.")},
 )
 async def compare(
     request: HttpRequest, options: Options, url: Urls = None, add: Add = "", out: Out = ""

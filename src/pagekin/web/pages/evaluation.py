@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
+from litestar import Response
 from msgspec import Struct
 
 from pagekin.collection import Collection
 from pagekin.evaluation import JudgedStrategy, StoredEvaluation, StrategyScore, command_to_repeat, read_evaluations
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, served
-from pagekin.web.rendering import render
+from pagekin.web.rendering import render, view_route
 
 GammaInterval = tuple[float, float, float] | None
 """Γ, and its interval from, to; None where nothing was compared."""
@@ -130,12 +129,7 @@ def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
     return drawn
 
 
-@get(
-    ["/evaluation", "/evaluation.json"],
-    responses={
-        200: ResponseSpec(EvaluationView, generate_examples=False, description="The last reports, the last first.")
-    },
-)
+@view_route(["/evaluation", "/evaluation.json"], EvaluationView, "The last reports, the last first.")
 async def evaluation(request: HttpRequest) -> Response[bytes]:
     """Return the last evaluation, and the last search for a strategy."""
     service = served(request.scope).service

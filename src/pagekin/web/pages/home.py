@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 import msgspec
 from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct
@@ -22,7 +21,7 @@ from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.languages import language_name
 from pagekin.web.pages.tree import MOST_SHOWN, ClusterMap, MapLink, first_level, map_link
 from pagekin.web.readable import readable
-from pagekin.web.rendering import host, render
+from pagekin.web.rendering import host, render, view_route
 
 _SITES, _STARTS, _EXAMPLES = 10, 12, 6
 _LONGEST_EXAMPLE = 24
@@ -291,10 +290,7 @@ async def home_view(service: Service) -> HomeView:
     return await router.view_with_titles()
 
 
-@get(
-    ["/", "/index.json"],
-    responses={200: ResponseSpec(HomeView, generate_examples=False, description="What is in this collection.")},
-)
+@view_route(["/", "/index.json"], HomeView, "What is in this collection.")
 async def home(request: HttpRequest) -> Response[bytes]:
     """Return what is in this collection: topics, sites, pages to begin with."""
     return render(request, "home.html", await home_view(served(request.scope).service))

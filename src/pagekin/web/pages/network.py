@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 from unicodedata import east_asian_width
 
-from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
+from litestar import Response
 from litestar.params import QueryParameter
 from msgspec import Struct
 
@@ -16,7 +15,7 @@ from pagekin.labels import ContentLabel, plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.text import ANALYSER, And, Phrase, Query, Word
 from pagekin.web.pictures.icicle import Branch, bars
-from pagekin.web.rendering import render
+from pagekin.web.rendering import render, view_route
 
 DEADLINE = 5.0
 MOST_SHOWN = 360
@@ -178,10 +177,7 @@ class NetworkView(Struct, frozen=True, kw_only=True):
         return [node for node in self.nodes if node.path in chosen]
 
 
-@get(
-    ["/network", "/network.json"],
-    responses={200: ResponseSpec(NetworkView, description="The tree of routers, and where a query goes.")},
-)
+@view_route(["/network", "/network.json"], NetworkView, "The tree of routers, and where a query goes.")
 async def network(request: HttpRequest, q: Routed = "") -> Response[bytes]:
     """Return the tree of services, their health, and where a query goes."""
     service = served(request.scope).service

@@ -1,13 +1,12 @@
 """The page of results of a query, with ways to go on: other words, filters, similar documents, a picture of the topic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 from litestar.exceptions import ValidationException
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 
 from pagekin.collection import (
@@ -37,20 +36,14 @@ from pagekin.web.pages.result_views import (
 )
 from pagekin.web.pictures.group import Picture, draw_group
 from pagekin.web.queries import any_of, narrow, parts_of, widen
-from pagekin.web.question import LAST_PAGE, MODES, MOST_OF_EACH, Question
-from pagekin.web.rendering import host, render
+from pagekin.web.question import LAST_PAGE, MODES, MOST_OF_EACH, NETWORK_MODES, Question
+from pagekin.web.rendering import host, render, view_route
 
 A_PAGE, GROUPS_A_PAGE, BEST_OF_GROUP = 10, 5, 3
 SIMILAR = 6
 """The most similar documents that are shown beside results."""
 MOST_ROWS = 50
 """The most rows of services that were asked, and of those that were not."""
-_NOTES = {
-    "search": "Search: all that match, the best first",
-    "select": "Select: where the matches are, and how many there are",
-    "expand": "Expand: what matches in each place, the best first",
-}
-"""The ways to look, by the names that programs and the papers use."""
 _FEW_SERVICES = 3
 Text = Annotated[str, Parameter(max_length=2000)]
 
@@ -68,11 +61,10 @@ def _render_problem(request: HttpRequest, question: Question, reason: str, examp
     return render(request, "results.html", view, 400)
 
 
-@get(
-    ["/find", "/find.json"],
-    responses={200: ResponseSpec(ResultsView, generate_examples=False, description="Results, and ways to go on.")},
+@view_route(
+    ["/find", "/find.json"], ResultsView, "Results, and ways to go on.",
     exception_handlers={ValidationException: _answer_wrong_parameter},
-)
+)  # fmt: skip
 async def find(
     request: HttpRequest, q: Text = "", mode: Text = "", site: Text = "", since: Text = "", until: Text = "",
     language: Text = "", page: Annotated[int, Parameter(description="From 1.")] = 1,
@@ -247,9 +239,8 @@ class _ResultsPage:
             skipped_total=len(answer.skipped),
             fewer=self._ask_fewer(answer),
             seconds=round(answer.seconds, 4),
-            modes=[Link(text=name, about=about, address=question.address(mode=mode), on=mode == question.mode,
-                        note=_NOTES[mode])
-                   for mode, (name, about) in _modes(self.service.leaf).items()],
+            modes=[Link(text=name, about=about, address=question.address(mode=mode), on=mode == question.mode, note=note)
+                   for mode, (name, about, note) in (MODES if self.service.leaf else NETWORK_MODES).items()],
             words=[Link(text=part, address=question.address(q=rest)) for part, rest in parts_of(self.query)],
             any_of=question.address(q=some) if (some := any_of(self.query)) else "",
             active=steps.active_filters(),
@@ -355,12 +346,6 @@ def _draw_topic(collection: CollectionView, groups: Sequence[ResultGroup]) -> Pi
         collection, pages, [page for page in central if page >= 0], cluster=group.cluster, name=group.name,
         address=group.address,
     )  # fmt: skip
-
-
-def _modes(leaf: bool) -> Mapping[str, tuple[str, str]]:
-    if leaf:
-        return MODES
-    return MODES | {"select": ("Sites", "that may hold matches"), "expand": ("By site", "a look into each")}
 
 
 def _way(path: Sequence[str]) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from litestar import Response, get
-from litestar.openapi.datastructures import ResponseSpec
+from litestar import Response
 from litestar.params import FromPath, Parameter
 from litestar.response import Redirect
 from msgspec import Struct, structs
@@ -18,7 +17,7 @@ from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.pictures.treemap import Part, Tile, tiles
-from pagekin.web.rendering import render, short
+from pagekin.web.rendering import render, short, view_route
 
 PAGES, CHILDREN, GRANDCHILDREN = 30, 30, 6
 """How many of each are listed on one page."""
@@ -255,10 +254,7 @@ def parse_number(text: str) -> int:
     return int(text)
 
 
-@get(
-    ["/tree/{name:str}", "/tree/{name:str}/{node:str}"],
-    responses={200: ResponseSpec(TreeView, generate_examples=False, description="A cluster of a hierarchy.")},
-)
+@view_route(["/tree/{name:str}", "/tree/{name:str}/{node:str}"], TreeView, "A cluster of a hierarchy.")
 async def tree(
     request: HttpRequest,
     name: Annotated[str, Parameter(description="The hierarchy; with .json behind the address, as JSON.")],
