@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from litestar.di import NamedDependency, Provide
 from litestar.params import Parameter
-from msgspec.structs import fields
+from msgspec.structs import asdict
 
 from pagekin.collection import Answer, RelatedOptions, RelatedRequest, ServiceError
 from pagekin.routers import Served
@@ -44,14 +44,9 @@ DEFAULTS = RelatedOptions(explain=True)
 
 def changed_options(options: RelatedOptions) -> dict[str, Any]:
     """Return those options, by their names in an address, that are not the defaults."""
-    changed: dict[str, Any] = {}
-    for column in fields(options):
-        value = getattr(options, column.name)
-        if column.name == "filters":
-            changed |= {name.name: getattr(value, name.name) for name in fields(value) if getattr(value, name.name)}
-        elif value != getattr(DEFAULTS, column.name):
-            changed[column.name] = str(value)
-    return changed
+    changed = {name: str(value) for name, value in asdict(options).items() if value != getattr(DEFAULTS, name)}
+    changed.pop("filters", None)
+    return changed | {name: value for name, value in asdict(options.filters).items() if value}
 
 
 async def ask_related(here: Served, request: RelatedRequest) -> Answer:

@@ -22,7 +22,7 @@ from pagekin.routers import HttpRequest, Served, served
 from pagekin.text import QueryError
 from pagekin.web import addresses
 from pagekin.web.collection_view import CollectionView, PageLink
-from pagekin.web.pages.page import LONGEST_URL, UnknownView, resolve_address
+from pagekin.web.pages.page import UnknownView, check_url, resolve_address
 from pagekin.web.pages.why import Similar, Term, link_by_address, similar_pages, terms_of, write_words
 from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related
 from pagekin.web.rendering import render, view_route, wants_json
@@ -75,10 +75,8 @@ async def compare(
     here = served(request.scope)
     urls: list[str] = []
     for one in url or []:
-        if len(one) > LONGEST_URL:
-            raise ServiceError(f"An address of {len(one):,} characters is too long: {LONGEST_URL:,} are the most.")
         if one.strip():
-            known = await _resolve(here.service, one.strip())
+            known = await _resolve(here.service, check_url(one))
             if isinstance(known, UnknownView):
                 return render(request, "unknown.html", known, 404)
             urls.append(known)

@@ -98,18 +98,11 @@ class NextSteps:
 
     def active_filters(self) -> list[Link]:
         """Return the filters that are set, each with a link to the question without it."""
-        question = self.question
-        values = {
-            "site": question.site,
-            "since": question.since,
-            "until": question.until,
-            "language": question.language,
-        }
         names = {"site": "site", "since": "from", "until": "to", "language": "language"}
         return [
-            Link(text=f"{names[name]} {plain_text(value)}", address=question.address(**{name: ""}))
-            for name, value in values.items()
-            if value.strip()
+            Link(text=f"{said} {plain_text(value)}", address=self.question.address(**{name: ""}))
+            for name, said in names.items()
+            if (value := getattr(self.question, name)).strip()
         ]
 
     def filter_choices(self, hits: Sequence[Hit]) -> Choices:

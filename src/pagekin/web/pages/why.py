@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 from urllib.parse import unquote
 
-import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -18,7 +17,6 @@ from pagekin.similarity import cut_text, tidy_text
 from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.rendering import host
 
-Array = npt.NDArray[Any]
 LinkTo = Callable[[str], PageLink]
 """Gives the link to the page at an address."""
 Kind = Literal["word", "linked from", "links to"]
@@ -227,9 +225,6 @@ def opening_of(collection: CollectionView, page: int) -> str:
 def text_of(collection: CollectionView, page: int) -> str:
     """Return the beginning of a page's plain text, line by line, without the title."""
     text = collection.corpus.text_bytes(page)[0][: 4 * TEXT].decode("utf-8", "ignore")[:TEXT]
-    lines = [
-        line
-        for line in (plain_text(tidy_text(_ENDLESS.sub(r"\1…", line))).strip() for line in text.split("\n"))
-        if line
-    ]
+    tidy = (plain_text(tidy_text(_ENDLESS.sub(r"\1…", line))).strip() for line in text.split("\n"))
+    lines = [line for line in tidy if line]
     return "\n".join(lines[1:] if lines[:1] == [collection.page_link(page).title] else lines)
