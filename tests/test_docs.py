@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, settings_table
-from pagekin.clusters import ClusterSettings, cluster_settings_table
+from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection, cluster_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import DAMAGE_REASONS, LIMIT_MEANINGS, Limits
@@ -75,18 +75,19 @@ def test_every_limit_is_documented_with_its_default(name: str) -> None:
     assert row[1] == f"{default:,}"
 
 
-@pytest.mark.parametrize("setting", settings_table(), ids=lambda setting: setting[0])
+@pytest.mark.parametrize("setting", settings_table(Strategy), ids=lambda setting: setting[0])
 def test_every_setting_of_a_strategy_is_documented_as_it_is(setting: tuple[str, str, str, str]) -> None:
     row = table_rows(document("docs/related.md")).get(setting[0])
     assert row, f"docs/related.md has no row for the setting {setting[0]}"
     assert row[1:] == list(setting[1:])
 
 
-@pytest.mark.parametrize("setting", cluster_settings_table(), ids=lambda setting: setting[0])
-def test_every_setting_of_clusters_is_documented_as_it_is(setting: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize("setting", settings_table(ClusterSettings), ids=lambda setting: setting[0])
+def test_every_setting_of_clusters_is_documented_as_it_is(setting: tuple[str, str, str, str]) -> None:
     row = table_rows(document("docs/clusters.md")).get(setting[0])
     assert row, f"docs/clusters.md has no row for the setting {setting[0]}"
-    assert row[1:] == list(setting[1:])
+    _name, default, allowed, about = setting
+    assert row[1:] == ["1/3" if default == str(1 / 3) else default, allowed, about]
 
 
 def test_every_reason_of_skipping_is_documented() -> None:

@@ -25,7 +25,7 @@ from pagekin.bags import (
 from pagekin.bags.strategy import Content
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=80)
-NAMES = [name for name, *_ in settings_table()]
+NAMES = [name for name, *_ in settings_table(Strategy)]
 
 
 def value_of(strategy: Strategy, name: str) -> Any:
@@ -48,7 +48,7 @@ def values_for(default: str, allowed: str) -> some.SearchStrategy[Any]:
 
 
 changes = some.fixed_dictionaries(
-    {}, optional={name: values_for(default, allowed) for name, default, allowed, _help in settings_table()}
+    {}, optional={name: values_for(default, allowed) for name, default, allowed, _help in settings_table(Strategy)}
 )
 
 
@@ -209,7 +209,7 @@ def test_presets_have_the_names_they_are_called_by_and_settings_of_their_own(nam
 
 
 def test_the_defaults_in_the_table_of_settings_are_those_of_the_default_strategy() -> None:
-    for name, default, _allowed, help_text in settings_table():
+    for name, default, _allowed, help_text in settings_table(Strategy):
         value = value_of(Strategy(), name)
         assert default == ("unset" if value is None else json.dumps(value).strip('"'))
         assert help_text

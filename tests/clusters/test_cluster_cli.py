@@ -139,9 +139,9 @@ def test_indexing_again_keeps_the_clusters(kin: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [
-        (["cluster", "KIN", "--similarity", "moods"], "similarity is one of hybrid, terms, links", USAGE),
-        (["cluster", "KIN", "--combine", "sum"], "combine is one of max", USAGE),
-        (["cluster", "KIN", "--preset", "best"], "method is one of default, hypursuit1996", USAGE),
+        (["cluster", "KIN", "--similarity", "moods"], "similarity is one of: hybrid, terms, links", USAGE),
+        (["cluster", "KIN", "--combine", "sum"], "combine is one of: max", USAGE),
+        (["cluster", "KIN", "--preset", "best"], "method is one of: default, hypursuit1996", USAGE),
         (
             ["cluster", "KIN", "--preset", "default", "--combine", "max"],
             "combine belongs to the preset hypursuit1996",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from pagekin.bags import settings_table
 from pagekin.cli.app import USAGE, app, load_verbs
 from pagekin.clusters import (
     ClusterError,
@@ -16,10 +17,9 @@ from pagekin.clusters import (
     LinkSettings,
     TermSettings,
     choose_clusters,
-    cluster_settings_table,
     read_trees,
 )
-from pagekin.clusters.make import cluster_levels, page_similarity
+from pagekin.clusters.make import make_clusters, page_similarity
 from pagekin.engines import cluster_collection
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.labels import read_label
@@ -83,7 +83,7 @@ def facts_of(kin: Path) -> dict[str, Any]:
 
 
 def test_every_setting_is_tried() -> None:
-    assert {name for name, _default, _help in cluster_settings_table()} == set(CHANGES)
+    assert {name for name, *_about in settings_table(ClusterSettings)} == set(CHANGES)
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name not in ("max_clusters", "seed")])
@@ -99,10 +99,9 @@ def test_a_setting_of_the_paper_changes_what_pages_are_similar(web: Path, name: 
 def test_numbers_of_clusters_and_seeds_change_the_clusters(web: Path) -> None:
     corpus = Corpus.open(web / "web.kin")
     for base in (ClusterSettings(), PAPER):
-        levels, chosen = cluster_levels(corpus, replace(base, max_clusters=4))
-        assert len(np.unique(levels[chosen])) <= 4
-    seeds = [cluster_levels(corpus, ClusterSettings(seed=seed)) for seed in range(8)]
-    assert len({tuple(levels[-1].tolist()) for levels, _chosen in seeds}) > 1
+        assert len(np.unique(make_clusters(corpus, replace(base, max_clusters=4)).labels)) <= 4
+    seeds = [make_clusters(corpus, ClusterSettings(seed=seed)) for seed in range(8)]
+    assert len({tuple(made.levels[-1].tolist()) for made in seeds}) > 1
 
 
 @pytest.mark.parametrize("method", ["default", "hypursuit1996"])
@@ -181,15 +180,15 @@ def test_a_setting_that_only_the_paper_has_chooses_its_method() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--cluster-set", "links.path=0"], "there is no setting 'links.path' of clusters. Settings are max_clusters"),
+        (["--cluster-set", "links.path=0"], "there is no setting 'links.path'. Settings are max_clusters"),
         (["--cluster-set", "links.paths"], "a setting is written NAME=VALUE"),
-        (["--cluster-set", "links.paths=-1"], "the weight of paths is -1.0; it has to be 0 or more"),
-        (["--cluster-set", "links.paths=much"], "links.paths is a number; not 'much'"),
-        (["--cluster-set", "links.levels=1.5"], "links.levels is a whole number"),
-        (["--cluster-set", "links.normalise=both"], "it has to be 'union' or 'common'"),
-        (["--cluster-set", "terms.title=nan"], "the factor of title words is nan"),
-        (["--cluster-set", "max_clusters=0"], "max_clusters is at least 1"),
-        (["--clusters-preset", "best"], "method is one of default, hypursuit1996"),
+        (["--cluster-set", "links.paths=-1"], "links.paths is one of: 0 to 1,000,000; not '-1'"),
+        (["--cluster-set", "links.paths=much"], "links.paths is one of: 0 to 1,000,000; not 'much'"),
+        (["--cluster-set", "links.levels=1.5"], "links.levels is one of: 1 to 1,000,000, none; not '1.5'"),
+        (["--cluster-set", "links.normalise=both"], "links.normalise is one of: union, common; not 'both'"),
+        (["--cluster-set", "terms.title=nan"], "terms.title is one of: 0 to 1,000,000; not 'nan'"),
+        (["--cluster-set", "max_clusters=0"], "max_clusters is one of: 1 to 1,000,000"),
+        (["--clusters-preset", "best"], "method is one of: default, hypursuit1996"),
         (["--clusters-preset", "default", "--cluster-set", "combine=max"], "belongs to the preset hypursuit1996"),
         (["--no-clusters", "--clusters-preset", "default"], "--no-clusters leaves out"),
     ],

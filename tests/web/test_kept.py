@@ -256,7 +256,7 @@ def test_about_tells_of_strategy_skipped_records_versions_and_sources(
     assert f"{strategy['signature']['m']} numbers" in text_of(how) and f"this is {strategy['name']}" in text_of(how)
     rows = [[text_of(cell) for cell in row] for row in how.find(".//tbody").iter("tr")]
     defaults = Strategy().as_dict()
-    meant = {name: about for name, _default, _allowed, about in settings_table()}
+    meant = {name: about for name, _default, _allowed, about in settings_table(Strategy)}
     for name, value, about in rows:
         part, _, key = name.partition(".")
         given = defaults[part][key] if key else defaults[part]

@@ -17,6 +17,7 @@ from .copies import (
 from .furniture import find_furniture
 from .matrix import BagMatrix, bag_matrix
 from .page import page_bag, page_sketch
+from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
 from .strategy import (
     PRESETS,
     Signature,
@@ -26,7 +27,6 @@ from .strategy import (
     load_strategy,
     preset_strategy,
     setting_value,
-    settings_table,
     strategy_from_dict,
     strategy_of_index,
 )
@@ -53,8 +53,10 @@ __all__ = [
     "are_copies",
     "bag_forms",
     "bag_matrix",
+    "change_settings",
     "check_bag_shapes",
     "check_bags",
+    "check_settings",
     "choose_strategy",
     "citing_pages",
     "common_words",
@@ -67,9 +69,12 @@ __all__ = [
     "make_vocabulary",
     "mix64",
     "nmdf_parameters",
+    "number",
+    "one_of",
     "page_bag",
     "page_sketch",
     "preset_strategy",
+    "read_assignments",
     "setting_value",
     "settings_table",
     "spread_sample",

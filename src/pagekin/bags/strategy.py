@@ -5,10 +5,11 @@ import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pagekin.bags.settings import change_settings, list_settings, number, one_of, read_assignments, switch
 from pagekin.errors import PagekinError
 
 
@@ -16,18 +17,6 @@ class StrategyError(PagekinError, ValueError):
     """A setting that is unknown, not allowed, or at odds with another; the message lists what is allowed."""
 
     fault = "usage"
-
-
-def _one_of(default: str, help_text: str, *allowed: str) -> Any:
-    return field(default=default, metadata={"allowed": (default, *allowed), "help": help_text})
-
-
-def _number(default: float | None, help_text: str, low: float, high: float) -> Any:
-    return field(default=default, metadata={"low": low, "high": high, "help": help_text})
-
-
-def _switch(default: bool, help_text: str) -> Any:
-    return field(default=default, metadata={"help": help_text})
 
 
 PAPER_CENTRE = 100 / 51_469
@@ -43,12 +32,12 @@ PAPER_SIGMA = math.log(10)
 class Content:
     """The page's own running text and alt texts."""
 
-    scale: float = _number(1.0, "weight of a word of the page's own text; 0 leaves the text out", 0, 1000)
-    lead: float = _number(
+    scale: float = number(1.0, "weight of a word of the page's own text; 0 leaves the text out", 0, 1000)
+    lead: float = number(
         120.0, "the first words and links of a page count most: after n words 1 / (1 + n / lead)^2; 0 counts all alike",
         0, 1_000_000,
     )  # fmt: skip
-    furniture: float = _number(
+    furniture: float = number(
         0.2, "links to a page that this share of its host's pages link to are left out with their words; 1 keeps all",
         0, 1,
     )  # fmt: skip
@@ -58,53 +47,53 @@ class Content:
 class Title:
     """The page's title, counted once."""
 
-    scale: float = _number(1.0, "weight of a word of the title; 0 leaves the title out", 0, 1000)
+    scale: float = number(1.0, "weight of a word of the title; 0 leaves the title out", 0, 1000)
 
 
 @dataclass(frozen=True)
 class Anchors:
     """The words of the links that lead to the page, and the words around them."""
 
-    scale: float = _number(0.2, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
-    repeat: str = _one_of("once", "links that count: one per citing host and link text, or every one of them", "every")
-    within_site: bool = _switch(True, "whether links inside a site count, in every part of the bag")
+    scale: float = number(0.2, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
+    repeat: str = one_of("once", "links that count: one per citing host and link text, or every one of them", "every")
+    within_site: bool = switch(True, "whether links inside a site count, in every part of the bag")
 
 
 @dataclass(frozen=True)
 class Links:
     """The pages that link to the page, each as a term of its own."""
 
-    scale: float = _number(0.0, "weight of a citing page; 0 leaves citing pages out", 0, 1000)
+    scale: float = number(0.0, "weight of a citing page; 0 leaves citing pages out", 0, 1000)
 
 
 @dataclass(frozen=True)
 class Outlinks:
     """The pages that the page links to, each as a term of its own."""
 
-    scale: float = _number(2.0, "weight of a page that the page links to; 0 leaves them out", 0, 1000)
+    scale: float = number(2.0, "weight of a page that the page links to; 0 leaves them out", 0, 1000)
 
 
 @dataclass(frozen=True)
 class Window:
     """How far the words around a link reach."""
 
-    kind: str = _one_of("basic", "where a window ends besides its size", "syntactic", "topical")
-    size: int = _number(32, "kept words on each side of the link, at most", 0, 1000)
+    kind: str = one_of("basic", "where a window ends besides its size", "syntactic", "topical")
+    size: int = number(32, "kept words on each side of the link, at most", 0, 1000)
 
 
 @dataclass(frozen=True)
 class Weight:
     """How occurrences become weights."""
 
-    distance: str = _one_of("none", "weight by distance d from the link: none, or log2(32 / (1 + d))", "log")
-    frequency: str = _one_of("nmdf", "weight by the number df of bags that hold the term", "none", "log", "sqrt")
-    level: float = _number(
+    distance: str = one_of("none", "weight by distance d from the link: none, or log2(32 / (1 + d))", "log")
+    frequency: str = one_of("nmdf", "weight by the number df of bags that hold the term", "none", "log", "sqrt")
+    level: float = number(
         0.5, "centre of nmdf on the logarithmic scale from 1 bag (0) to all bags (1): such terms weigh most", 0, 1
     )
-    centre: float | None = _number(None, "centre of nmdf as a share of all bags, in place of weight.level", 0, 1)
-    mu: float | None = _number(None, "centre of nmdf as ln df, in place of both", -50, 50)
-    sigma: float = _number(1.8, "width of nmdf, in units of ln df", 0.01, 50)
-    tf: str = _one_of(
+    centre: float | None = number(None, "centre of nmdf as a share of all bags, in place of weight.level", 0, 1)
+    mu: float | None = number(None, "centre of nmdf as ln df, in place of both", -50, 50)
+    sigma: float = number(1.8, "width of nmdf, in units of ln df", 0.01, 50)
+    tf: str = one_of(
         "log", "scaling of a term's summed weight in a bag: 1 + log2 above 1, as it is (raw), or root", "raw", "sqrt"
     )
 
@@ -116,16 +105,14 @@ _UNITS_BEFORE_THE_SETTING = 1_000
 class Signature:
     """How bags are signed and found again (section 6)."""
 
-    maker: str = _one_of(
-        "darts", "signatures of real weights (darts), or of integer counts as in 2002 (paper)", "paper"
-    )
-    m: int = _number(192, "values per signature", 8, 4096)
-    units: int = _number(
+    maker: str = one_of("darts", "signatures of real weights (darts), or of integer counts as in 2002 (paper)", "paper")
+    m: int = number(192, "values per signature", 8, 4096)
+    units: int = number(
         32_000, "equal parts into which `paper` divides a bag; with fewer, long bags lose terms", 100, 1_000_000
     )
-    seed: int = _number(1, "seed of all hash functions", 0, 2**31 - 1)
-    alpha: float = _number(0.0, "answers have a similarity above this, unless a query says otherwise", 0, 1)
-    min_inlinks: int = _number(
+    seed: int = number(1, "seed of all hash functions", 0, 2**31 - 1)
+    alpha: float = number(0.0, "answers have a similarity above this, unless a query says otherwise", 0, 1)
+    min_inlinks: int = number(
         0, "pages with fewer links from other pages can be asked about but are no answers", 0, 1_000_000
     )
 
@@ -135,16 +122,16 @@ class Strategy:
     """One representation of pages, and the index made of it. Equal strategies make equal indexes."""
 
     name: str = "default"
-    words: str = _one_of(
+    words: str = one_of(
         "mixed",
         "words that count: with a letter (mixed), any, or their letters alone as in 2002 (letters)",
         "all",
         "letters",
     )
-    stemming: str = _one_of(
+    stemming: str = one_of(
         "nostem", "words as they are (nostem), stems for the stop list alone (stopstem), or stems", "stopstem", "stem"
     )
-    metric: str = _one_of("jaccard", "similarity of two bags; an index needs jaccard", "cosine")
+    metric: str = one_of("jaccard", "similarity of two bags; an index needs jaccard", "cosine")
     content: Content = field(default_factory=Content)
     title: Title = field(default_factory=Title)
     anchors: Anchors = field(default_factory=Anchors)
@@ -187,23 +174,11 @@ class Strategy:
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Strategy":
         """Return a copy of the strategy with some settings changed, given by dotted name."""
-        changed: dict[str, Any] = {}
-        if "weight.level" in settings:
-            changed["weight"] = replace(self.weight, centre=None, mu=None)  # which would stand in its place
-        known = {name: (table, item) for name, table, item in _settings()}
-        for name, value in settings.items():
-            if name == "name":
-                changed["name"] = str(value)
-                continue
-            if name not in known:
-                raise StrategyError(f"there is no setting '{name}'. Settings are {', '.join(known)}")
-            table, item = known[name]
-            checked = _checked(name, item, value)
-            if table:
-                changed[table] = replace(changed.get(table, getattr(self, table)), **{item.name: checked})
-            else:
-                changed[item.name] = checked
-        return replace(self, **changed)
+        base = replace(self, name=str(settings.get("name", self.name)))
+        if "weight.level" in settings:  # in whose place the others would stand
+            base = replace(base, weight=replace(self.weight, centre=None, mu=None))
+        changes = {name: value for name, value in settings.items() if name != "name"}
+        return change_settings(base, changes, StrategyError)
 
 
 def _toml(value: Any) -> str:
@@ -211,69 +186,10 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _settings() -> list[tuple[str, str, Any]]:
-    """Return (dotted name, table or '', dataclass field) of every setting."""
-    found: list[tuple[str, str, Any]] = []
-    for item in fields(Strategy):
-        inner = item.default_factory() if callable(item.default_factory) else None
-        if is_dataclass(inner):
-            found += [(f"{item.name}.{part.name}", item.name, part) for part in fields(inner)]
-        elif item.name != "name":
-            found.append((item.name, "", item))
-    return found
-
-
 def setting_value(strategy: Strategy, name: str) -> Any:
     """Return the value of a setting, given by dotted name."""
     table, _dot, item = name.rpartition(".")
     return getattr(getattr(strategy, table) if table else strategy, item)
-
-
-def settings_table() -> list[tuple[str, str, str, str]]:
-    """Return (name, default, allowed values, what it does) of every setting, for help texts and docs."""
-    return [
-        (name, "unset" if item.default is None else json.dumps(item.default).strip('"'), _allowed(item),
-         item.metadata["help"])
-        for name, _table, item in _settings()
-    ]  # fmt: skip
-
-
-def _allowed(item: Any) -> str:
-    if "allowed" in item.metadata:
-        return ", ".join(item.metadata["allowed"])
-    if isinstance(item.default, bool):
-        return "true, false"
-    return f"{item.metadata['low']:,g} to {item.metadata['high']:,.0f}"
-
-
-def _checked(name: str, item: Any, value: Any) -> Any:
-    """Convert `value`, perhaps given as text, to the type of the setting; raise StrategyError if it is not allowed."""
-    wrong = StrategyError(f"{name} is one of: {_allowed(item)}; not {value!r}")
-    if isinstance(item.default, bool):
-        if isinstance(value, str):
-            value = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(
-                value.lower()
-            )
-        if not isinstance(value, bool):
-            raise wrong
-        return value
-    if "allowed" in item.metadata:
-        if value not in item.metadata["allowed"]:
-            raise wrong
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise wrong
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        raise wrong from None
-    if not item.metadata["low"] <= number <= item.metadata["high"]:  # also refuses nan
-        raise wrong
-    if isinstance(item.default, int):
-        if number != int(number):
-            raise wrong
-        return int(number)
-    return number + 0.0  # -0.0 and 0.0 are equal settings, so they have one digest
 
 
 HAVELIWALA2002 = Strategy(
@@ -303,7 +219,7 @@ def preset_strategy(name: str) -> Strategy:
 def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strategy:
     """Make a strategy from nested plain values; settings that they lack are as in `base`, or the defaults."""
     flat: dict[str, Any] = {}
-    tables = {table for _name, table, _item in _settings() if table}
+    tables = {table for _name, table, _item in list_settings(Strategy) if table}
     for name, value in plain.items():
         if isinstance(value, Mapping):
             if name not in tables:
@@ -354,10 +270,4 @@ def choose_strategy(preset_name: str = "", file: str = "", settings: Iterable[st
             "give a preset or a strategy file, not both; a file can start from a preset by preset = 'NAME'"
         )
     strategy = load_strategy(file) if file else preset_strategy(preset_name or "default")
-    changes: dict[str, str] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise StrategyError(f"a setting is written NAME=VALUE, for example window.size=16; not '{setting}'")
-        changes[name.strip()] = value.strip()
-    return strategy.with_settings(changes)
+    return strategy.with_settings(read_assignments(settings, "window.size=16", StrategyError))

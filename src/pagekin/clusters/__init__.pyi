@@ -24,7 +24,6 @@ from .settings import (
     LinkSettings,
     TermSettings,
     choose_clusters,
-    cluster_settings_table,
 )
 from .terms import (
     TERM_ATTRIBUTES,
@@ -64,7 +63,6 @@ __all__ = [
     "check_trees",
     "choose_clusters",
     "cluster_pages",
-    "cluster_settings_table",
     "compare_methods",
     "complete_link",
     "count_terms",

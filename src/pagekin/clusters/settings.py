@@ -1,27 +1,18 @@
 """How clusters are made: every choice of the 1996 paper that is open, as one value."""
 
-import json
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
-from typing import Any, Literal, Self, get_args
+from dataclasses import asdict, astuple, dataclass, field
+from typing import Any
 
+from pagekin.bags import change_settings, check_settings, number, one_of, read_assignments
 from pagekin.errors import PagekinError
 
-METHODS = ("default", "hypursuit1996")
-SIMILARITIES = ("hybrid", "terms", "links")
-COMBINATIONS = ("max", "mean", "product", "min")
-"""What F of equation 1 may be; the paper's is max."""
-Normalise = Literal["union", "common"]
+_MOST = 1_000_000
 _PAPER_ONLY = ("similarity", "combine", "links")
 
 
 class ClusterError(PagekinError, ValueError):
     """Clusters that cannot be made; the message says why and what to do."""
-
-
-def _setting(default: Any, help_text: str) -> Any:
-    return field(default=default, metadata={"help": help_text})
 
 
 @dataclass(frozen=True)
@@ -32,80 +23,59 @@ class LinkSettings:
     With L levels, S^anc and S^dsc are too small by at most 4^-L / 3: 0.0013 for 4.
     """
 
-    ancestors: float = _setting(1 / 3, "W_a, the weight of common ancestors (equation 5)")
-    descendants: float = _setting(1 / 3, "W_d, the weight of common descendants")
-    paths: float = _setting(1 / 3, "W_s, the weight of direct paths")
-    levels: int | None = _setting(
-        4, "ancestors and descendants more than so many links from both pages are left out; `none` takes all"
-    )
-    normalise: Literal["union", "common"] = _setting(
-        "union",
-        "an ancestor counts by one over those on its level: ancestors of either page (union), or of both (common)",
-    )
+    ancestors: float = number(1 / 3, "W_a, the weight of common ancestors (equation 5)", 0, _MOST)
+    descendants: float = number(1 / 3, "W_d, the weight of common descendants", 0, _MOST)
+    paths: float = number(1 / 3, "W_s, the weight of direct paths", 0, _MOST)
+    levels: int | None = number(
+        4, "ancestors and descendants more than so many links from both pages are left out; `none` takes all", 1, _MOST,
+        none=True,
+    )  # fmt: skip
+    normalise: str = one_of(
+        "union", "an ancestor counts by one over those on its level: ancestors of either page (union), or of both (common)",
+        "common",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
-        weights = {"ancestors": self.ancestors, "descendants": self.descendants, "paths": self.paths}
-        for name, weight in weights.items():
-            if not 0 <= weight < math.inf:
-                raise ClusterError(f"the weight of {name} is {weight}; it has to be 0 or more")
-        if self.levels is not None and self.levels < 1:
-            raise ClusterError(f"levels = {self.levels}; it has to be 1 or more, or None for no limit")
-        if self.normalise not in get_args(Normalise):
-            raise ClusterError(f"normalise = {self.normalise!r}; it has to be 'union' or 'common'")
+        check_settings(self, "links", ClusterError)
 
 
 @dataclass(frozen=True)
 class TermSettings:
     """w^at: how much a word weighs under each attribute; 0 leaves the attribute out. In the order of the attributes' bits."""
 
-    title: float = _setting(10.0, "weight of a word of the title (w^at of equation 8)")
-    header: float = _setting(5.0, "weight of a word of a heading")
-    keyword: float = _setting(5.0, "weight of a keyword, or of a word that is emphasised")
-    address: float = _setting(5.0, "weight of a word in <address>")
-    alt: float = _setting(1.0, "weight of a word that stands for an image")
-    text: float = _setting(1.0, "weight of a word of the text")
+    title: float = number(10.0, "weight of a word of the title (w^at of equation 8)", 0, _MOST)
+    header: float = number(5.0, "weight of a word of a heading", 0, _MOST)
+    keyword: float = number(5.0, "weight of a keyword, or of a word that is emphasised", 0, _MOST)
+    address: float = number(5.0, "weight of a word in <address>", 0, _MOST)
+    alt: float = number(1.0, "weight of a word that stands for an image", 0, _MOST)
+    text: float = number(1.0, "weight of a word of the text", 0, _MOST)
 
     def __post_init__(self) -> None:
-        for name, factor in asdict(self).items():
-            if not (math.isfinite(factor) and factor >= 0):
-                raise ClusterError(f"the factor of {name} words is {factor}: it must be 0 or more")
+        check_settings(self, "terms", ClusterError)
         if not any(astuple(self)):
-            raise ClusterError("the factors of all attributes are 0: at least one must be more")
+            raise ClusterError("the weights of all attributes are 0: at least one must be more")
 
 
 @dataclass(frozen=True)
 class ClusterSettings:
     """How pages are put into clusters: the same value for builds, `pagekin cluster`, networks and Python."""
 
-    method: str = "default"
+    method: str = field(default="default", metadata={"allowed": ("default", "hypursuit1996")})
     """default, or hypursuit1996: complete link over the similarity of terms and links."""
-    max_clusters: int = _setting(30, "clusters, at most")
-    similarity: str = _setting("hybrid", f"what makes pages similar: {', '.join(SIMILARITIES)}")
-    combine: str = _setting("max", f"F, which joins terms and links: {', '.join(COMBINATIONS)}")
-    seed: int = _setting(1, "seed of the default method")
+    max_clusters: int = number(30, "clusters, at most", 1, _MOST)
+    similarity: str = one_of("hybrid", "what makes pages similar", "terms", "links")
+    combine: str = one_of("max", "F, which joins terms and links (equation 1)", "mean", "product", "min")
+    seed: int = number(1, "seed of the default method", 0, 2**53)
     links: LinkSettings = field(default_factory=LinkSettings)
     terms: TermSettings = field(default_factory=TermSettings)
     """Weights in the similarity of 1996, and in the content label whatever the method."""
 
     def __post_init__(self) -> None:
-        for name, allowed in (("method", METHODS), ("similarity", SIMILARITIES), ("combine", COMBINATIONS)):
-            if getattr(self, name) not in allowed:
-                raise ClusterError(f"{name} is one of {', '.join(allowed)}; not '{getattr(self, name)}'")
-        if self.max_clusters < 1 or self.seed < 0:
-            raise ClusterError("max_clusters is at least 1, and a seed at least 0")
+        check_settings(self, "", ClusterError)
 
-    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+    def with_settings(self, settings: Mapping[str, Any]) -> "ClusterSettings":
         """Return a copy with some settings, given by dotted name and perhaps as text, changed."""
-        known = {name: item for name, _table, item in _all_settings()}
-        tables: dict[str, dict[str, Any]] = {}
-        for name, value in settings.items():
-            if name not in known:
-                raise ClusterError(f"there is no setting '{name}' of clusters. Settings are {', '.join(known)}")
-            table, _dot, item = name.rpartition(".")
-            tables.setdefault(table, {})[item] = _parse(name, known[name].default, value)
-        changed = tables.pop("", {})
-        changed |= {table: replace(getattr(self, table), **items) for table, items in tables.items()}
-        return replace(self, **changed)
+        return change_settings(self, settings, ClusterError)
 
     def as_facts(self) -> dict[str, Any]:
         """Return what the manifest records: the settings that have an effect with this method."""
@@ -117,54 +87,12 @@ class ClusterSettings:
         return facts | {"terms": asdict(self.terms)}
 
 
-def _all_settings() -> list[tuple[str, str, Any]]:
-    """Return (dotted name, table or '', dataclass field) of every setting but the method."""
-    settings: list[tuple[str, str, Any]] = []
-    for item in fields(ClusterSettings):
-        inner = item.default_factory() if callable(item.default_factory) else None
-        if is_dataclass(inner):
-            settings += [(f"{item.name}.{part.name}", item.name, part) for part in fields(inner)]
-        elif item.name != "method":
-            settings.append((item.name, "", item))
-    return settings
-
-
-def cluster_settings_table() -> list[tuple[str, str, str]]:
-    """Return (name, default, what it does) of every setting, for docs."""
-    return [
-        (name, "1/3" if item.default == 1 / 3 else json.dumps(item.default).strip('"'), item.metadata["help"])
-        for name, _table, item in _all_settings()
-    ]
-
-
-def _parse(name: str, default: Any, value: Any) -> Any:
-    """Return `value`, perhaps written as text, as the type that the setting has."""
-    if isinstance(default, str):
-        return value
-    if name == "links.levels" and (value is None or str(value).lower() == "none"):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ClusterError(f"{name} is a number; not {value!r}") from None
-    if not isinstance(default, int):
-        return number
-    if not number.is_integer():
-        raise ClusterError(f"{name} is a whole number; not {value!r}")
-    return int(number)
-
-
 def choose_clusters(preset: str = "", settings: Iterable[str] = (), **chosen: Any) -> ClusterSettings:
     """Return the settings of a command line: a preset, NAME=VALUE settings, and options that have a name of their own.
 
     Without a preset, a setting that only the paper's method knows chooses that method.
     """
-    changes: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ClusterError(f"a setting is written NAME=VALUE, for example links.paths=0; not '{setting}'")
-        changes[name.strip()] = value.strip()
+    changes: dict[str, Any] = dict(read_assignments(settings, "links.paths=0", ClusterError))
     changes |= {name: value for name, value in chosen.items() if value is not None}
     papers = [name for name in changes if name.partition(".")[0] in _PAPER_ONLY]
     method = preset or ("hypursuit1996" if papers else "default")

@@ -86,7 +86,8 @@ class Tuning:
         """Return (setting, the better preset's value, the choice's) where they differ."""
         before = PRESETS[self.best_preset]
         changes = [
-            (name, setting_value(before, name), setting_value(self.choice, name)) for name, *_rest in settings_table()
+            (name, setting_value(before, name), setting_value(self.choice, name))
+            for name, *_rest in settings_table(Strategy)
         ]
         return [(name, old, new) for name, old, new in changes if old != new]
 

@@ -9,7 +9,7 @@ from litestar import Response
 from msgspec import Struct
 
 from pagekin import __version__
-from pagekin.bags import settings_table
+from pagekin.bags import Strategy, settings_table
 from pagekin.collection import ChildHealth, Service
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, parts_on_disk, served
@@ -165,7 +165,7 @@ def settings_of(strategy: Mapping[str, Any]) -> list[Setting]:
         if part != "name"
         for key, value in (several.items() if isinstance(several, dict) else [("", several)])
     }
-    known = {name: (usual, about) for name, usual, _allowed, about in settings_table()}
+    known = {name: (usual, about) for name, usual, _allowed, about in settings_table(Strategy)}
     return [Setting(name, _write_value(value), *known.get(name, ("", ""))) for name, value in given.items()]
 
 
