@@ -21,9 +21,18 @@ from pagekin.clusters import (
     weigh_terms,
 )
 from pagekin.hypertext import Corpus
-from pagekin.labels.fitting import SHOWN, Draft, Group, LabelBudget, label_within
+from pagekin.labels.fitting import (
+    SHOWN,
+    Draft,
+    Group,
+    LabelBudget,
+    heaviest_terms,
+    in_turn,
+    label_within,
+)
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
-from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, Term, is_word
+from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
+from pagekin.store import row_entries
 from pagekin.text import form_table
 
 Array = npt.NDArray[Any]
@@ -67,12 +76,10 @@ class LeafTerms:
 
     def pages_of(self, nodes: tuple[int, ...], pages: Array) -> _PageTerms:
         """Return the selected terms of some pages, summed."""
-        rows = _rows(self.noted, pages)
+        rows = row_entries(self.noted.offsets, pages)
         terms, place = np.unique(self.noted.terms[rows], return_inverse=True)
         tf = np.bincount(place, self.noted.counts[rows], len(terms)).astype(np.int64)
-        weights: npt.NDArray[np.float64] = np.asarray(
-            np.bincount(place, self.weights[rows].astype(np.float64), len(terms)), np.float64
-        )
+        weights = np.bincount(place, self.weights[rows], len(terms)).astype(np.float64)
         return _PageTerms(nodes, pages, terms, tf, np.bincount(place, minlength=len(terms)), weights)
 
     def clusters(self, most: int) -> tuple[list[_PageTerms], int]:
@@ -115,7 +122,8 @@ class LeafTerms:
         """Return the filter keys of some pages: each word, and each word under an attribute other than text."""
         # A document is searched as one, so all its words belong wherever one of its pages is.
         pages = np.flatnonzero(np.isin(self.documents, self.documents[cluster.pages]))
-        words, attributes = np.divmod(np.unique(self.searched.terms[_rows(self.searched, pages)]), len(TERM_ATTRIBUTES))
+        terms = np.unique(self.searched.terms[row_entries(self.searched.offsets, pages)])
+        words, attributes = np.divmod(terms, len(TERM_ATTRIBUTES))
         hashes = self.search_words.hashes[words]
         return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
 
@@ -125,10 +133,11 @@ class LeafTerms:
         described = [self.tree.descriptions[node] for node in by_size if self.tree.descriptions]
         # Of merged clusters the largest give the name and the central pages, in turn.
         name = "; ".join(dict.fromkeys(one.name for one in described[:3] if one.name))
-        central = [one.central[turn] for turn in range(10) for one in described if turn < len(one.central)]
-        num_terms = len(np.unique(self.all.terms[_rows(self.all, cluster.pages)]))
+        central = in_turn(one.central for one in described)
+        terms = heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self._common_form)
+        num_terms = len(np.unique(self.all.terms[row_entries(self.all.offsets, cluster.pages)]))
         return Group(
-            name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), num_terms, num_terms, self._terms(cluster, most),
+            name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), num_terms, num_terms, terms,
             self._heaviest(cluster), self._urls(central, cluster.pages), (TermFilter.of(self._keys(cluster)),), cluster.nodes,
         )  # fmt: skip
 
@@ -137,16 +146,6 @@ class LeafTerms:
         if word not in self.texts:
             self.texts[word] = self.corpus.word(int(self.words.shown[word]))
         return self.texts[word]
-
-    def _terms(self, pages: _PageTerms, most: int) -> list[Term]:
-        """Return the heaviest terms."""
-        order = np.lexsort((pages.terms, -pages.weights))[:most]
-        heaviest = []
-        for term, tf, df in zip(*(column[order].tolist() for column in (pages.terms, pages.tf, pages.df)), strict=True):
-            word, attribute = divmod(term, len(TERM_ATTRIBUTES))
-            if is_word(text := self._common_form(word)) and len(text) <= 500:
-                heaviest.append(Term(TERM_ATTRIBUTES[attribute], text, tf, df))
-        return heaviest
 
     def _heaviest(self, pages: _PageTerms) -> tuple[str, ...]:
         """Return the heaviest words to show people, whatever their attributes.
@@ -159,7 +158,7 @@ class LeafTerms:
             weights = weights * np.log((len(self.corpus) + 1) / self.held_by[words])
         order = np.lexsort((words, -weights))[:SHOWN]
         texts = (self._common_form(word) for word in words[order].tolist())
-        return tuple(text for text in texts if is_word(text) and len(text) <= 500)
+        return tuple(filter(is_label_word, texts))
 
     def _urls(self, central: list[int], pages: Array) -> tuple[str, ...]:
         """Return some addresses, those of central pages first."""
@@ -232,13 +231,6 @@ def merge_documents(
     similarity = term_similarity(BagMatrix(offsets, terms, weights.astype(np.float32), width))
     labels = complete_link(similarity, most, overwrite=True).labels()
     return [np.flatnonzero(labels == label).tolist() for label in range(int(labels.max(initial=-1)) + 1)]
-
-
-def _rows(counted: TermCounts, pages: Array) -> Array:
-    """Return the places of some pages' terms in the columns of `counted`."""
-    starts, ends = counted.offsets[pages], counted.offsets[pages + 1]
-    lengths = ends - starts
-    return np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def leaf_label(

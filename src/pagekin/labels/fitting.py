@@ -1,23 +1,20 @@
 """From groups of documents to a label within budgets: the same for leaves and for routers above them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.clusters import TERM_ATTRIBUTES
+from pagekin.labels import model
 from pagekin.labels.membership import TermFilter
-from pagekin.labels.model import (
-    LABEL_VERSION,
-    AddedTerm,
-    ContentLabel,
-    LabelError,
-    LabelLosses,
-    SubCluster,
-    Term,
-    is_plain,
-    label_to_json,
-    pack_terms,
-)
 from pagekin.text import ANALYSER
 
+Array = npt.NDArray[Any]
+T = TypeVar("T")
 MAX_LABEL_TERMS, MAX_LABEL_BYTES = 500, 4_000_000
 """Terms of a sub-cluster, as in the paper; bytes of the JSON form, filters and all."""
 LEAF_CLUSTERS, ROUTER_CLUSTERS = 30, 50
@@ -37,7 +34,7 @@ class LabelBudget:
 
     def __post_init__(self) -> None:
         if self.terms < 0 or self.clusters < 1 or self.bytes < 1:
-            raise LabelError("a label has at least 1 sub-cluster and 1 byte, and no less than 0 terms")
+            raise model.LabelError("a label has at least 1 sub-cluster and 1 byte, and no less than 0 terms")
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Group:
     num_terms: int
     known: int
     """Terms there would be without a budget."""
-    terms: Sequence[Term]
+    terms: Sequence[model.Term]
     """As many as the budget of terms allows, the heaviest first."""
     heaviest: tuple[str, ...]
     urls: tuple[str, ...]
@@ -67,9 +64,9 @@ class Draft:
     exact: bool
     whole: Group
     groups: Sequence[Group]
-    lost: LabelLosses
+    lost: model.LabelLosses
     """What is lost already."""
-    added: tuple[AddedTerm, ...]
+    added: tuple[model.AddedTerm, ...]
     words: int
     """Words on all documents together."""
 
@@ -84,7 +81,7 @@ class _Amounts:
     cluster_filters: bool
 
 
-def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> ContentLabel:
+def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> model.ContentLabel:
     """Make the fullest label within a budget; `make_draft(n)` drafts it with at most n sub-clusters.
 
     Filters take at most half of the bytes: those of the sub-clusters give way first, then the whole's. Terms share what
@@ -96,14 +93,14 @@ def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> Con
         if label := _fit_draft(draft, budget):
             return label
         if len(draft.groups) <= 1:
-            bare = len(label_to_json(_make_label(draft, _Amounts(0, 0, False, False))))
-            raise LabelError(
+            bare = len(model.label_to_json(_make_label(draft, _Amounts(0, 0, False, False))))
+            raise model.LabelError(
                 f"{budget.bytes:,} bytes are too few for a label of this collection: {bare:,} is the least"
             )
         clusters = len(draft.groups) // 2
 
 
-def _fit_draft(draft: Draft, budget: LabelBudget) -> ContentLabel | None:
+def _fit_draft(draft: Draft, budget: LabelBudget) -> model.ContentLabel | None:
     """Return the fullest label of a draft within the budget, or None if even the barest is too large."""
     whole = _filter_size([draft.whole])
     every = whole + _filter_size(draft.groups)
@@ -116,14 +113,14 @@ def _fit_draft(draft: Draft, budget: LabelBudget) -> ContentLabel | None:
     for amounts in choices:
         label = _make_label(draft, amounts)
         # Addresses leave a quarter to the terms, or they are fewer.
-        if len(label_to_json(label)) > (budget.bytes * 3 // 4 if amounts.shown else budget.bytes):
+        if len(model.label_to_json(label)) > (budget.bytes * 3 // 4 if amounts.shown else budget.bytes):
             continue
         # `low` terms are known to fit, `high` are not.
         low, high = 0, budget.terms + 1
         trial = budget.terms
         while high - low > 1:
             fuller = _make_label(draft, replace(amounts, terms=trial))
-            if len(label_to_json(fuller)) <= budget.bytes:
+            if len(model.label_to_json(fuller)) <= budget.bytes:
                 label, low = fuller, trial
             else:
                 high = trial
@@ -137,11 +134,11 @@ def _filter_size(groups: Sequence[Group]) -> int:
     return sum((len(one.bits) + 2) // 3 * 4 for group in groups for one in group.filters)
 
 
-def _make_label(draft: Draft, amounts: _Amounts) -> ContentLabel:
+def _make_label(draft: Draft, amounts: _Amounts) -> model.ContentLabel:
     """Make the label of a draft with the given amounts of each group."""
-    words, packed = pack_terms(group.terms[: amounts.terms] for group in (draft.whole, *draft.groups))
+    words, packed = model.pack_terms(group.terms[: amounts.terms] for group in (draft.whole, *draft.groups))
     clusters = tuple(
-        SubCluster(
+        model.SubCluster(
             number, plain_line(group.name), group.num_docs, group.size, group.num_terms, group.nodes,
             group.urls[: amounts.shown], group.heaviest[: amounts.shown], packed[number],
             group.filters if amounts.cluster_filters else (),
@@ -151,15 +148,33 @@ def _make_label(draft: Draft, amounts: _Amounts) -> ContentLabel:
     dropped = sum(group.known - len(packed[number].steps) for number, group in enumerate(draft.groups, 1))
     without = 0 if amounts.whole_filter else len(draft.whole.filters)
     without += 0 if amounts.cluster_filters else sum(len(group.filters) for group in draft.groups)
-    lost = LabelLosses(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
+    lost = model.LabelLosses(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
     whole = draft.whole
-    return ContentLabel(
-        LABEL_VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
+    return model.ContentLabel(
+        model.LABEL_VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
         whole.heaviest[: amounts.shown], draft.added, words, packed[0], whole.filters if amounts.whole_filter else (), clusters,
         draft.words,
     )  # fmt: skip
 
 
+def heaviest_terms(
+    terms: Array, tf: Array, df: Array, weights: Array, most: int, text_of: Callable[[int], str]
+) -> list[model.Term]:
+    """Return the heaviest terms (word * 6 + attribute), given the text of a word; those that no label may hold are left out."""
+    order = np.lexsort((terms, -weights))[:most]
+    heaviest = []
+    for term, times, documents in zip(*(column[order].tolist() for column in (terms, tf, df)), strict=True):
+        word, attribute = divmod(term, len(TERM_ATTRIBUTES))
+        if model.is_label_word(text := text_of(word)):
+            heaviest.append(model.Term(TERM_ATTRIBUTES[attribute], text, times, documents))
+    return heaviest
+
+
+def in_turn(lists: Iterable[Iterable[T]]) -> list[T]:
+    """Return the first of each list, then the second of each, and so on, none twice."""
+    return list(dict.fromkeys(one for turn in zip_longest(*lists) for one in turn if one is not None))
+
+
 def plain_line(text: str) -> str:
     """Return a name without control characters, at most 200 characters long."""
-    return "".join(character for character in text if is_plain(character))[:200]
+    return "".join(character for character in text if model.is_plain(character))[:200]

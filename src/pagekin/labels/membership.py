@@ -6,7 +6,7 @@ A filter is Bloom's: 10 bits and 7 probes for each key, which wrongly answers "m
 labels: it keeps theirs side by side and asks for any of them, so its wrong answers are at most the sum of theirs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -126,10 +126,3 @@ def term_key(word: str, attribute: str = "text") -> int:
     """Return the key of a (case-folded) word under an attribute."""
     hashes = np.array([word_hash(analyse([word])[0])], np.uint64)
     return int(attribute_keys(hashes, np.array([TERM_ATTRIBUTES.index(attribute)]))[0])
-
-
-def any_may_hold(filters: Iterable[TermFilter], word: str, attribute: str = "text") -> bool:
-    """Return whether any of the filters may hold a word; without filters, anything may be held."""
-    asked = list(filters)
-    key = np.array([term_key(word, attribute)], np.uint64)
-    return not asked or any(bool(one.may_hold(key)[0]) for one in asked)

@@ -14,7 +14,16 @@ import numpy.typing as npt
 from pagekin.bags import bag_forms, preset_strategy
 from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, weigh_terms
 from pagekin.labels.build import merge_documents
-from pagekin.labels.fitting import ROUTER_CLUSTERS, SHOWN, Draft, Group, LabelBudget, label_within
+from pagekin.labels.fitting import (
+    ROUTER_CLUSTERS,
+    SHOWN,
+    Draft,
+    Group,
+    LabelBudget,
+    heaviest_terms,
+    in_turn,
+    label_within,
+)
 from pagekin.labels.membership import TermFilter
 from pagekin.labels.model import (
     LARGEST_COUNT,
@@ -25,10 +34,10 @@ from pagekin.labels.model import (
     LabelTerms,
     LeafCount,
     SubCluster,
-    Term,
     label_to_json,
     without_filters,
 )
+from pagekin.store import row_entries
 from pagekin.text import ANALYSER
 
 Array = npt.NDArray[Any]
@@ -114,9 +123,7 @@ class _Rows:
 
     def sum_rows(self, documents: Sequence[int]) -> tuple[Array, Array, Array, Array]:
         """Return (terms, tf, df, weights) of some documents taken as one."""
-        rows = np.concatenate(
-            [np.zeros(0, np.int64), *(np.arange(self.offsets[one], self.offsets[one + 1]) for one in documents)]
-        )
+        rows = row_entries(self.offsets, np.asarray(documents))
         terms, place = np.unique(self.terms[rows], return_inverse=True)
         tf, df = (_whole(np.bincount(place, values[rows], len(terms))) for values in (self.tf, self.df))
         # Rounded, so that sums in another order make no other choice.
@@ -178,9 +185,10 @@ class _Router:
         terms, tf, df, weights = self.rows.sum_rows(part)
         telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
         name = documents[0].name if len(documents) == 1 else ", ".join(telling[:_NAMED])
+        urls = tuple(in_turn(one.urls for one in documents if isinstance(one, SubCluster))[:SHOWN])
         return Group(
-            name, *_sums(documents), len(terms), self._terms(terms, tf, df, weights, most), telling,
-            _in_turn([one.urls for one in documents if isinstance(one, SubCluster)]), _filters(documents),
+            name, *_sums(documents), len(terms), heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__), telling,
+            urls, _filters(documents),
         )  # fmt: skip
 
     def whole(self, most: int) -> Group:
@@ -191,22 +199,9 @@ class _Router:
         counted = _sums([one.part for one in self.documents])
         documents, size, num_terms = map(max, _sums(labels), counted)
         return Group(
-            "", documents, size, num_terms, len(terms), self._terms(terms, tf, df, weights, most),
+            "", documents, size, num_terms, len(terms), heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__),
             self._heaviest(terms, weights), (), _filters(labels),
         )  # fmt: skip
-
-    def _terms(self, terms: Array, tf: Array, df: Array, weights: Array, most: int) -> list[Term]:
-        order = np.lexsort((terms, -weights))[:most]
-        columns = (column[order].tolist() for column in (terms, tf, df))
-        return [
-            Term(
-                TERM_ATTRIBUTES[term % len(TERM_ATTRIBUTES)],
-                self._shown[term // len(TERM_ATTRIBUTES)],
-                times,
-                documents,
-            )
-            for term, times, documents in zip(*columns, strict=True)
-        ]
 
     def _heaviest(self, terms: Array, weights: Array) -> tuple[str, ...]:
         """Return the heaviest words, whatever their attributes."""
@@ -231,11 +226,11 @@ class _Router:
         return tuple(self._shown[word] for word in words[np.lexsort((words, -np.round(values, 9)))[:SHOWN]].tolist())
 
 
-def _most(place: Array, df: Array, words: int) -> npt.NDArray[np.float64]:
-    """Return the number of pages that hold each word, under the attribute under which most do."""
-    held = np.zeros(words)
-    np.maximum.at(held, place, df)
-    return held
+def _most(place: Array, counts: Array, length: int) -> npt.NDArray[np.float64]:
+    """Return the largest of the counts at each place."""
+    most = np.zeros(length)
+    np.maximum.at(most, place, counts)
+    return most
 
 
 def _larger(
@@ -245,17 +240,10 @@ def _larger(
 
     The whole may lack terms of the sub-clusters, and the other way round.
     """
-    whole = _Rows.of([told], width)
     terms, tf, df = (np.concatenate(column) for column in zip(*inside, strict=True))
-    parts = _Rows.of([(terms, tf, df)], width)
-    terms = np.union1d(whole.terms, parts.terms)
-    found = []
-    for first, second in ((whole.tf, parts.tf), (whole.df, parts.df)):
-        both = np.zeros((2, len(terms)))
-        both[0, np.searchsorted(terms, whole.terms)] = first
-        both[1, np.searchsorted(terms, parts.terms)] = second
-        found.append(both.max(axis=0))
-    return terms, found[0], found[1]
+    rows = _Rows.of([told, (terms, tf, df)], width)
+    terms, place = np.unique(rows.terms, return_inverse=True)
+    return terms, _most(place, rows.tf, len(terms)), _most(place, rows.df, len(terms))
 
 
 def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
@@ -264,13 +252,6 @@ def _sums(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
         min(sum(getattr(one, name) for one in parts), LARGEST_COUNT) for name in ("num_docs", "size", "num_terms")
     )
     return documents, size, terms
-
-
-def _in_turn(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the first of each list, then the second of each, and so on."""
-    longest = max(map(len, lists), default=0)
-    found = dict.fromkeys(one[turn] for turn in range(longest) for one in lists if turn < len(one))
-    return tuple(found)[:SHOWN]
 
 
 def _filters(parts: Sequence[SubCluster | ContentLabel]) -> tuple[TermFilter, ...]:

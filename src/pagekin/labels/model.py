@@ -16,14 +16,15 @@ import numpy.typing as npt
 
 from pagekin.clusters import TERM_ATTRIBUTES
 from pagekin.errors import PagekinError
-from pagekin.labels.membership import TermFilter, any_may_hold, term_key
+from pagekin.labels.membership import TermFilter
 
 LABEL_VERSION = 1
 LARGEST_COUNT = 2**53 - 1
 """Every program that reads JSON holds numbers up to here."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]
 Line = Annotated[str, msgspec.Meta(max_length=1000)]
-Word = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+LONGEST_WORD = 500
+Word = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
 Url = Annotated[str, msgspec.Meta(min_length=1, max_length=8000)]
 _NO_LEAVES = b',"leaves":[]}'
 ADDED_BY = ("operator", "thesaurus")
@@ -151,13 +152,6 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             word, attribute = divmod(number, len(TERM_ATTRIBUTES))
             yield Term(TERM_ATTRIBUTES[attribute], self.words[word], tf, df)
 
-    def may_hold(self, word: str, attribute: str = "text") -> bool:
-        """Return whether a document may hold a (folded) word in any form, or the word was added; False is certain."""
-        if any_may_hold(self.filters, word, attribute):
-            return True
-        added = (one.word for one in self.added if attribute in ("text", one.attribute))
-        return any(term_key(one) == term_key(word) for one in added)
-
 
 def without_filters(label: ContentLabel) -> ContentLabel:
     """Return the label without its filters, which are noted as lost."""
@@ -201,9 +195,12 @@ def label_to_json(label: ContentLabel) -> bytes:
 def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
     """Decode a label from JSON of another node; raise LabelError with the reason if it is refused."""
     limits = limits or LabelLimits()
-    check_size(len(data), limits)
+    if len(data) > limits.bytes:
+        raise LabelError(f"the label has {len(data):,} bytes; {limits.bytes:,} is the most")
     try:
-        check_version(msgspec.json.decode(data, type=_Versioned).version)
+        version = msgspec.json.decode(data, type=_Versioned).version
+        if version != LABEL_VERSION:
+            raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {LABEL_VERSION}")
         label = msgspec.json.decode(data, type=ContentLabel)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise LabelError(f"this is no content label: {error}") from None
@@ -211,22 +208,9 @@ def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLa
     return label
 
 
-def check_size(size: int, limits: LabelLimits) -> None:
-    """Refuse a label that is too large to be read."""
-    if size > limits.bytes:
-        raise LabelError(f"the label has {size:,} bytes; {limits.bytes:,} is the most")
-
-
-def check_version(version: int) -> None:
-    """Refuse a label of another version."""
-    if version != LABEL_VERSION:
-        raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {LABEL_VERSION}")
-
-
 def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
     """Refuse, with a LabelError, a label that is over the limits or contradicts itself."""
     limits = limits or LabelLimits()
-    check_version(label.version)
     _check_amounts(label, limits)
     for text in (label.analyser, label.name, *(cluster.name for cluster in label.clusters)):
         if not is_plain(text):
@@ -329,6 +313,11 @@ def plain_text(text: str) -> str:
 def is_word(text: str) -> bool:
     """Return whether a text is plain and without spaces."""
     return is_plain(text) and not any(map(str.isspace, text))
+
+
+def is_label_word(text: str) -> bool:
+    """Return whether a label may hold a text as a word."""
+    return is_word(text) and len(text) <= LONGEST_WORD
 
 
 def _unsafe(character: str) -> bool:

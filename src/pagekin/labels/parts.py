@@ -6,7 +6,7 @@ only if it changed materially; otherwise the part it published before stays, and
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -24,39 +24,41 @@ from pagekin.labels.model import (
     pack_terms,
 )
 
+_Part = TypeVar("_Part", ContentLabel, SubCluster)
 ABSTRACTION_FUNCTIONS = ("refinement", "routing", "browsing")
 THRESHOLD = 0.1
 """The share of a part that may differ before it is published again."""
-_OWN: Mapping[str, frozenset[str]] = {
-    "refinement": frozenset({"terms"}),
-    "routing": frozenset({"filters"}),
-    "browsing": frozenset({"name", "nodes", "urls", "heaviest"}),
-}
-"""Which fields of a sub-cluster each function needs, besides its number and its counts."""
-_EMPTY: Mapping[str, Any] = {"terms": LabelTerms(), "filters": (), "name": "", "nodes": (), "urls": (), "heaviest": ()}
+_WHOLE = {
+    "name": "browsing", "heaviest": "browsing", "added": "routing", "filters": "routing", "leaves": "routing",
+    "terms": "routing",
+}  # fmt: skip
+"""Which function needs a field of the whole label; all need the others."""
+_CLUSTER = {
+    "name": "browsing", "nodes": "browsing", "urls": "browsing", "heaviest": "browsing", "filters": "routing",
+    "terms": "refinement",
+}  # fmt: skip
+"""The same for a sub-cluster."""
 
 
 def label_part(label: ContentLabel, function: str) -> ContentLabel:
     """Return the part of a label that one abstraction function needs, as a label."""
-    own = _OWN[function]
-    bare = {field: value for field, value in _EMPTY.items() if field not in own}
-    clusters = [msgspec.structs.replace(cluster, **bare) for cluster in label.clusters]
-    groups = [list(label.rows(label.terms)) if function == "routing" else []]
-    groups += [list(label.rows(cluster.terms)) for cluster in clusters]
-    words, packed = pack_terms(groups)
-    return msgspec.structs.replace(
-        label,
-        name=label.name if function == "browsing" else "",
-        heaviest=label.heaviest if function == "browsing" else (),
-        added=label.added if function == "routing" else (),
-        filters=label.filters if function == "routing" else (),
-        leaves=label.leaves if function == "routing" else (),
-        words=words,
-        terms=packed[0],
-        clusters=tuple(
-            msgspec.structs.replace(cluster, terms=terms) for cluster, terms in zip(clusters, packed[1:], strict=True)
-        ),
-    )
+
+    def bare(part: _Part, owners: Mapping[str, str]) -> _Part:
+        empty = {name: type(getattr(part, name))() for name, owner in owners.items() if owner != function}
+        return msgspec.structs.replace(part, **empty)
+
+    whole, clusters = bare(label, _WHOLE), [bare(cluster, _CLUSTER) for cluster in label.clusters]
+    return _with_terms(whole, clusters, label, label)
+
+
+def _with_terms(
+    whole: ContentLabel, clusters: Sequence[SubCluster], of_whole: ContentLabel, of_clusters: ContentLabel
+) -> ContentLabel:
+    """Return a label of a whole and its clusters, whose terms are numbered as in these labels."""
+    inside = (of_clusters.rows(cluster.terms) for cluster in clusters)
+    words, (own, *packed) = pack_terms([of_whole.rows(whole.terms), *inside])
+    own_terms = (msgspec.structs.replace(one, terms=terms) for one, terms in zip(clusters, packed, strict=True))
+    return msgspec.structs.replace(whole, words=words, terms=own, clusters=tuple(own_terms))
 
 
 def label_parts(label: ContentLabel) -> dict[str, ContentLabel]:
@@ -69,34 +71,20 @@ def join_parts(parts: Mapping[str, ContentLabel]) -> ContentLabel:
 
     Counts of parts from different times may differ a little: the larger ones are kept.
     """
-    refinement, routing, browsing = (parts[function] for function in ABSTRACTION_FUNCTIONS)
     if len({len(part.clusters) for part in parts.values()}) > 1:
         raise LabelError("the parts of the label have different numbers of sub-clusters: they do not belong together")
-    words, packed = pack_terms(
-        [routing.rows(routing.terms), *(refinement.rows(cluster.terms) for cluster in refinement.clusters)]
-    )
-    clusters = []
-    for number, together in enumerate(
-        zip(*(parts[function].clusters for function in ABSTRACTION_FUNCTIONS), strict=True), 1
-    ):
-        _terms, filters, shown = together
-        clusters.append(
-            SubCluster(
-                number, shown.name, *_largest(together), shown.nodes, shown.urls, shown.heaviest, packed[number],
-                filters.filters,
-            )
-        )  # fmt: skip
-    counts = _largest(list(parts.values()))
-    return ContentLabel(
-        routing.version, routing.analyser, browsing.name, *counts, all(part.exact for part in parts.values()),
-        routing.lost, browsing.heaviest, routing.added, words, packed[0], routing.filters, tuple(clusters),
-        routing.num_words, routing.waiting, routing.leaves,
-    )  # fmt: skip
 
+    def join(pieces: Mapping[str, _Part], owners: Mapping[str, str]) -> _Part:
+        counts = {
+            name: max(getattr(one, name) for one in pieces.values()) for name in ("num_docs", "size", "num_terms")
+        }
+        own = {name: getattr(pieces[owner], name) for name, owner in owners.items()}
+        return msgspec.structs.replace(pieces["routing"], **counts, **own)
 
-def _largest(parts: Sequence[SubCluster | ContentLabel]) -> tuple[int, int, int]:
-    documents, size, terms = (max(getattr(part, name) for part in parts) for name in ("num_docs", "size", "num_terms"))
-    return documents, size, terms
+    whole = msgspec.structs.replace(join(parts, _WHOLE), exact=all(part.exact for part in parts.values()))
+    together = zip(*(part.clusters for part in parts.values()), strict=True)
+    clusters = [join(dict(zip(parts, pieces, strict=True)), _CLUSTER) for pieces in together]
+    return _with_terms(whole, clusters, parts["routing"], parts["refinement"])
 
 
 def label_etag(part: ContentLabel | bytes) -> str:
@@ -137,9 +125,8 @@ def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLa
 
 
 def parts_to_publish(
-    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[TermKeys] | None = None,
-    threshold: float = THRESHOLD,
-) -> dict[str, ContentLabel]:  # fmt: skip
+    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[TermKeys] | None = None
+) -> dict[str, ContentLabel]:
     """Choose the parts to publish: of the new label those that changed materially, otherwise the old ones.
 
     `keys` are those of the whole and of each sub-cluster, where they are known: a filter that holds them all needs not be
@@ -150,25 +137,25 @@ def parts_to_publish(
         len(old[function].clusters) != len(new.clusters)
         or (old[function].version, old[function].analyser, old[function].waiting)
         != (new.version, new.analyser, new.waiting)
-        or _counts_moved(old[function], fresh[function], threshold)
+        or _counts_moved(old[function], fresh[function])
         for function in ABSTRACTION_FUNCTIONS
     ):
         return fresh
     changed = {
         "refinement": any(
-            _distance(_df(old["refinement"], a.terms), _df(fresh["refinement"], b.terms)) > threshold
+            _distance(_df(old["refinement"], a.terms), _df(fresh["refinement"], b.terms)) > THRESHOLD
             for a, b in zip(old["refinement"].clusters, fresh["refinement"].clusters, strict=True)
         ),
-        "routing": _routing_changed(old["routing"], fresh["routing"], keys, threshold),
-        "browsing": _browsing_changed(old["browsing"], fresh["browsing"], threshold),
+        "routing": _routing_changed(old["routing"], fresh["routing"], keys),
+        "browsing": _browsing_changed(old["browsing"], fresh["browsing"]),
     }
     return {function: fresh[function] if changed[function] else old[function] for function in ABSTRACTION_FUNCTIONS}
 
 
-def _counts_moved(old: ContentLabel, new: ContentLabel, threshold: float) -> bool:
+def _counts_moved(old: ContentLabel, new: ContentLabel) -> bool:
     """Return whether the whole or a sub-cluster grew or shrank materially."""
     counts = [(a.num_docs, b.num_docs) for a, b in zip(old.clusters, new.clusters, strict=True)]
-    return any(abs(a - b) > threshold * max(a, b) for a, b in [(old.num_docs, new.num_docs), *counts])
+    return any(abs(a - b) > THRESHOLD * max(a, b) for a, b in [(old.num_docs, new.num_docs), *counts])
 
 
 def _df(label: ContentLabel, terms: LabelTerms) -> dict[tuple[str, str], int]:
@@ -182,30 +169,30 @@ def _distance(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
     return 1 - sum(min(a.get(key, 0), b.get(key, 0)) for key in keys) / most if most else 0.0
 
 
-def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKeys] | None, threshold: float) -> bool:
+def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKeys] | None) -> bool:
     before, after = ([label.filters, *(one.filters for one in label.clusters)] for label in (old, new))
     if (old.added, old.leaves) != (new.added, new.leaves) or _distance(
         _df(old, old.terms), _df(new, new.terms)
-    ) > threshold:
+    ) > THRESHOLD:
         return True
     if keys is None:
         return before != after
     if [len(one) for one in before] != [len(one) for one in after]:
         return True
-    return any(not _still_fits(filters, mine, threshold) for filters, mine in zip(before, keys, strict=True))
+    return any(not _still_fits(filters, mine) for filters, mine in zip(before, keys, strict=True))
 
 
-def _still_fits(filters: Sequence[TermFilter], keys: TermKeys, threshold: float) -> bool:
+def _still_fits(filters: Sequence[TermFilter], keys: TermKeys) -> bool:
     """Return whether published filters know all keys, and not many that are gone."""
     if not filters:
         return True
     held = np.zeros(len(keys), np.bool_)
     for one in filters:
         held |= one.may_hold(keys)
-    return bool(held.all()) and len(keys) >= (1 - threshold) * sum(one.keys for one in filters)
+    return bool(held.all()) and len(keys) >= (1 - THRESHOLD) * sum(one.keys for one in filters)
 
 
-def _browsing_changed(old: ContentLabel, new: ContentLabel, threshold: float) -> bool:
+def _browsing_changed(old: ContentLabel, new: ContentLabel) -> bool:
     if old.name != new.name:
         return True
     if [(one.name, one.nodes) for one in old.clusters] != [(one.name, one.nodes) for one in new.clusters]:
@@ -214,4 +201,4 @@ def _browsing_changed(old: ContentLabel, new: ContentLabel, threshold: float) ->
         {(number, what) for number, one in enumerate(label.clusters) for what in (*one.urls, *one.heaviest)}
         for label in (old, new)
     ]
-    return len(said[0] ^ said[1]) > threshold * max(len(said[0] | said[1]), 1)
+    return len(said[0] ^ said[1]) > THRESHOLD * max(len(said[0] | said[1]), 1)

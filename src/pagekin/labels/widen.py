@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from pagekin.clusters import TERM_ATTRIBUTES, PageThesaurus
 from pagekin.hypertext import Corpus, fold_case
+from pagekin.labels.fitting import in_turn
 from pagekin.labels.membership import term_key
-from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, is_word
+from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, is_label_word, is_word
 
 
 def operator_terms(written: Sequence[str]) -> tuple[AddedTerm, ...]:
@@ -15,7 +16,7 @@ def operator_terms(written: Sequence[str]) -> tuple[AddedTerm, ...]:
         attribute, colon, word = text.rpartition(":")
         if colon and attribute not in TERM_ATTRIBUTES:
             raise LabelError(f"'{text}': '{attribute}' is no attribute; there are {', '.join(TERM_ATTRIBUTES)}")
-        if not word or not is_word(word) or len(word) > 500:
+        if not word or not is_label_word(word):
             raise LabelError(f"'{text}' is no term: a term is one word, or one word after an attribute and a colon")
         terms.add(AddedTerm(attribute or "text", fold_case(word), "operator"))
     return tuple(sorted(terms))
@@ -29,9 +30,5 @@ def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int =
     for word in label.heaviest:
         number = thesaurus.find(word)
         lists.append(thesaurus.suggest([number]).broader if number >= 0 else ())
-    broader: dict[str, None] = {}
-    for turn in range(max(map(len, lists), default=0)):
-        for one in lists:
-            if turn < len(one) and is_word(one[turn]) and term_key(one[turn]) not in known and len(broader) < most:
-                broader[one[turn]] = None
-    return tuple(sorted(AddedTerm("text", word, "thesaurus") for word in broader))
+    new = [word for word in in_turn(lists) if is_word(word) and term_key(word) not in known]
+    return tuple(sorted(AddedTerm("text", word, "thesaurus") for word in new[:most]))

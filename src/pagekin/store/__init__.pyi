@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .arrays import ArrayFile, rank, smallest_uint
+from .arrays import ArrayFile, rank, row_entries, smallest_uint
 from .batches import batch_ranges, map_in_order
 from .check import Finding, check_files, check_sizes
 from .columns import Columns
@@ -31,6 +31,7 @@ __all__ = [
     "pack_strings",
     "rank",
     "read_manifest",
+    "row_entries",
     "smallest_uint",
     "use_kernel_cache",
 ]

@@ -25,6 +25,12 @@ def smallest_uint(largest: int) -> np.dtype[Any]:
     return np.dtype(np.uint64)
 
 
+def row_entries(offsets: Array, rows: Array) -> npt.NDArray[np.int64]:
+    """Return the places of the entries of some rows, row after row; row r has those from offsets[r] to offsets[r + 1]."""
+    sizes = offsets[rows + 1] - offsets[rows]
+    return np.repeat(offsets[rows + 1] - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
+
+
 @cache
 def _largest(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).max)
