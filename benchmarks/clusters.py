@@ -75,7 +75,9 @@ class Question:
             paths = folders([corpus.url(url) for url in urls.tolist()])
         else:
             directory = load_directory(corpus, self.source, self.last)
-            path_of = dict(zip(directory.urls.tolist(), directory.primary_classes().tolist(), strict=True))
+            path_of = dict(
+                zip(directory.urls.tolist(), directory.members[directory.offsets[:-1]].tolist(), strict=True)
+            )
             paths = [list(directory.classes[path_of[url]]) if url in path_of else [] for url in urls.tolist()]
         names = ["/".join(path[self.first - 1 : self.last]) for path in paths]
         sizes = Counter(names)
@@ -93,16 +95,6 @@ def folders(urls: list[str]) -> list[list[str]]:
         paths = [path[1:] if path[:1] == list(top) else [] for path in paths]
 
 
-def without(graph: Graph, kept: Array) -> Graph:
-    """The graph of some nodes."""
-    number = np.full(len(graph), -1, np.int64)
-    number[kept] = np.arange(len(kept))
-    sources = np.repeat(number, np.diff(graph.out_offsets))
-    targets = number[graph.out_targets]
-    inside = (sources >= 0) & (targets >= 0)
-    return Graph.of(sources[inside], targets[inside], graph.urls[kept], graph.pages[kept])
-
-
 def methods(corpus: Corpus, graph: Graph, clusters: int) -> dict[str, Method]:
     """All ways to make clusters."""
 
@@ -113,7 +105,7 @@ def methods(corpus: Corpus, graph: Graph, clusters: int) -> dict[str, Method]:
         return np.ascontiguousarray(found[np.ix_(pages, pages)])
 
     def links(kept: Array, paths: float = 1 / 3) -> npt.NDArray[np.float32]:
-        return link_similarity(without(graph, kept), LinkSettings(paths=paths), THREADS)
+        return link_similarity(graph.subgraph(kept), LinkSettings(paths=paths), THREADS)
 
     def linked(similarity: npt.NDArray[np.float32]) -> Array:
         return complete_link(similarity, clusters, overwrite=True).labels()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pagekin.bags import stem_of_word
+from pagekin.bags import BagMatrix, stem_of_word
 from pagekin.clusters import Tree
 from pagekin.clusters.describe import Rows, Titles, describe
 
@@ -15,7 +15,16 @@ WORDS = ["site", "granite", "granites", "slate", "owl", "feather", "http://a.exa
 def rows_of(pages: list[dict[str, float]], words: int = 6) -> Rows:
     terms = [WORDS.index(word) for page in pages for word in page]
     offsets = np.cumsum([0, *map(len, pages)])
-    return Rows(offsets, np.array(terms, np.int64), np.array([w for page in pages for w in page.values()]), words)
+    weights = np.array([w for page in pages for w in page.values()], np.float32)
+    return Rows(BagMatrix(offsets, np.array(terms, np.int64), weights, len(WORDS)), words)
+
+
+def as_they_are(words: Sequence[str], _pages: np.ndarray) -> Sequence[str]:
+    return words
+
+
+ALL_TITLES = Titles(np.repeat(np.arange(5), 6), np.tile(np.arange(6), 5), 6)
+"""Every page has every word in its title."""
 
 
 PAGES: list[dict[str, float]] = [
@@ -30,7 +39,7 @@ LINKS = np.array([[0, 1], [2, 1], [1, 2], [3, 4], [0, 4], [1, 4]])
 
 def described(labels: list[int], pages: list[dict[str, float]] = PAGES, links: np.ndarray = LINKS) -> Tree:
     tree = Tree.of_levels("clusters", [np.array(labels)], {})
-    return describe(tree, rows_of(pages), WORDS.__getitem__, stem_of_word, links)
+    return describe(tree, rows_of(pages), WORDS.__getitem__, stem_of_word, links, ALL_TITLES, as_they_are)
 
 
 def test_names_hold_what_siblings_do_not() -> None:
@@ -49,11 +58,11 @@ def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> 
         asked.append(set(pages.tolist()))
         return [word.upper() for word in words]
 
-    def named(titles: Titles | None) -> list[str]:
+    def named(titles: Titles) -> list[str]:
         made = describe(tree, rows_of(PAGES), WORDS.__getitem__, stem_of_word, LINKS, titles, large)
         return [made.descriptions[node].name for node in made.children[0]]
 
-    assert named(None) == ["GRANITE, SLATE", "OWL, FEATHER"]
+    assert named(ALL_TITLES) == ["GRANITE, SLATE", "OWL, FEATHER"]
     titled = Titles(
         np.array([0, 1, 2, 3]), np.array([WORDS.index(word) for word in ("slate", "slate", "slate", "owl")]), 6
     )
@@ -84,7 +93,7 @@ def test_siblings_are_told_apart_by_name() -> None:
 def test_pages_without_words_are_described_all_the_same(pages: int) -> None:
     tree = describe(
         Tree.of_levels("clusters", [np.zeros(pages, np.int64)], {}), rows_of([{}] * pages), WORDS.__getitem__, stem_of_word,
-        np.zeros((0, 2), np.int64),
+        np.zeros((0, 2), np.int64), ALL_TITLES, as_they_are,
     )  # fmt: skip
     assert tree.descriptions[0].name == "other pages"
     assert len(tree.descriptions[0].central) == pages

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.clusters.links import connected_parts
 from pagekin.clusters.neighbour_graph import WeightedGraph, neighbour_graph
 from pagekin.hypertext import Corpus
 from pagekin.store import map_in_order
@@ -125,7 +126,8 @@ def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labe
         parts = number_by_first(parts)
         count = int(parts.max()) + 1
         if count == len(graph):  # nothing is well enough connected: what is connected at all is merged
-            parts = _split_connected(graph, labels)
+            inside = labels[graph.sources] == labels[graph.others]
+            parts = connected_parts(len(graph), graph.sources[inside], graph.others[inside])
             count = int(parts.max()) + 1
         strength = np.bincount(parts, strength, count)
         graph = graph.merge_groups(parts, count)
@@ -133,20 +135,6 @@ def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labe
         moved[parts] = labels
         labels, place = moved, parts[place]
     return number_by_first(labels[place])
-
-
-def _split_connected(graph: WeightedGraph, labels: Labels) -> Labels:
-    """Split communities into connected parts: each node takes the smallest number around it until none changes."""
-    sources, others = graph.sources, graph.others
-    inside = labels[sources] == labels[others]
-    sources, others = sources[inside], others[inside]
-    parts = np.arange(len(graph), dtype=np.int64)
-    while True:
-        near = parts.copy()
-        np.minimum.at(near, sources, parts[others])
-        if np.array_equal(near, parts):
-            return number_by_first(parts)
-        parts = near
 
 
 def number_by_first(labels: Labels) -> Labels:

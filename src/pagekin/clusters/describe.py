@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags import BagMatrix
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
+from pagekin.store import row_entries
 
 Array = npt.NDArray[Any]
 TERMS = 12
@@ -31,30 +33,23 @@ _LINKS = 0.3
 class Rows:
     """The bags of pages as rows of a sparse matrix: words alone, each row divided by its sum."""
 
-    def __init__(self, offsets: Array, terms: Array, weights: Array, words: int) -> None:
-        page = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        is_word = terms < words
-        self.page, self.terms = page[is_word], terms[is_word]
-        sums = np.bincount(self.page, weights[is_word], len(offsets) - 1)
-        self.weights = weights[is_word] / np.maximum(sums, 1e-30)[self.page]
-        self.offsets = np.searchsorted(self.page, np.arange(len(offsets)))
-        self.words = words
-
-    def _places(self, pages: Array) -> npt.NDArray[np.int64]:
-        sizes = self.offsets[pages + 1] - self.offsets[pages]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        return np.repeat(self.offsets[pages] - starts[:-1], sizes) + np.arange(starts[-1])
+    def __init__(self, bags: BagMatrix, words: int) -> None:
+        is_word = bags.terms < words
+        page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
+        self.terms, self.words = bags.terms[is_word], words
+        self.weights = weights / np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
+        self.offsets = np.searchsorted(page, np.arange(len(bags) + 1))
 
     def sums(self, pages: Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return (summed weights, number of pages that hold it) of each word over some pages."""
-        places = self._places(pages)
+        places = row_entries(self.offsets, pages)
         terms = self.terms[places]
         sums = np.bincount(terms, self.weights[places], self.words)
         return sums.astype(np.float64), np.bincount(terms, minlength=self.words).astype(np.int64)
 
     def cosines(self, pages: Array, centre: Array) -> npt.NDArray[np.float64]:
         """Return the cosine of each of some pages with a vector of all words."""
-        places = self._places(pages)
+        places = row_entries(self.offsets, pages)
         number = np.repeat(np.arange(len(pages)), self.offsets[pages + 1] - self.offsets[pages])
         dot = np.bincount(number, self.weights[places] * centre[self.terms[places]], len(pages))
         size = np.sqrt(np.bincount(number, self.weights[places] ** 2, len(pages)))
@@ -78,9 +73,9 @@ class Titles:
 
 def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
-    titles: Titles | None = None, written: Callable[[Sequence[str], Array], Sequence[str]] = lambda words, _pages: words,
+    titles: Titles, written: Callable[[Sequence[str], Array], Sequence[str]],
 ) -> Tree:  # fmt: skip
-    """Return the tree with a name, telling terms and central pages for each node.
+    """Return the tree with telling terms and central pages for each node, and names if it has none.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
@@ -88,7 +83,6 @@ def describe(
     `written` gives words as some pages write them.
     """
     descriptions: list[ClusterDescription] = []
-
     sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
     # An only child holds what its parent does.
     same_pages = list(range(len(tree)))
@@ -104,15 +98,16 @@ def describe(
             above = tree.pages_of(int(tree.parent[node]))
             elsewhere = (sums(same_pages[tree.parent[node]])[1] - holding) / max(len(above) - len(pages), 1)
             telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
-        if titles is not None:
-            telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
+        telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
         telling[holding < _COMMON * len(pages)] = 0
         central = _choose_central(pages, own, rows, links)
         terms = written(
             _choose_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64)
         )
         descriptions.append(ClusterDescription("", tuple(terms), central))
-    return replace(tree, descriptions=_choose_names(tree, descriptions))
+    names = [one.name for one in tree.descriptions] or _choose_names(tree, descriptions)
+    named = [replace(one, name=name) for one, name in zip(descriptions, names, strict=True)]
+    return replace(tree, descriptions=named)
 
 
 def _choose_distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
@@ -140,13 +135,13 @@ def _choose_central(pages: Array, centre: Array, rows: Rows, links: Array) -> tu
     return tuple(int(page) for page in pages[np.lexsort((pages, -score))[:CENTRAL]])
 
 
-def _choose_names(tree: Tree, found: Sequence[ClusterDescription]) -> list[ClusterDescription]:
+def _choose_names(tree: Tree, described: Sequence[ClusterDescription]) -> list[str]:
     """Name nodes by a few terms; siblings with the same name get more of them, and at last a number."""
-    named = list(found)
+    names = [""] * len(described)
     for children in [[0], *tree.children]:
         taken: Counter[str] = Counter()
         for node in children:
-            terms = found[node].terms
+            terms = described[node].terms
             name = next(
                 (n for n in (", ".join(terms[:k]) for k in range(_IN_NAME, len(terms) + 1)) if n not in taken),
                 ", ".join(terms[:_IN_NAME]),
@@ -154,5 +149,5 @@ def _choose_names(tree: Tree, found: Sequence[ClusterDescription]) -> list[Clust
             taken[name] += 1
             if not name or taken[name] > 1:
                 name = f"{name or 'other pages'} ({taken[name]})" if taken[name] > 1 else "other pages"
-            named[node] = replace(found[node], name=name)
-    return named
+            names[node] = name
+    return names

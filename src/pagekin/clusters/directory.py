@@ -48,23 +48,21 @@ class Directory:
 
     def class_distances(self) -> npt.NDArray[np.int64]:
         """Return the familial distance between each two classes (definition 1)."""
-        return np.array(
-            [[familial_distance(a, b) for b in self.classes] for a in self.classes], dtype=np.int64
-        ).reshape(len(self.classes), len(self.classes))
-
-    def primary_classes(self) -> npt.NDArray[np.int64]:
-        """Return the first class of each page."""
-        return self.members[self.offsets[:-1]]
+        distances = [[familial_distance(a, b) for b in self.classes] for a in self.classes]
+        return np.array(distances, np.int64).reshape(len(self.classes), len(self.classes))
 
 
 def familial_distance(a: tuple[str, ...], b: tuple[str, ...]) -> int:
     """Return the distance from class a to the most specific class that dominates both (definition 1)."""
-    common = 0
-    for x, y in zip(a, b, strict=True):
+    return len(a) - _shared_levels(a, b)
+
+
+def _shared_levels(a: tuple[str, ...], b: tuple[str, ...]) -> int:
+    """Return how many levels two paths have in common; those of the least and the greatest path are common to all between."""
+    for level, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:
-            break
-        common += 1
-    return len(a) - common
+            return level
+    return min(len(a), len(b))
 
 
 def collapse(path: tuple[str, ...], depth: int, mode: str) -> tuple[str, ...] | None:
@@ -128,8 +126,7 @@ def make_directory(
         chosen.append([path for _depth, path in (ranked[:1] if choice == "primary" else ranked)])
     classes = tuple(sorted({path for paths in chosen for path in paths}))
     numbers = {path: number for number, path in enumerate(classes)}
-    offsets = np.zeros(len(urls) + 1, dtype=np.int64)
-    np.cumsum([len(paths) for paths in chosen], out=offsets[1:])
+    offsets = np.cumsum([0, *(len(paths) for paths in chosen)])
     members = np.array([numbers[path] for paths in chosen for path in paths], dtype=np.int64)
     facts |= {"pages": len(urls), "classes": len(classes)}
     return Directory(name, depth, mode, choice, classes, urls, offsets, members, facts)
@@ -168,11 +165,8 @@ def read_listings(file: Path) -> list[Listing]:
         raise DirectoryError(f"{file} is no table of text: it is not UTF-8.") from None
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     # In TSV a quotation mark is a letter like others: as an opening quote it would swallow the lines up to the next one.
-    rows = (
-        csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
-        if "\t" in first
-        else csv.reader(io.StringIO(text))
-    )
+    options: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if "\t" in first else {}
+    rows = csv.reader(io.StringIO(text), **options)
     found: list[Listing] = []
     heading = True
     try:
@@ -270,31 +264,16 @@ def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
 def _url_paths(corpus: Corpus) -> list[Listing]:
     """List each page under the folders of its address, below its site and host where there are several."""
     pages = np.unique(np.asarray(corpus.pages.url))
-    sites, names = sites_of_urls(corpus.urls)
-    several_sites = len(np.unique(sites[pages])) > 1
+    site_of_url, names = sites_of_urls(corpus.urls)
+    urls, sites = [corpus.url(int(number)) for number in pages], site_of_url[pages].tolist()
+    hosts = Counter(site for site, _host in set(zip(sites, map(host_of, urls), strict=True)))
     paths: list[tuple[str, ...]] = []
-    urls = [corpus.url(int(number)) for number in pages]
-    hosts: dict[int, set[str]] = {}
-    for number, url in zip(pages.tolist(), urls, strict=True):
-        hosts.setdefault(int(sites[number]), set()).add(host_of(url))
-    for number, url in zip(pages.tolist(), urls, strict=True):
-        site = int(sites[number])
-        folders = tuple(part for part in url.split("?")[0].split("/")[3:-1] if part)
-        above: tuple[str, ...] = (names[site],) if several_sites else ()
-        if len(hosts[site]) > 1:
-            above += (host_of(url),)
-        paths.append(above + folders)
-    shared = len(_common_prefix(paths))
+    for url, site in zip(urls, sites, strict=True):
+        above = [names[site]] if len(hosts) > 1 else []
+        above += [host_of(url)] if hosts[site] > 1 else []
+        paths.append((*above, *filter(None, url.split("?")[0].split("/")[3:-1])))
+    shared = _shared_levels(min(paths, default=()), max(paths, default=()))
     return [(url, path[shared:]) for url, path in zip(urls, paths, strict=True)]
-
-
-def _common_prefix(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return what all paths begin with."""
-    low, high = min(paths, default=()), max(paths, default=())
-    for place, (a, b) in enumerate(zip(low, high, strict=False)):
-        if a != b:
-            return low[:place]
-    return low[: len(high)]
 
 
 def _breadcrumbs(corpus: Corpus) -> list[Listing]:
@@ -306,19 +285,19 @@ def _breadcrumbs(corpus: Corpus) -> list[Listing]:
         ends = stream.boundary_at[stream.boundary_kind == Boundary.CRUMBS_END]
         if not len(starts) or not len(ends):
             continue
-        own = int(corpus.pages.url[page])
-        path: list[str] = []
-        for anchor in corpus.anchors_out(page):
-            at = int(corpus.anchors.start[anchor])
-            if int(starts[0]) <= at < int(ends[0]) and int(corpus.anchors.target[anchor]) != own:
-                text = corpus.anchor_text(anchor)
-                if text:
-                    path.append(text)
+        path = tuple(
+            text
+            for anchor in corpus.anchors_out(page)
+            if int(starts[0]) <= int(corpus.anchors.start[anchor]) < int(ends[0])
+            and int(corpus.anchors.target[anchor]) != int(corpus.pages.url[page])
+            and (text := corpus.anchor_text(anchor))
+        )
         if path:
-            found.append((corpus.page_url(page), tuple(path)))
+            found.append((corpus.page_url(page), path))
     if not found:
         raise DirectoryError(
             "no page of the collection has breadcrumbs; use url-path, or a table of addresses and paths."
         )
-    shared = len(_common_prefix([path for _url, path in found]))
+    paths = [path for _url, path in found]
+    shared = _shared_levels(min(paths), max(paths))
     return [(url, path[shared:]) for url, path in found if len(path) > shared]

@@ -1,7 +1,7 @@
 """Hierarchies of a collection's pages, and how they are kept in a collection: several stand side by side and share pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -78,12 +78,6 @@ class Tree:
         places = np.flatnonzero(self.pages == page)
         return [int(node) for node in np.searchsorted(self.offsets, places, side="right") - 1]
 
-    def with_names(self, names: Sequence[str]) -> "Tree":
-        """Return the tree with these names of its nodes."""
-        return replace(
-            self, descriptions=[replace(one, name=name) for one, name in zip(self.descriptions, names, strict=True)]
-        )
-
     @classmethod
     def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any], chosen: int = 0) -> "Tree":
         """Make a tree of labels of all pages, the coarsest level first; each level divides the one before.
@@ -131,35 +125,29 @@ class Tree:
 
 
 def put_trees(writer: KinWriter, trees: Sequence[Tree]) -> dict[str, Any]:
-    """Write hierarchies; give the facts for the manifest."""
-    nodes = np.cumsum([0, *(len(tree) for tree in trees)])
-    sizes = np.concatenate([np.diff(tree.offsets) for tree in trees]) if trees else np.zeros(0, np.int64)
-    pages = np.concatenate([tree.pages for tree in trees]) if trees else np.zeros(0, np.int64)
+    """Write hierarchies, one at least; give the facts for the manifest."""
     descriptions = [
         one for tree in trees for one in (tree.descriptions or [ClusterDescription("", (), ())] * len(tree))
     ]
-    writer.put("tree.parent", np.concatenate([tree.parent for tree in trees] or [np.zeros(0, np.int32)]))
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    writer.put("tree.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
-    writer.put("tree.pages", pages.astype(smallest_uint(int(pages.max(initial=0)))))
     # A name and its terms, one line each: neither holds a line end.
-    data, bounds = pack_strings(["\n".join([_line(one.name), *map(_line, one.terms)]).encode() for one in descriptions])
-    writer.put("tree.words", data)
-    writer.put("tree.words_offsets", bounds.astype(smallest_uint(int(bounds[-1]))))
-    central = np.concatenate([np.array(one.central, np.int64) for one in descriptions] or [np.zeros(0, np.int64)])
-    counts = np.cumsum([0, *(len(one.central) for one in descriptions)])
-    writer.put("tree.central", central.astype(smallest_uint(int(central.max(initial=0)))))
-    writer.put("tree.central_offsets", counts.astype(smallest_uint(int(counts[-1]))))
-    return {
-        "trees": [
-            {"name": tree.name, "first": int(first), "nodes": len(tree), **tree.facts}
-            for tree, first in zip(trees, nodes, strict=False)
-        ]
-    }
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    lines = ["\n".join(" ".join(text.split()) for text in (one.name, *one.terms)).encode() for one in descriptions]
+    words, words_offsets = pack_strings(lines)
+    writer.put("tree.parent", np.concatenate([tree.parent for tree in trees]))
+    for name, values in (
+        ("offsets", np.append(0, np.cumsum(np.concatenate([np.diff(tree.offsets) for tree in trees])))),
+        ("pages", np.concatenate([tree.pages for tree in trees])),
+        ("words", words),
+        ("words_offsets", words_offsets),
+        ("central", np.array([page for one in descriptions for page in one.central], np.int64)),
+        ("central_offsets", np.cumsum([0, *(len(one.central) for one in descriptions)])),
+    ):
+        writer.put(f"tree.{name}", values.astype(smallest_uint(int(values.max(initial=0)))))
+    firsts = np.cumsum([0, *(len(tree) for tree in trees[:-1])]).tolist()
+    facts = [
+        {"name": tree.name, "first": first, "nodes": len(tree), **tree.facts}
+        for tree, first in zip(trees, firsts, strict=True)
+    ]
+    return {"trees": facts}
 
 
 def read_trees(kin: Kin) -> list[Tree]:
@@ -167,15 +155,16 @@ def read_trees(kin: Kin) -> list[Tree]:
     trees = []
     for fact in kin.facts.get("trees", []):
         first, last = int(fact["first"]), int(fact["first"]) + int(fact["nodes"])
-        offsets = np.asarray(kin["tree.offsets"][first : last + 1], dtype=np.int64)
+        offsets, bounds, counts = (
+            np.asarray(kin[f"tree.{name}"][first : last + 1], dtype=np.int64)
+            for name in ("offsets", "words_offsets", "central_offsets")
+        )
         pages = np.asarray(kin["tree.pages"][offsets[0] : offsets[-1]], dtype=np.int64)
-        bounds = np.asarray(kin["tree.words_offsets"][first : last + 1], dtype=np.int64)
-        counts = np.asarray(kin["tree.central_offsets"][first : last + 1], dtype=np.int64)
         descriptions = []
         for node in range(last - first):
             name, *terms = kin["tree.words"][bounds[node] : bounds[node + 1]].tobytes().decode().split("\n")
             central = kin["tree.central"][counts[node] : counts[node + 1]]
-            descriptions.append(ClusterDescription(name, tuple(terms), tuple(int(page) for page in central)))
+            descriptions.append(ClusterDescription(name, tuple(terms), tuple(central.tolist())))
         facts = {name: value for name, value in fact.items() if name not in ("name", "first", "nodes")}
         parent = np.asarray(kin["tree.parent"][first:last])
         trees.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, descriptions))

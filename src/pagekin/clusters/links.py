@@ -79,16 +79,21 @@ class Graph:
 def page_graph(corpus: Corpus) -> Graph:
     """Return the links between the captured pages of a corpus, each URL by its newest capture."""
     urls, pages = np.unique(np.asarray(corpus.pages.url), return_index=True)  # the newest capture comes first
-    offsets = np.asarray(corpus.pages.anchors).astype(np.int64)
-    sizes = np.diff(offsets)[pages]
-    ends = np.cumsum(sizes)
-    sources = np.repeat(np.arange(len(pages)), sizes)
-    anchors = np.arange(len(sources)) + np.repeat(offsets[pages] - ends + sizes, sizes)
-    linked = np.asarray(corpus.anchors.target)[anchors]
-    targets = np.searchsorted(urls, linked)
-    held = targets < len(urls)
-    held[held] = urls[targets[held]] == linked[held]
+    sources, targets = anchor_ends(corpus, urls)
+    held = (sources >= 0) & (targets >= 0)
     return Graph.of(sources[held], targets[held], urls, pages)
+
+
+def anchor_ends(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the places in `urls` of the page and of the target of each anchor; -1 for others, and for older captures."""
+    place = np.full(len(corpus.urls), -1, np.int64)
+    place[urls] = np.arange(len(urls))
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+    newest = np.ones(len(page_url), np.bool_)
+    newest[1:] = page_url[1:] != page_url[:-1]
+    anchors: Array = np.asarray(corpus.pages.anchors).astype(np.int64)
+    sources = np.repeat(np.where(newest, place[page_url], -1), np.diff(anchors))
+    return sources, place[np.asarray(corpus.anchors.target)]
 
 
 def link_similarity(
@@ -124,14 +129,27 @@ def _part_progress(first: float, last: float, progress: Callable[[float], None])
 
 def _parts(graph: Graph) -> list[Array]:
     """Divide the nodes into parts without links between them; parts of a few pages are taken together."""
-    from pagekin.clusters._kernels.paths import Links, label_parts
-
-    labels = label_parts(Links(graph.in_offsets, graph.in_sources, graph.out_offsets, graph.out_targets))
+    sources = np.repeat(np.arange(len(graph)), np.diff(graph.out_offsets))
+    labels = connected_parts(len(graph), sources, graph.out_targets)
     sizes = np.bincount(labels)
     batches = np.cumsum(np.where(sizes < SMALL, sizes, 0)) // SMALL
     groups = np.where(sizes < SMALL, batches, len(graph) + np.arange(len(sizes)))[labels]
     order = np.argsort(groups, kind="stable")
     return [part for part in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(part)]
+
+
+def connected_parts(count: int, sources: Array, targets: Array) -> npt.NDArray[np.int64]:
+    """Return the connected part of each node, given links between nodes; parts are numbered by their first nodes."""
+    first = np.arange(count, dtype=np.int64)
+    while True:
+        # Each takes the smallest number around it, and the one that stands there, until none changes.
+        near = first.copy()
+        np.minimum.at(near, sources, first[targets])
+        np.minimum.at(near, targets, first[sources])
+        near = near[near]
+        if np.array_equal(near, first):
+            return np.unique(first, return_inverse=True)[1]
+        first = near
 
 
 def _similarity(graph: Graph, settings: LinkSettings, threads: int, progress: Callable[[float], None]) -> Array:

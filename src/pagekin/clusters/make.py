@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, bag_matrix
+from pagekin.bags import BagWorkshop, Strategy, bag_matrix, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
-from pagekin.clusters.communities import cluster_pages
+from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
 from pagekin.clusters.describe import Rows, Titles, describe
 from pagekin.clusters.directory import Directory
@@ -31,22 +31,21 @@ MOST_PAGES = 12_000
 """Pages that the paper's method takes, at most: its matrices grow with the square."""
 
 
-def cluster_levels(
+def make_clusters(
     corpus: Corpus, settings: ClusterSettings, progress: Progress = lambda _s, _p: None, threads: int = 1
-) -> tuple[list[Array], int]:
-    """Return (the cluster of each page by level, from few clusters to many; the level that was asked for)."""
+) -> Clusters:
+    """Put the pages into clusters by the default or by the paper's method."""
     if settings.method == "default":
-        clusters = cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
-        return list(clusters.levels), clusters.chosen
+        return cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
     similarity, pages = page_similarity(corpus, settings, progress, threads)
     progress("clusters", 0.0)
     tree = complete_link(similarity, 1, overwrite=True)
     wanted = settings.max_clusters
     sizes = sorted({min(8, wanted), wanted, 10 * wanted})
-    cuts = [max(len(pages) - size, 0) for size in sizes]
     place = np.searchsorted(np.asarray(corpus.pages.url)[pages], np.asarray(corpus.pages.url))
+    levels = tuple(tree.labels(max(len(pages) - size, 0))[place] for size in sizes)
     progress("clusters", 1.0)
-    return [tree.labels(cut)[place] for cut in cuts], sizes.index(wanted)
+    return Clusters(levels, sizes.index(wanted))
 
 
 def page_similarity(
@@ -91,28 +90,24 @@ def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
 
 def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
     """Add telling terms and central pages to the trees, and names where they have none."""
-    from pagekin.bags import stem_of_word
-
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         workshop = BagWorkshop(corpus, Path(folder), threads)
         matrix = bag_matrix(workshop.bags(PLAIN), page_url)
-        rows = Rows(matrix.offsets, matrix.terms, matrix.weights.astype(np.float64), workshop.words(PLAIN))
+        rows = Rows(matrix, workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)
         links = place[links_between(corpus, urls)[0]]
         counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
         title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
         page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
         titles = Titles(page[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
-        described = []
-        for tree in trees:
-            names = [one.name for one in tree.descriptions]
-            new = describe(
+        return [
+            describe(
                 tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
                 lambda words, pages: common_spellings(corpus, words, pages.tolist()),
-            )  # fmt: skip
-            described.append(new.with_names(names) if names else new)
-    return described
+            )
+            for tree in trees
+        ]  # fmt: skip
 
 
 def make_trees(
@@ -125,10 +120,9 @@ def make_trees(
     """
     if not len(corpus):
         raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to put into clusters")
-    levels, chosen = cluster_levels(corpus, settings, progress, threads)
-    documents = document_tree(corpus)
-    facts = settings.as_facts() | {"clusters": len(np.unique(levels[chosen])), "documents": len(documents) - 1}
-    trees = [Tree.of_levels("clusters", levels, facts, chosen), address_tree(corpus)]
+    clusters, documents = make_clusters(corpus, settings, progress, threads), document_tree(corpus)
+    facts = settings.as_facts() | {"clusters": len(np.unique(clusters.labels)), "documents": len(documents) - 1}
+    trees = [Tree.of_levels("clusters", clusters.levels, facts, clusters.chosen), address_tree(corpus)]
     if directory is not None:
         trees.append(directory_tree(directory, corpus))
     progress("names", 0.0)
@@ -160,9 +154,9 @@ def compare_methods(
             methods[name] = replace(settings, method="hypursuit1996", similarity=similarity)
     rows = []
     for name, method in methods.items():
-        levels, chosen = cluster_levels(corpus, method, progress, threads)
+        labels = make_clusters(corpus, method, progress, threads).labels[pages]
         for level in range(1, directory.depth + 1):
             numbers = {path: number for number, path in enumerate(sorted({path[:level] for path in paths}))}
-            scores = measure_agreement(np.array([numbers[path[:level]] for path in paths]), levels[chosen][pages])
+            scores = measure_agreement(np.array([numbers[path[:level]] for path in paths]), labels)
             rows.append({"method": name, "level": level, "classes": len(numbers), **asdict(scores)})
     return rows

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix, find_furniture
+from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
 from pagekin.store import map_in_order
 
@@ -130,15 +131,7 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
 
     A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture does not count.
     """
-    page_url = np.asarray(corpus.pages.url).astype(np.int64)
-    place = np.full(len(corpus.urls), -1, np.int64)
-    place[urls] = np.arange(len(urls))
-    newest = np.ones(len(page_url), np.bool_)
-    newest[1:] = page_url[1:] != page_url[:-1]
-    source = np.where(newest, place[page_url], -1)
-    anchors: Array = np.asarray(corpus.pages.anchors).astype(np.int64)
-    sources = np.repeat(source, np.diff(anchors))
-    targets = place[np.asarray(corpus.anchors.target)]
+    sources, targets = anchor_ends(corpus, urls)
     kept = (sources >= 0) & (targets >= 0) & (sources != targets) & ~find_furniture(corpus, Strategy())
     pairs = np.unique(sources[kept] * len(urls) + targets[kept])
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)

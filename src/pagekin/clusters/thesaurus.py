@@ -132,17 +132,15 @@ class PageThesaurus:
             held[self._page[self._term == term]] += 1
         return np.flatnonzero(held == len(set(terms)))
 
-    def cooccurrences(self, pages: Array, terms: Sequence[int], most: int | None = None) -> "Cooccurrences":
-        """Count the words that some pages are about, besides the terms of the question; those of most pages first."""
+    def cooccurrences(self, pages: Array, terms: Sequence[int]) -> "Cooccurrences":
+        """Count the words that some pages are about, besides the terms of the question."""
         asked = np.zeros(len(self._starts) - 1, np.bool_)
         asked[pages] = True
         both = np.bincount(self._term[asked[self._page]], minlength=self._words)
         both[list(terms)] = 0
         found = np.flatnonzero(both)
-        # Of words of equally many pages, the rarer ones tell more.
-        order = found[np.lexsort((found, self._df[found], -both[found]))][:most]
-        words = tuple(self._shown[term] for term in order.tolist())
-        return Cooccurrences(len(pages), len(self._starts) - 1, words, both[order], self._df[order])
+        words = tuple(self._shown[term] for term in found.tolist())
+        return Cooccurrences(len(pages), len(self._starts) - 1, words, both[found], self._df[found])
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
         """Suggest terms for a question of some terms."""
@@ -180,7 +178,7 @@ class Cooccurrences:
         return cls(pages, documents, tuple(numbers), both, df)
 
     def first(self, most: int) -> "Cooccurrences":
-        """Return the counts of the words on most pages of the question; of equals the rarer ones."""
+        """Return the counts of the words on most pages of the question; of equals the rarer ones, which tell more."""
         places = sorted(range(len(self.words)), key=lambda one: (-self.both[one], self.df[one], self.words[one]))
         order = np.array(places[:most], np.int64)
         words = tuple(self.words[place] for place in places[:most])

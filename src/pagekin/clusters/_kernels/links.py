@@ -177,9 +177,7 @@ def common_ancestors(begin, end, known, avoided, levels, far, by_union, weight, 
             change[i - begin, avoided.others[e], avoided.at[e]] += avoided.changes[e]
             if not by_union:
                 gone[i - begin, avoided.others[e], avoided.at[e]] += avoided.lost[e]
-    power = np.zeros(far + 2, dtype=np.float64)
-    for k in range(far + 1):
-        power[k] = 0.5**k
+    power = np.append(0.5 ** np.arange(far + 1), 0.0)
     sums, common = np.zeros(levels + 1, dtype=np.float64), np.zeros(levels + 1, dtype=np.int64)
     shared = np.zeros(far + 2, dtype=np.int64)
     pair = Sums(sums, common, shared, power)

@@ -60,32 +60,6 @@ class Detours(NamedTuple):
 
 
 @kernel
-def label_parts(links):
-    """Return the part of the graph that each page is in, numbered by their first pages; no links lead between parts."""
-    pages = len(links.in_offsets) - 1
-    labels = np.full(pages, -1, dtype=np.int64)
-    waiting = np.empty(pages, dtype=np.int64)
-    parts = 0
-    for first in range(pages):
-        if labels[first] >= 0:
-            continue
-        labels[first] = parts
-        waiting[0] = first
-        count = 1
-        while count > 0:
-            count -= 1
-            page = waiting[count]
-            for offsets, others in ((links.in_offsets, links.in_sources), (links.out_offsets, links.out_targets)):
-                for e in range(offsets[page], offsets[page + 1]):
-                    if labels[others[e]] < 0:
-                        labels[others[e]] = parts
-                        waiting[count] = others[e]
-                        count += 1
-        parts += 1
-    return labels
-
-
-@kernel
 def _search(target, links, reach, tree):
     """Write the steps from each page to `target` (-1 where it takes more than `reach`) and the pages by steps; count them."""
     steps, order = tree.steps, tree.order
