@@ -1,7 +1,8 @@
 """From groups of documents to a label within budgets: the same for leaves and for routers above them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -71,16 +72,6 @@ class Draft:
     """Words on all documents together."""
 
 
-@dataclass(frozen=True)
-class _Amounts:
-    """How much of each group goes into a label."""
-
-    terms: int
-    shown: int
-    whole_filter: bool
-    cluster_filters: bool
-
-
 def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> model.ContentLabel:
     """Make the fullest label within a budget; `make_draft(n)` drafts it with at most n sub-clusters.
 
@@ -93,7 +84,7 @@ def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> mod
         if label := _fit_draft(draft, budget):
             return label
         if len(draft.groups) <= 1:
-            bare = len(model.label_to_json(_make_label(draft, _Amounts(0, 0, False, False))))
+            bare = len(model.label_to_json(_make_label(draft, 0, False, False, 0)))
             raise model.LabelError(
                 f"{budget.bytes:,} bytes are too few for a label of this collection: {bare:,} is the least"
             )
@@ -105,21 +96,22 @@ def _fit_draft(draft: Draft, budget: LabelBudget) -> model.ContentLabel | None:
     whole = _filter_size([draft.whole])
     every = whole + _filter_size(draft.groups)
     choices = [
-        _Amounts(0, shown, with_whole, with_clusters)
+        (shown, with_whole, with_clusters)
         for with_whole, with_clusters, size in ((True, True, every), (True, False, whole), (False, False, 0))
         for shown in _SHOWN
         if 2 * size <= budget.bytes
     ]
-    for amounts in choices:
-        label = _make_label(draft, amounts)
+    for shown, with_whole, with_clusters in choices:
+        make = partial(_make_label, draft, shown, with_whole, with_clusters)
+        label = make(0)
         # Addresses leave a quarter to the terms, or they are fewer.
-        if len(model.label_to_json(label)) > (budget.bytes * 3 // 4 if amounts.shown else budget.bytes):
+        if len(model.label_to_json(label)) > (budget.bytes * 3 // 4 if shown else budget.bytes):
             continue
         # `low` terms are known to fit, `high` are not.
         low, high = 0, budget.terms + 1
         trial = budget.terms
         while high - low > 1:
-            fuller = _make_label(draft, replace(amounts, terms=trial))
+            fuller = make(trial)
             if len(model.label_to_json(fuller)) <= budget.bytes:
                 label, low = fuller, trial
             else:
@@ -134,25 +126,25 @@ def _filter_size(groups: Sequence[Group]) -> int:
     return sum((len(one.bits) + 2) // 3 * 4 for group in groups for one in group.filters)
 
 
-def _make_label(draft: Draft, amounts: _Amounts) -> model.ContentLabel:
-    """Make the label of a draft with the given amounts of each group."""
-    words, packed = model.pack_terms(group.terms[: amounts.terms] for group in (draft.whole, *draft.groups))
+def _make_label(draft: Draft, shown: int, with_whole: bool, with_clusters: bool, terms: int) -> model.ContentLabel:
+    """Make the label of a draft with so many addresses, words and terms of each group, and with these filters."""
+    words, packed = model.pack_terms(group.terms[:terms] for group in (draft.whole, *draft.groups))
     clusters = tuple(
         model.SubCluster(
             number, plain_line(group.name), group.num_docs, group.size, group.num_terms, group.nodes,
-            group.urls[: amounts.shown], group.heaviest[: amounts.shown], packed[number],
-            group.filters if amounts.cluster_filters else (),
+            group.urls[:shown], group.heaviest[:shown], packed[number],
+            group.filters if with_clusters else (),
         )
         for number, group in enumerate(draft.groups, 1)
     )  # fmt: skip
     dropped = sum(group.known - len(packed[number].steps) for number, group in enumerate(draft.groups, 1))
-    without = 0 if amounts.whole_filter else len(draft.whole.filters)
-    without += 0 if amounts.cluster_filters else sum(len(group.filters) for group in draft.groups)
+    without = 0 if with_whole else len(draft.whole.filters)
+    without += 0 if with_clusters else sum(len(group.filters) for group in draft.groups)
     lost = model.LabelLosses(draft.lost.terms + dropped, draft.lost.clusters, draft.lost.filters + without)
     whole = draft.whole
     return model.ContentLabel(
         model.LABEL_VERSION, ANALYSER, plain_line(draft.name), whole.num_docs, whole.size, whole.num_terms, draft.exact, lost,
-        whole.heaviest[: amounts.shown], draft.added, words, packed[0], whole.filters if amounts.whole_filter else (), clusters,
+        whole.heaviest[:shown], draft.added, words, packed[0], whole.filters if with_whole else (), clusters,
         draft.words,
     )  # fmt: skip
 
