@@ -13,7 +13,6 @@ from pagekin.net import (
     Guard,
     GuardedResolver,
     guarded_connector,
-    guarded_socket,
     parse_allowed,
     parse_names,
     refusal,
@@ -128,80 +127,3 @@ def test_an_ordinary_error_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> Non
     lookup(monkeypatch, lambda _host: [])
     assert refused("http://nowhere.example/", LOOPBACK) == ""
     assert refusal(None) == ""
-
-
-# -- sockets --------------------------------------------------------------------------------------------------------------
-
-
-def listen(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
-    """Open a listening socket."""
-    made = socket.socket()
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.bind((host, port))
-    made.listen(5)
-    return made
-
-
-def peer_of(guard: Guard, host: str, port: int, names: dict[tuple[str, int], str] | None = None) -> tuple[str, int]:
-    """Return the address that a guarded socket connects to."""
-
-    async def run() -> tuple[str, int]:
-        with await asyncio.wait_for(guarded_socket(guard, host, port, names), 10) as made:
-            address, at = made.getpeername()[:2]
-            return str(address), int(at)
-
-    return asyncio.run(run())
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0x7f.1", "2130706433"])
-def test_a_socket_goes_where_the_guard_lets_it(host: str) -> None:
-    with listen() as server:
-        port = server.getsockname()[1]
-        assert peer_of(LOOPBACK, host, port) == ("127.0.0.1", port)
-        with pytest.raises(AddressRefusedError, match="loopback"):
-            peer_of(Guard(), host, port)
-        server.settimeout(0.05)
-        server.accept()[0].close()
-        with pytest.raises(TimeoutError):
-            server.accept()
-
-
-def test_a_socket_goes_to_the_first_allowed_address_that_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with listen("127.0.0.3") as server:
-        port = server.getsockname()[1]
-        lookup(monkeypatch, lambda _host: ["169.254.1.1", "10.1.2.3", "127.0.0.2", "127.0.0.3", "127.0.0.4"])
-        assert peer_of(LOOPBACK, "many.example", port) == ("127.0.0.3", port)
-        lookup(monkeypatch, lambda _host: ["127.0.0.4", "127.0.0.2"])
-        with pytest.raises(ConnectionRefusedError):
-            peer_of(LOOPBACK, "many.example", port)
-        lookup(monkeypatch, lambda _host: ["169.254.1.1", "10.1.2.3"])
-        with pytest.raises(AddressRefusedError, match=r"many\.example: 169\.254\.1\.1 is a link-local"):
-            peer_of(LOOPBACK, "many.example", port)
-
-
-def test_an_address_that_is_silent_does_not_hold_up_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    late: list[asyncio.Future[None]] = []
-
-    async def connect(loop: Any, sock: socket.socket, address: tuple[str, int]) -> None:
-        if address[0] == "127.0.0.2":
-            late.append(loop.create_future())
-            await late[0]
-        await usual(loop, sock, address)
-
-    with listen("127.0.0.3") as server:
-        port = server.getsockname()[1]
-        lookup(monkeypatch, lambda _host: ["127.0.0.2", "127.0.0.3"])
-        usual = asyncio.SelectorEventLoop.sock_connect
-        monkeypatch.setattr(asyncio.SelectorEventLoop, "sock_connect", connect)
-        assert peer_of(LOOPBACK, "many.example", port) == ("127.0.0.3", port)
-        assert late[0].cancelled()
-
-
-def test_sockets_take_given_names_and_know_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    lookups = lookup(monkeypatch, lambda _host: [])
-    with listen() as server:
-        port = server.getsockname()[1]
-        assert peer_of(LOOPBACK, "A.test", port, {("a.test", port): "127.0.0.1"}) == ("127.0.0.1", port)
-        assert lookups == []
-        with pytest.raises(socket.gaierror):
-            peer_of(LOOPBACK, "b.test", port)

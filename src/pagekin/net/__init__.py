@@ -7,7 +7,6 @@ The robot uses it, and so does a router that calls its children:
     guard.check_url("http://0x7f.1/")                           # the same for a URL whose host is an address
     async with aiohttp.ClientSession(connector=guarded_connector(guard)) as session:
         ...                                                     # every connection is checked, redirects included
-    await guarded_socket(guard, "www.example", 80)              # a connected socket; its address was checked
     refusal(error)                                              # the guard's reason in an error of aiohttp, or ''
 
 `Guard` is a value that can be compared and pickled. The names of `resolver` import aiohttp.

@@ -2,7 +2,7 @@
 
 from .client import BrokenError, ConnectError, HttpClient, HttpError, Reply, TooLargeError, is_loopback
 from .guard import Guard, Network, parse_allowed
-from .resolver import AddressRefusedError, GuardedResolver, guarded_connector, guarded_socket, parse_names, refusal
+from .resolver import AddressRefusedError, GuardedResolver, guarded_connector, parse_names, refusal
 
 __all__ = [
     "AddressRefusedError",
@@ -16,7 +16,6 @@ __all__ = [
     "Reply",
     "TooLargeError",
     "guarded_connector",
-    "guarded_socket",
     "is_loopback",
     "parse_allowed",
     "parse_names",

@@ -5,17 +5,11 @@ addresses at which clouds hand out the credentials of their machines. An IPv6 ad
 (mapped, 6to4, NAT64, ISATAP) must pass for both.
 """
 
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import (
-    AddressValueError,
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from pathlib import Path
 
 import ada_url
 
@@ -23,54 +17,13 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
-def _parse_table(text: str) -> tuple[tuple[Network, str], ...]:
-    """Parse a table of networks and their kinds, one per line."""
-    rows = (line.split(maxsplit=1) for line in text.strip().splitlines())
-    return tuple((ip_network(network), kind) for network, kind in rows)
-
-
-# fmt: off
-NEVER = _parse_table("""
-    0.0.0.0/8           an unspecified address
-    100.100.100.200/32  a cloud's metadata address
-    168.63.129.16/32    a cloud's metadata address
-    169.254.0.0/16      a link-local address
-    192.0.0.192/32      a cloud's metadata address
-    224.0.0.0/4         a multicast address
-    255.255.255.255/32  a broadcast address
-    ::/128              an unspecified address
-    fd00:ec2::/32       a cloud's metadata address
-    fd20:ce::/32        a cloud's metadata address
-    fe80::/10           a link-local address
-    fec0::/10           a site-local address
-    ff00::/8            a multicast address
-""")
-"""Addresses that can never be allowed."""
-
-# From IANA's registries of special-purpose addresses: those that are not globally reachable, or only in part.
-SPECIAL = _parse_table("""
-    10.0.0.0/8          a private address
-    100.64.0.0/10       an address shared behind a provider
-    127.0.0.0/8         a loopback address
-    172.16.0.0/12       a private address
-    192.0.0.0/24        a protocol assignment
-    192.0.2.0/24        a documentation address
-    192.88.99.0/24      a 6to4 relay
-    192.168.0.0/16      a private address
-    198.18.0.0/15       a benchmark address
-    198.51.100.0/24     a documentation address
-    203.0.113.0/24      a documentation address
-    240.0.0.0/4         a reserved address
-    ::1/128             a loopback address
-    64:ff9b:1::/48      a private address
-    2001::/23           a protocol assignment
-    2001:db8::/32       a documentation address
-    3fff::/20           a documentation address
-    5f00::/16           a segment routing address
-    fc00::/7            a private address
-""")
-"""Addresses that are not public but can be allowed."""
-# fmt: on
+_TABLES: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("addresses.toml").read_text(encoding="utf-8")
+)
+NEVER = tuple((ip_network(network), kind) for network, kind in _TABLES["never"].items())
+"""Addresses that can never be allowed, with their kinds."""
+SPECIAL = tuple((ip_network(network), kind) for network, kind in _TABLES["special"].items())
+"""Addresses that are not public but can be allowed, with their kinds."""
 
 NAMED_RANGES: dict[str, tuple[Network, ...]] = {
     "loopback": (ip_network("127.0.0.0/8"), ip_network("::1/128")),
@@ -126,7 +79,7 @@ class Guard:
         """Return the kind of an address if that kind is forbidden, or an empty string."""
         if kind := _find_kind(address, NEVER):
             return f"{kind}, which is never allowed"
-        if any(address.version == network.version and address in network for network in self.allowed):
+        if any(address in network for network in self.allowed):
             return ""
         if kind := _find_kind(address, SPECIAL):
             return kind
@@ -160,7 +113,7 @@ def embedded_addresses(address: Address) -> tuple[IPv4Address, ...]:
 
 
 def _find_kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str:
-    return next((kind for network, kind in table if address.version == network.version and address in network), "")
+    return next((kind for network, kind in table if address in network), "")
 
 
 def parse_allowed(settings: Iterable[str]) -> tuple[Network, ...]:
@@ -172,7 +125,7 @@ def parse_allowed(settings: Iterable[str]) -> tuple[Network, ...]:
             continue
         try:
             network = ip_network(setting.strip("[]"))
-        except (AddressValueError, ValueError) as error:
+        except ValueError as error:
             hint = "a range such as 192.168.1.0/24, an address, or one of " + ", ".join(NAMED_RANGES)
             detail = " (bits are set beyond its prefix)" if "host bits" in str(error) else ""
             raise ValueError(f"'{setting}' is not a range of addresses{detail}: write {hint}") from None

@@ -1,4 +1,4 @@
-"""Resolve names under the guard, for aiohttp and for sockets: a connection goes to the address that was checked.
+"""Resolve names under the guard, for aiohttp: a connection goes to the address that was checked.
 
 A name is resolved once for each connection, every address is checked, and the connection goes to one that passed. So
 DNS rebinding, where a name changes its address after the check, has no effect. A host that is written as an address is
@@ -9,7 +9,6 @@ import asyncio
 import errno
 import socket
 from collections.abc import Iterable, Mapping
-from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import TCPConnector
@@ -19,9 +18,6 @@ from pagekin.net.guard import Guard
 
 Names = Mapping[tuple[str, int], str]
 """Addresses by (host, port), as `parse_names` reads them; the host `*` stands for all."""
-
-_NEXT_ADDRESS = 0.25
-"""Seconds after which the next address of a name is tried too, as in browsers (RFC 8305)."""
 
 
 class AddressRefusedError(OSError):
@@ -91,67 +87,6 @@ def guarded_connector(guard: Guard, names: Names | None = None, **options: Any) 
     return TCPConnector(
         resolver=GuardedResolver(guard, names), use_dns_cache=False, socket_factory=open_socket, **options
     )
-
-
-async def guarded_socket(guard: Guard, host: str, port: int, names: Names | None = None) -> socket.socket:
-    """Connect a socket to the first address of `host` that accepts, among those that `guard` allows.
-
-    OSError if none does. The next address is tried when the one before has not answered for a while.
-    """
-    if _is_address(host):
-        if refused := guard.check(host):
-            raise AddressRefusedError(refused)
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return await _connect(family, host, port)
-    addresses = await GuardedResolver(guard, names).resolve(host, port)
-    tries: set[asyncio.Task[socket.socket]] = set()
-    error: OSError = AddressRefusedError(f"{host} has no address")
-    try:
-        for place, one in enumerate(addresses, 1):
-            tries.add(asyncio.create_task(_connect(one["family"], one["host"], port)))
-            while tries:
-                patience = _NEXT_ADDRESS if place < len(addresses) else None
-                done, tries = await asyncio.wait(tries, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-                for each in done:
-                    if (failed := each.exception()) is None:
-                        for other in done - {each}:
-                            _close(other)
-                        return each.result()
-                    error = failed if isinstance(failed, OSError) else OSError(str(failed))
-                if place < len(addresses):
-                    break
-        raise error
-    finally:
-        for each in tries:
-            each.add_done_callback(_close)
-            each.cancel()
-
-
-async def _connect(family: int, address: str, port: int) -> socket.socket:
-    """Connect a socket to an address."""
-    connection = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        connection.setblocking(False)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.get_running_loop().sock_connect(connection, (address, port))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _close(late: "asyncio.Task[socket.socket]") -> None:
-    """Close a connection that came too late."""
-    if not late.cancelled() and late.exception() is None:
-        late.result().close()
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    return True
 
 
 def refusal(error: BaseException | None) -> str:
