@@ -156,7 +156,7 @@ class MoreLikeThis:
         for page in range(len(corpus)):
             document = bags.document(int(corpus.kin["page.url"][page]))
             if document >= 0:
-                writer.add_document(tantivy.Document(text=corpus.text(page)[0], document=document))
+                writer.add_document(tantivy.Document(text=corpus.text_bytes(page)[0].decode(), document=document))
         writer.commit()
         writer.wait_merging_threads()
         made.reload()

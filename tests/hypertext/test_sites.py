@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext import canonical_url, host_of, site_of, sites, sites_of_urls
+from pagekin.hypertext import canonical_url, host_of, site_of, sites_of_urls
 from pagekin.store import RaggedBytes, pack_strings
+from pagekin.store import ragged as ragged_strings
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ addresses = st.builds(
 def test_a_collection_gets_the_sites_of_its_hosts(made: list[str], at_once: int) -> None:
     urls = sorted({url for url in map(canonical_url, made) if url})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sites, "_URLS_AT_ONCE", at_once)
+        patch.setattr(ragged_strings, "_AT_ONCE", at_once)
         numbers, names = sites_of_urls(ragged(urls))
     wanted = [site_of(host_of(url)) for url in urls]
     assert [names[number] for number in numbers] == wanted

@@ -116,7 +116,7 @@ def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
     """A snippet is a stretch of the text; what is marked was asked for; what can be marked is."""
     pieces = make_snippet(corpus, page, query, width)
     assert make_snippet(corpus, page, query, width, compiled=True) == pieces
-    text = " ".join(corpus.text(page)[0].split())
+    text = " ".join(corpus.text_bytes(page)[0].decode().split())
     plain = "".join(piece for piece, _mark in pieces)
     inner = plain.removeprefix("… ").removesuffix(" …")
     assert inner in text

@@ -98,7 +98,7 @@ def test_similar_documents_match_on_no_page_and_are_no_copies(
     pages = {url: now.corpus.pages_of(now.corpus.url_number(url))[0] for url in there}
     for one in view["similar"]:
         page = now.corpus.pages_of(now.corpus.url_number(one["url"]))[0]
-        assert not re.search(rf"\b{query}(e?s)?\b", now.corpus.text(page)[0].lower())
+        assert not re.search(rf"\b{query}(e?s)?\b", now.corpus.text_bytes(page)[0].decode().lower())
         assert one["url"] not in there
         assert not are_copies(sketches[list(pages.values())], sketches[page]).any()
 

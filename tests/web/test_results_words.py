@@ -49,7 +49,7 @@ def test_other_words_narrow_and_widen(client: Any, query: str) -> None:
 def test_other_words_are_written_as_the_results_write_them(client: Any, demo: ReloadingCollection) -> None:
     view, corpus = data(client, q="river"), demo.collection.corpus
     pages = [corpus.pages_of(corpus.url_number(one["url"]))[0] for one in results(view)]
-    text = " ".join(corpus.text(page)[0] for page in pages)
+    text = " ".join(corpus.text_bytes(page)[0].decode() for page in pages)
     offered = [link for name in ("along", "wider", "narrower") for link in view[name]]
     large = [link for link in offered if link["text"] != link["text"].lower()]
     assert large, "or no name is among them any more"

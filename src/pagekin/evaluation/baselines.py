@@ -94,8 +94,7 @@ class Pages:
 
 def page_text(corpus: Corpus, page: int, without_crumbs: bool = False) -> str:
     """Return title and running text of a page as written."""
-    text, at = corpus.text(page)
-    data = text.encode()
+    data, at = corpus.text_bytes(page)
     stream = corpus.stream(page)
     kept = (stream.attributes & (Attribute.TITLE | Attribute.TEXT | Attribute.ALT)) > 0
     if without_crumbs:

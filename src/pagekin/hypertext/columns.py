@@ -39,20 +39,10 @@ class PageColumns(Columns):
     host: Array
     """Host numbers, places in `Corpus.hosts`."""
     html_bytes: npt.NDArray[np.uint32]
-    flags: npt.NDArray[np.uint8]
-    """`PageFlag` bits."""
-    digest: npt.NDArray[np.uint64]
-    """Hashes of the pages' bytes."""
     anchors: Array
     """(pages + 1): the anchors of page p are anchors[p] to anchors[p + 1]."""
     tokens: Array
-    """(pages + 1): places in `StreamColumns.words`."""
-    rare: Array
-    """(pages + 1): places in `StreamColumns.rare`."""
-    marks: Array
-    """(pages + 1): places in `MarkColumns`."""
-    text: Array
-    """(pages + 1): places in the compressed texts, which `Corpus.text` reads."""
+    """(pages + 1): places in the words of all pages."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +57,6 @@ class AnchorColumns(Columns):
     """The first word of the anchor's text, counted from the page's first."""
     length: Array
     """Words of the anchor's text."""
-    flags: npt.NDArray[np.uint8]
-    """Bit 0 for nofollow, `AnchorKind` above it."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +72,6 @@ class InlinkColumns(Columns):
 
 
 @dataclass(frozen=True)
-class AliasColumns(Columns):
-    """Addresses that stand for others: one entry per alias."""
-
-    prefix: ClassVar[str] = "alias"
-
-    url: npt.NDArray[np.uint32]
-    """URL numbers of the aliases, rising."""
-    target: npt.NDArray[np.uint32]
-    """URL numbers of the pages that they stand for."""
-
-
-@dataclass(frozen=True)
 class TermColumns(Columns):
     """One entry per term; the words themselves are `Corpus.terms`."""
 
@@ -105,29 +81,6 @@ class TermColumns(Columns):
     """How often the term occurs in the collection."""
     order: npt.NDArray[np.uint32]
     """Term numbers in the order of their UTF-8 bytes."""
-
-
-@dataclass(frozen=True)
-class StreamColumns(Columns):
-    """The words of all pages in document order, as they are stored; `PageColumns` divides them."""
-
-    prefix: ClassVar[str] = "stream"
-
-    words: npt.NDArray[np.uint16]
-    """Term numbers, or the sign for a rare one."""
-    rare: npt.NDArray[np.uint32]
-    """Term numbers of the rare ones."""
-
-
-@dataclass(frozen=True)
-class MarkColumns(Columns):
-    """Changes of attributes and boundaries in the word streams; `PageColumns.marks` divides them."""
-
-    prefix: ClassVar[str] = "mark"
-
-    gap: npt.NDArray[np.uint8]
-    """Words since the mark before."""
-    kind: npt.NDArray[np.uint8]
 
 
 def page_count(kin: Kin) -> int:

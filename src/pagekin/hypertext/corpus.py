@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,24 +12,15 @@ import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT
-from pagekin.hypertext.columns import (
-    AliasColumns,
-    AnchorColumns,
-    InlinkColumns,
-    MarkColumns,
-    PageColumns,
-    StreamColumns,
-    TermColumns,
-)
+from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns, TermColumns
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
-from pagekin.hypertext.streams import RARE, StreamBatch, decode_gaps, decode_marks, decode_words
+from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
 from pagekin.store import Kin, KinError, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
 WINDOW = 32
-_TERMS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -46,28 +36,14 @@ class Stream:
     boundary_kind: npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class AnchorView:
-    """One anchor, with up to 32 words on each side of it."""
+class _Local(threading.local):
+    """A decompressor for each thread, made once: it takes longer to make than a page to decompress."""
 
-    source: str
-    target: str
-    text: list[str]
-    left: list[str]
-    right: list[str]
-    kind: str
-    nofollow: bool
+    def __init__(self) -> None:
+        self.decompressor = zstandard.ZstdDecompressor()
 
 
-@dataclass(frozen=True)
-class AnchorWindow:
-    """One anchor with the words around it, as term ids."""
-
-    anchor: int
-    page: int
-    text: npt.NDArray[np.uint32]
-    left: npt.NDArray[np.uint32]
-    right: npt.NDArray[np.uint32]
+_LOCAL = _Local()
 
 
 class Corpus:
@@ -113,24 +89,9 @@ class Corpus:
         return InlinkColumns.of(self.kin)
 
     @cached_property
-    def aliases(self) -> AliasColumns:
-        """Return the addresses that stand for others."""
-        return AliasColumns.of(self.kin)
-
-    @cached_property
     def term_table(self) -> TermColumns:
         """Return numbers about each term."""
         return TermColumns.of(self.kin)
-
-    @cached_property
-    def streams(self) -> StreamColumns:
-        """Return the words of all pages, as stored."""
-        return StreamColumns.of(self.kin)
-
-    @cached_property
-    def marks(self) -> MarkColumns:
-        """Return the changes of attributes and the boundaries of all pages, as stored."""
-        return MarkColumns.of(self.kin)
 
     # -- names ------------------------------------------------------------------------------------------------------
 
@@ -191,12 +152,8 @@ class Corpus:
 
     def term_blocks(self) -> Iterator[list[str]]:
         """Yield all terms as text, in blocks of neighbours: memory for a block, not for the vocabulary."""
-        data, offsets = self.terms.data, self.terms.offsets
-        for start in range(0, len(self.terms), _TERMS_AT_ONCE):
-            bounds = np.asarray(offsets[start : start + _TERMS_AT_ONCE + 1], dtype=np.int64)
-            block = data[bounds[0] : bounds[-1]].tobytes()
-            ends = (bounds - bounds[0]).tolist()
-            yield [block[begin:end].decode("utf-8", "replace") for begin, end in pairwise(ends)]
+        for words in self.terms.blocks():
+            yield [word.decode("utf-8", "replace") for word in words]
 
     def term_tables(self, key: Hashable, make: Callable[[], Table]) -> Table:
         """Return a table over all terms that another room derives, such as a vocabulary: made once for each key."""
@@ -256,11 +213,6 @@ class Corpus:
             every.append(offsets)
         return tuple(every)
 
-    def text(self, page: int) -> tuple[str, npt.NDArray[np.int64]]:
-        """Return the page's plain text, and where in its UTF-8 form each word starts."""
-        data, at = self.text_bytes(page)
-        return data.decode("utf-8", "replace"), at
-
     def text_bytes(self, page: int) -> tuple[bytes, npt.NDArray[np.int64]]:
         """Return the page's plain text as UTF-8, and where in it each word starts."""
         text, coded = self.stored_text(page)
@@ -269,7 +221,7 @@ class Corpus:
     def stored_text(self, page: int) -> tuple[bytes, npt.NDArray[np.uint8]]:
         """Return (the plain text as UTF-8, the gaps between its words' starts, as `decode_starts` reads them)."""
         frame = self.kin["text.frames"][self._slice("text", page)].tobytes()
-        raw = _decompressor().decompress(frame, max_output_size=1 << 31)
+        raw = _LOCAL.decompressor.decompress(frame, max_output_size=1 << 31)
         size = int.from_bytes(raw[:4], "little")
         return raw[4 : 4 + size], np.frombuffer(raw, dtype=np.uint8, offset=4 + size)
 
@@ -290,41 +242,18 @@ class Corpus:
         return rank(self.kin["page.anchors"], anchor + 1) - 1
 
     def anchor_text(self, anchor: int) -> str:
-        """Return the words of an anchor, without reading the page around it."""
-        page = self.page_of_anchor(anchor)
-        first = int(self.kin["page.tokens"][page])
-        start = first + int(self.kin["anchor.start"][anchor])
-        words = self.kin["stream.words"][start : start + int(self.kin["anchor.length"][anchor])]
-        rare = self.kin["stream.rare"][:0]
-        count = int(np.count_nonzero(words == RARE))
-        if count:
-            skipped = int(np.count_nonzero(self.kin["stream.words"][first:start] == RARE))
-            place = int(self.kin["page.rare"][page]) + skipped
-            rare = self.kin["stream.rare"][place : place + count]
-        return " ".join(self.word(int(word)) for word in decode_words(words, rare))
+        """Return the words of an anchor."""
+        page, start = self.page_of_anchor(anchor), int(self.kin["anchor.start"][anchor])
+        return " ".join(self._texts(self.words(page)[start : start + int(self.kin["anchor.length"][anchor])]))
 
-    def view_anchors(self, anchors: Iterable[int]) -> Iterator[AnchorView]:
-        """Yield anchors with their words and the words around them, in reading order, boundaries ignored.
+    def _texts(self, terms: Array) -> list[str]:
+        return [self.word(term) for term in terms.tolist()]
+
+    def view_anchors(self, anchors: Iterable[int]) -> Iterator[dict[str, Any]]:
+        """Yield anchors with their words and up to 32 words on each side, in reading order, boundaries ignored.
 
         Title and meta words are not part of the running text, so they are in no window.
         """
-        for window in self.anchor_windows(anchors):
-            flags = int(self.kin["anchor.flags"][window.anchor])
-            yield AnchorView(
-                self.page_url(window.page),
-                self.url(int(self.kin["anchor.target"][window.anchor])),
-                self._words_of(window.text),
-                self._words_of(window.left),
-                self._words_of(window.right),
-                AnchorKind(flags >> 1).name.lower(),
-                bool(flags & 1),
-            )
-
-    def _words_of(self, terms: Array) -> list[str]:
-        return [self.word(term) for term in terms.tolist()]
-
-    def anchor_windows(self, anchors: Iterable[int]) -> Iterator[AnchorWindow]:
-        """Yield the same windows as `view_anchors`, as term ids."""
         last_page, words, running = -1, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
         for anchor in anchors:
             page = self.page_of_anchor(anchor)
@@ -332,11 +261,17 @@ class Corpus:
                 stream = self.stream(page)
                 words, last_page = stream.words, page
                 running = np.flatnonzero(stream.attributes & (Attribute.TEXT | Attribute.ALT))
-            start = int(self.kin["anchor.start"][anchor])
+            start, flags = int(self.kin["anchor.start"][anchor]), int(self.kin["anchor.flags"][anchor])
             end = start + int(self.kin["anchor.length"][anchor])
-            left = running[: running.searchsorted(start)][-WINDOW:]
-            right = running[running.searchsorted(end) :][:WINDOW]
-            yield AnchorWindow(anchor, page, words[start:end], words[left], words[right])
+            yield {
+                "source": self.page_url(page),
+                "target": self.url(int(self.kin["anchor.target"][anchor])),
+                "text": " ".join(self._texts(words[start:end])),
+                "left": self._texts(words[running[: running.searchsorted(start)][-WINDOW:]]),
+                "right": self._texts(words[running[running.searchsorted(end) :][:WINDOW]]),
+                "kind": AnchorKind(flags >> 1).name.lower(),
+                "nofollow": bool(flags & 1),
+            }
 
     # -- a page for people ------------------------------------------------------------------------------------------
 
@@ -354,9 +289,9 @@ class Corpus:
             "captured": False,
             "title": "",
             "aliases": self.aliases_of(number),
-            "words": {attribute.name.lower(): [] for attribute in Attribute if attribute.name},
+            "words": {name.lower(): [] for name in Attribute.__members__},
             "anchors_out": [],
-            "anchors_in": [_anchor(view) for view in self.view_anchors(incoming[:inlinks].tolist())],
+            "anchors_in": list(self.view_anchors(incoming[:inlinks].tolist())),
             "anchors_in_total": len(incoming),
         }
         pages = self.pages_of(number)
@@ -364,7 +299,6 @@ class Corpus:
             return about
         page = pages[0]
         stream = self.stream(page)
-        names = [self.word(int(w)) for w in stream.words]
         about |= {
             "captured": True,
             "captures": len(pages),
@@ -374,41 +308,17 @@ class Corpus:
             "language": self.language(page),
             "html_bytes": int(self.kin["page.html_bytes"][page]),
             "snippet": self.snippets.text(page),
-            "flags": [flag.name.lower() for flag in PageFlag if int(self.kin["page.flags"][page]) & flag and flag.name],
+            "flags": [
+                name.lower() for name, flag in PageFlag.__members__.items() if self.kin["page.flags"][page] & flag
+            ],
             "words": {
-                attribute.name.lower(): [
-                    name for name, held in zip(names, (stream.attributes & attribute).tolist(), strict=True) if held
-                ]
-                for attribute in Attribute
-                if attribute.name
+                name.lower(): self._texts(stream.words[(stream.attributes & attribute) > 0])
+                for name, attribute in Attribute.__members__.items()
             },
-            "anchors_out": [_anchor(view) for view in self.view_anchors(self.anchors_out(page))],
+            "anchors_out": list(self.view_anchors(self.anchors_out(page))),
             "regions": [
                 {"before_word": at, "kind": Boundary(kind).name.lower()}
                 for at, kind in zip(stream.boundary_at.tolist(), stream.boundary_kind.tolist(), strict=True)
             ],
         }
         return about
-
-
-_LOCAL = threading.local()
-
-
-def _decompressor() -> zstandard.ZstdDecompressor:
-    """Return this thread's decompressor, made once: it takes longer to make than a page to decompress."""
-    if not hasattr(_LOCAL, "decompressor"):
-        _LOCAL.decompressor = zstandard.ZstdDecompressor()
-    found: zstandard.ZstdDecompressor = _LOCAL.decompressor
-    return found
-
-
-def _anchor(view: AnchorView) -> dict[str, Any]:
-    return {
-        "source": view.source,
-        "target": view.target,
-        "text": " ".join(view.text),
-        "left": view.left,
-        "right": view.right,
-        "kind": view.kind,
-        "nofollow": view.nofollow,
-    }

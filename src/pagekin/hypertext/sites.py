@@ -6,7 +6,6 @@ one label more. Suffixes that companies opened to their customers count like tho
 """
 
 import functools
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,6 @@ from pagekin.store import RaggedBytes
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-_URLS_AT_ONCE = 1 << 16
 _SHORTEST_ORIGIN = len("http://h")
 
 
@@ -47,20 +45,12 @@ def site_of(host: str) -> str:
     return _suffixes().privatesuffix(name) or name
 
 
-def _origins(urls: RaggedBytes) -> Iterator[bytes]:
-    """Return each URL up to its path, as in `http://user@host:81`."""
-    for first in range(0, len(urls), _URLS_AT_ONCE):
-        offsets = urls.offsets[first : first + _URLS_AT_ONCE + 1].astype(np.int64)
-        block = urls.data[offsets[0] : offsets[-1]].tobytes()
-        for start in (offsets[:-1] - offsets[0]).tolist():
-            # A canonical URL has a path and a host, so no slash of "https://" is met from there on.
-            yield block[start : block.index(b"/", start + _SHORTEST_ORIGIN)]
-
-
 def sites_of_urls(urls: RaggedBytes) -> tuple[npt.NDArray[np.uint32], list[str]]:
     """Return (the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
     origins: dict[bytes, int] = {}
-    numbers = np.fromiter((origins.setdefault(origin, len(origins)) for origin in _origins(urls)), np.uint32, len(urls))
+    # A canonical URL has a path and a host, so no slash of "https://" is met from there on.
+    until_path = (url[: url.index(b"/", _SHORTEST_ORIGIN)] for url in urls)
+    numbers = np.fromiter((origins.setdefault(origin, len(origins)) for origin in until_path), np.uint32, len(urls))
     sites = [site_of(host_of(origin.decode("utf-8", "replace"))) for origin in origins]
     names = sorted(set(sites))
     ranks = {name: rank for rank, name in enumerate(names)}

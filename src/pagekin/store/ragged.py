@@ -1,11 +1,14 @@
 """Many short byte strings in two arrays."""
 
 from collections.abc import Iterator
+from itertools import chain, pairwise
 
 import numpy as np
 
 from pagekin.store.arrays import Array
 from pagekin.store.folder import Kin
+
+_AT_ONCE = 1 << 16
 
 
 class RaggedBytes:
@@ -30,8 +33,15 @@ class RaggedBytes:
             raise IndexError(f"there is no string {index}")
         return bytes(self._bytes[self._at[index] : self._at[index + 1]])
 
+    def blocks(self) -> Iterator[list[bytes]]:
+        """Yield all strings, in lists of neighbours: memory for some of them, not for all."""
+        for first in range(0, len(self), _AT_ONCE):
+            bounds = self.offsets[first : first + _AT_ONCE + 1].astype(np.int64)
+            block = self.data[bounds[0] : bounds[-1]].tobytes()
+            yield [block[begin:end] for begin, end in pairwise((bounds - bounds[0]).tolist())]
+
     def __iter__(self) -> Iterator[bytes]:
-        return (self[i] for i in range(len(self)))
+        return chain.from_iterable(self.blocks())
 
     def text(self, index: int) -> str:
         """Return string `index` as text."""
@@ -39,26 +49,20 @@ class RaggedBytes:
 
     def find(self, key: bytes, order: Array | None = None) -> int:
         """Return the id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
+        at = self.nearest(key, order)
+        if at == len(self):
+            return -1
+        place = at if order is None else int(order[at])
+        return place if self[place] == key else -1
+
+    def nearest(self, key: bytes, order: Array | None = None) -> int:
+        """Return where `key` would stand among the strings, which are sorted, or whose ids `order` lists so."""
         data, at = self._bytes, self._at
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
             place = middle if order is None else int(order[middle])
             if bytes(data[at[place] : at[place + 1]]) < key:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(self):
-            return -1
-        place = low if order is None else int(order[low])
-        return place if self[place] == key else -1
-
-    def nearest(self, key: bytes) -> int:
-        """Return where `key` would stand among the (sorted) strings."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self[middle] < key:
                 low = middle + 1
             else:
                 high = middle

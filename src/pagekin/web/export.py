@@ -170,7 +170,7 @@ class _Writer:
         self.names = names_of(self.urls.values())
         taken = set(self.names.values())
         self.aliases: dict[str, list[str]] = {}
-        for number, url in self.urls.items() if len(corpus.aliases.url) else ():
+        for number, url in self.urls.items():
             for alias in corpus.aliases_of(number):
                 if (name := name_of(alias)) not in taken:
                     taken.add(name)
