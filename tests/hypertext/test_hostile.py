@@ -242,7 +242,7 @@ def test_a_page_whose_own_address_is_a_megabyte_is_skipped(tmp_path: Path) -> No
     builder = PartBuilder(Lexer(LIMITS), LIMITS)
     builder.take(Page("http://h/" + "x" * MIB, b"<a href=y>x</a>" * 20_000))
     builder.write(tmp_path / "part")
-    assert builder.tally.skipped == {"bad url": 1}
+    assert builder.skipped == {"bad url": 1}
 
 
 @both
@@ -254,7 +254,7 @@ def test_odd_addresses_of_pages_are_pages_or_counted(reader: Any, url: str, tmp_
     builder = PartBuilder(reader(LIMITS), LIMITS)
     builder.take(Page(url, b"<a href=y>x</a>"))
     builder.write(tmp_path / "part")
-    assert len(np.load(tmp_path / "part" / "pages.npy")) + builder.tally.skipped["bad url"] == 1
+    assert len(np.load(tmp_path / "part" / "pages.npy")) + builder.skipped["bad url"] == 1
 
 
 @both

@@ -69,5 +69,5 @@ def test_gaps_of_many_pages_are_coded_as_one_page_after_another(pages: list[list
         wanted = np.zeros(len(coded), dtype=np.uint8)
         wanted[last] = [k for _, k in page]
         mine = slice(page_ends[number], page_ends[number + 1])
-        assert gaps[mine].tolist() == coded.tolist()
-        assert kinds[mine].tolist() == wanted.tolist()
+        assert list(gaps[mine]) == coded.tolist()
+        assert list(kinds[mine]) == wanted.tolist()

@@ -27,12 +27,7 @@ class Choice:
 
 
 def choose_pages(
-    rows: Array,
-    redirects: Array,
-    revisits: Array,
-    url_count: int,
-    all_captures: bool,
-    title: Callable[[int], bytes],
+    rows: Array, redirects: Array, revisits: Array, url_count: int, all_captures: bool, title: Callable[[Any], bytes]
 ) -> Choice:
     """Choose among `rows` (sorted by URL, newest first).
 
@@ -40,71 +35,49 @@ def choose_pages(
     alias of it; if that address was not captured, it becomes an alias of the page. A redirect makes its source an
     alias of its target unless the source was captured as a page itself; a revisit of another address likewise.
     """
-    left_out: Counter[str] = Counter()
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = rows["url"][1:] != rows["url"][:-1]
-    newest = np.flatnonzero(first)
-    page_of = _Places(rows["url"][newest], newest)
+    urls, newest = np.unique(rows["url"], return_index=True)
+    page_of = np.full(url_count, -1, dtype=np.int64)
+    page_of[urls] = newest
     alias: dict[int, int] = {}
     alias.update(
-        (url, target)
-        for url, target, _ in revisits.tolist()
-        if url != target and url not in page_of and target in page_of
+        (url, target) for url, target, _ in revisits.tolist() if url != target and page_of[url] < 0 <= page_of[target]
     )
     by_date = redirects[np.lexsort((redirects[:, 1], redirects[:, 2]))]
-    alias.update((url, target) for url, target, _ in by_date.tolist() if url not in page_of)  # the latest wins
-    _follow_canonicals(rows, page_of, alias, left_out, title)
+    alias.update((url, target) for url, target, _ in by_date.tolist() if page_of[url] < 0)  # the latest wins
+    not_believed = _follow_canonicals(rows, page_of, alias, title)
     target_of = np.arange(url_count, dtype=np.uint32)
     for url in alias:
         target_of[url] = _end_of(url, alias)
     renamed = np.array(sorted(u for u in alias if target_of[u] != u), dtype=np.int64)
-    chosen = np.zeros(len(rows), dtype=bool)
-    if all_captures:
-        chosen[:] = True
-    else:
-        chosen[newest] = True
-        left_out["older capture"] += int(len(rows) - len(newest))
+    chosen = np.full(len(rows), all_captures)
+    chosen[newest] = True
     gone = np.isin(rows["url"], renamed)
-    left_out["canonical elsewhere"] += int(np.count_nonzero(gone & chosen))
+    left_out = Counter({
+        "older capture": int(np.count_nonzero(~chosen)),
+        "canonical elsewhere": int(np.count_nonzero(gone & chosen)),
+        "canonical not believed": not_believed,
+    })  # fmt: skip
     chosen &= ~gone
     return Choice(np.flatnonzero(chosen), target_of, renamed, target_of[renamed].astype(np.int64), +left_out)
 
 
-class _Places:
-    """The place of each URL's newest capture among the rows: a dictionary in two arrays."""
-
-    def __init__(self, urls: Array, places: Array) -> None:
-        self.urls = urls
-        self.places = places
-
-    def __contains__(self, url: int) -> bool:
-        place = int(np.searchsorted(self.urls, url))
-        return place < len(self.urls) and int(self.urls[place]) == url
-
-    def __getitem__(self, url: int) -> int:
-        return int(self.places[np.searchsorted(self.urls, url)])
-
-
-def _follow_canonicals(
-    rows: Array,
-    page_of: "_Places",
-    alias: dict[int, int],
-    left_out: Counter[str],
-    title: Callable[[int], bytes],
-) -> None:
+def _follow_canonicals(rows: Array, page_of: Array, alias: dict[int, int], title: Callable[[Any], bytes]) -> int:
+    """Add the canonical addresses that pages name to `alias`; return how many are not believed."""
+    not_believed = 0
     claims: dict[int, list[int]] = defaultdict(list)
-    claiming = page_of.places[rows["canonical"][page_of.places] >= 0]
-    for url, wanted in zip(rows["url"][claiming].tolist(), rows["canonical"][claiming].tolist(), strict=True):
+    pages = rows[page_of[page_of >= 0]]
+    claiming = pages[pages["canonical"] >= 0]
+    for url, wanted in zip(claiming["url"].tolist(), claiming["canonical"].tolist(), strict=True):
         if wanted != url:
             claims[_end_of(wanted, alias)].append(url)
     for wanted in sorted(claims):
         claimants = sorted(claims[wanted])
-        if len(claimants) > _SHARED_CANONICAL and len({title(page_of[url]) for url in claimants}) > len(claimants) // 2:
-            left_out["canonical not believed"] += len(claimants)
+        titles = {title(rows[page_of[url]]) for url in claimants} if len(claimants) > _SHARED_CANONICAL else ()
+        if len(titles) > len(claimants) // 2:
+            not_believed += len(claimants)
             continue
-        if wanted in page_of:
-            home = wanted
-        else:
+        home = wanted
+        if page_of[wanted] < 0:
             home = claimants[0]
             if _end_of(home, alias) != home:
                 continue
@@ -112,6 +85,7 @@ def _follow_canonicals(
         for url in claimants:
             if url != home and _end_of(home, alias) != url:
                 alias[url] = home
+    return not_believed
 
 
 def _end_of(url: int, alias: dict[int, int]) -> int:

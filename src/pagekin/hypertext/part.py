@@ -7,9 +7,10 @@ import hashlib
 import json
 from bisect import insort
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,30 +32,29 @@ Array = npt.NDArray[Any]
 SNIPPET_BYTES = 200
 _PADDING = bytes(AHEAD)
 _BATCH_BYTES = 2 << 20
-_EXAMPLES = 20
+EXAMPLES = 20
+"""How many damaged records are named."""
 _BLOB_BUFFER = 1 << 20
 _LANGUAGE_BYTES = 1_200
 
-PAGE_ROW = np.dtype(
-    [
-        ("url", "<u4"),
-        ("date", "<i8"),
-        ("digest", "<u8"),
-        ("html_bytes", "<u4"),
-        ("language", "<u2"),
-        ("flags", "u1"),
-        ("canonical", "<i4"),
-        ("tokens", "<u4"),
-        ("marks", "<u4"),
-        ("anchors", "<u4"),
-        ("text", "<u4"),
-        ("title", "<u4"),
-        ("snippet", "<u4"),
-        ("blob", "<u8"),
-    ]
-)
-"""What a part says of each page; the counts tell how its blob is laid out."""
 ANCHOR = np.dtype([("target", "<u4"), ("start", "<u4"), ("length", "<u4"), ("flags", "u1")])
+PIECES = {"tokens": 4, "marks": 2, "anchors": ANCHOR.itemsize, "text": 1, "title": 1, "snippet": 1}
+"""What the blob of a page consists of, in this order, and how many bytes each item takes."""
+PAGE_ROW = np.dtype([
+    ("url", "<u4"), ("date", "<i8"), ("digest", "<u8"), ("html_bytes", "<u4"), ("language", "<u2"), ("flags", "u1"),
+    ("canonical", "<i4"), *((piece, "<u4") for piece in PIECES), ("blob", "<u8"),
+])  # fmt: skip
+"""What a part says of each page: the sizes of the pieces of its blob among it, and where in the part that begins."""
+
+
+def blob_sizes(rows: Array, until: str = "") -> Array:
+    """Return how many bytes the blobs of pages take, or their pieces before `until`."""
+    sizes = np.zeros(rows.shape, dtype=np.int64)
+    for piece, item_bytes in PIECES.items():
+        if piece == until:
+            break
+        sizes += rows[piece].astype(np.int64) * item_bytes
+    return sizes
 
 
 class Reader(Protocol):
@@ -70,46 +70,6 @@ class Reader(Protocol):
         """Return all link addresses so far, by number."""
 
 
-class Tally:
-    """Counts of what was met while reading, other than pages."""
-
-    def __init__(self) -> None:
-        self.skipped: Counter[str] = Counter()
-        self.examples: list[str] = []
-        self.html_records = 0
-        self.damaged = 0
-        self.cut: Counter[str] = Counter()
-
-    def note(self, item: Skip) -> None:
-        """Count a skipped record."""
-        self.skipped[item.reason] += 1
-        if item.html:
-            self.html_records += 1
-        if item.reason in DAMAGE_REASONS:
-            self.damaged += 1
-            # The first in alphabetical order, so that they do not depend on who met them first.
-            insort(self.examples, str(item))
-            del self.examples[_EXAMPLES:]
-
-    def add(self, other: dict[str, Any]) -> None:
-        """Add another tally's `as_dict`."""
-        self.skipped.update(other["skipped"])
-        self.cut.update(other["cut"])
-        self.examples = sorted({*self.examples, *other["examples"]})[:_EXAMPLES]
-        self.html_records += other["html_records"]
-        self.damaged += other["damaged"]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the tally as JSON can hold it."""
-        return {
-            "skipped": dict(self.skipped),
-            "examples": self.examples,
-            "html_records": self.html_records,
-            "damaged": self.damaged,
-            "cut": dict(self.cut),
-        }
-
-
 # Plain numbers: a flag's own arithmetic takes a microsecond each.
 _CUT_BYTES, _REPLACED = int(PageFlag.CUT_BYTES), int(PageFlag.REPLACED)
 _CUTS = {
@@ -121,20 +81,34 @@ _CUTS = {
 _ANY_CUT = sum(_CUTS)
 
 
+class _WaitingPage(NamedTuple):
+    """A page that waits to be read."""
+
+    item: Page
+    url: str
+    html: bytes
+    """The page's bytes, as UTF-8."""
+    replaced: bool
+    """Whether some bytes were no characters."""
+
+
 class PartBuilder:
     """A collector of pages that writes them as one part."""
 
     def __init__(self, reader: Reader, limits: Limits) -> None:
         self.reader = reader
         self.limits = limits
-        self.tally = Tally()
         self.resolver = Resolver()
         self.tokens = 0
-        self._waiting: list[tuple[Page, str, bytes, bool]] = []
+        self.skipped: Counter[str] = Counter()
+        self._damaged: list[str] = []
+        self._html_records = 0
+        self._cut: Counter[str] = Counter()
+        self._waiting: list[_WaitingPage] = []
         self._waiting_bytes = 0
-        self._rows: list[tuple[Any, ...]] = []
-        self._words: list[Array] = []
-        self._anchors: list[Array] = []
+        self._rows = [np.zeros(0, dtype=PAGE_ROW)]
+        self._words = [np.zeros(0, dtype=np.int32)]
+        self._anchors = [np.zeros(0, dtype=ANCHOR)]
         self._marks: list[bytes] = []
         self._texts: list[bytes] = []
         self._titles: list[bytes] = []
@@ -147,11 +121,11 @@ class PartBuilder:
     def take(self, item: Item) -> None:
         """Add one item of a source."""
         if isinstance(item, Skip):
-            self.tally.note(item)
+            self._skip(item)
             return
         url = self._url(item.url)
         if url is None:
-            self.tally.note(Skip("bad url", url=item.url, html=isinstance(item, Page)))
+            self._skip(Skip("bad url", url=item.url, html=isinstance(item, Page)))
             return
         if isinstance(item, Redirect):
             target = self._url(item.target, url)
@@ -162,51 +136,56 @@ class PartBuilder:
             if original is not None:
                 self._revisits.append((self.resolver.number(url), self.resolver.number(original), item.date))
         else:
-            self.tally.html_records += 1
-            html, replaced = to_utf8(item.html, item.content_type)
-            self._waiting.append((item, url, html, replaced))
-            self._waiting_bytes += len(html)
+            self._html_records += 1
+            self._waiting.append(_WaitingPage(item, url, *to_utf8(item.html, item.content_type)))
+            self._waiting_bytes += len(self._waiting[-1].html)
             if self._waiting_bytes >= _BATCH_BYTES:
                 self.flush()
+
+    def _skip(self, item: Skip) -> None:
+        """Count a skipped record."""
+        self.skipped[item.reason] += 1
+        self._html_records += item.html
+        if item.reason in DAMAGE_REASONS:
+            # The first in alphabetical order, so that they do not depend on who met them first.
+            insort(self._damaged, str(item))
+            del self._damaged[EXAMPLES:]
 
     def _url(self, url: str, base: str | None = None) -> str | None:
         """Return the canonical URL of an address that is not too long: all links of a page may repeat its own."""
         return canonical_url(url, base) if len(url) <= self.limits.url_bytes else None
 
+    def _href(self, number: int, base: str) -> str | None:
+        """Return the URL of a link address of the reader's; None if there is none of that number, or it is no URL."""
+        if number < 0:
+            return None
+        return canonical_url(self.reader.href_strings()[number].decode("utf-8", "replace"), base)
+
     def flush(self) -> None:
         """Read the pages that wait."""
         if not self._waiting:
             return
-        batch = self.reader.lex([html for _, _, html, _ in self._waiting])
+        batch = self.reader.lex([page.html for page in self._waiting])
         self._words.append((batch.words & 0xFFFFFFFF).astype(np.int32))
         self.tokens += len(batch.words)
         self.resolver.dropped += int(batch.rows[:, slots.R_DROPPED].clip(0).sum())
         base_hrefs = batch.rows[:, slots.R_BASE].tolist()
-        bases = [self._base(url, href) for (_, url, _, _), href in zip(self._waiting, base_hrefs, strict=True)]
-        self._resolve(batch, bases)
-        numbers = self.resolver.numbered([url for _, url, _, _ in self._waiting])
-        streams = _CodedStreams(batch)
-        previous = [0] * slots.ROW_SIZE
-        for number, (row, base) in enumerate(zip(batch.rows.tolist(), bases, strict=True)):
-            page, url, html, replaced = self._waiting[number]
-            self._add_page(page, url, numbers[number], html, replaced, base, row, previous, streams.of(number))
-            previous = row
+        bases = [self._href(href, page.url) or page.url for page, href in zip(self._waiting, base_hrefs, strict=True)]
+        lexed = zip(self._waiting, bases, batch.rows.tolist(), _code_streams(batch), strict=True)
+        rows = np.array([self._add_page(*one) for one in lexed], dtype=PAGE_ROW)
+        rows["url"] = self.resolver.numbered([page.url for page in self._waiting])
+        rows["tokens"] = np.diff(batch.rows[:, slots.R_TOKENS], prepend=0)
+        rows["anchors"] = self._resolve(batch, bases)
+        self._rows.append(rows)
         self._waiting, self._waiting_bytes = [], 0
 
-    def _base(self, url: str, base_href: int) -> str:
-        if base_href < 0:
-            return url
-        href = self.reader.href_strings()[base_href].decode("utf-8", "replace")
-        return canonical_url(href, url) or url
-
-    def _resolve(self, batch: LexedBatch, bases: list[str]) -> None:
-        """Resolve the batch's anchors and keep those that lead to a page; their counts replace the lexer's in rows."""
-        ends = batch.rows[:, slots.R_ANCHORS].copy()
-        counts = np.diff(ends, prepend=0)
+    def _resolve(self, batch: LexedBatch, bases: list[str]) -> Array:
+        """Resolve the batch's anchors and keep those that lead to a page; return how many each page has."""
+        ends = batch.rows[:, slots.R_ANCHORS]
         contexts = np.array([self.resolver.contexts(base) for base in bases], dtype=np.int64).reshape(-1, 5)
         lexed = batch.anchors
         targets = self.resolver.resolve(
-            self.reader.href_strings(), lexed[:, slots.A_HREF], np.repeat(contexts, counts, axis=0)
+            self.reader.href_strings(), lexed[:, slots.A_HREF], np.repeat(contexts, np.diff(ends, prepend=0), axis=0)
         )
         kept = targets >= 0
         anchors = np.empty(int(np.count_nonzero(kept)), dtype=ANCHOR)
@@ -215,64 +194,36 @@ class PartBuilder:
         anchors["length"] = np.maximum(lexed[kept, slots.A_END] - lexed[kept, slots.A_START], 0)
         anchors["flags"] = lexed[kept, slots.A_FLAGS]
         self._anchors.append(anchors)
-        batch.rows[:, slots.R_ANCHORS] = np.concatenate([[0], np.cumsum(kept)])[ends]
+        return np.diff(np.concatenate([[0], np.cumsum(kept)])[ends], prepend=0)
 
-    def _add_page(
-        self,
-        page: Page,
-        url: str,
-        url_number: int,
-        html: bytes,
-        replaced: bool,
-        base: str,
-        row: list[int],
-        previous: list[int],
-        coded: tuple[bytes, bytes, bytes],
-    ) -> None:
-        marks, text, offsets = coded
-        frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + offsets)
-        title = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])]
+    def _add_page(self, page: _WaitingPage, base: str, row: list[int], coded: tuple[bytes, bytes, bytes]) -> Any:
+        """Keep what a page's blob consists of; return its `PAGE_ROW`, without what is counted for all pages at once."""
+        marks, text, starts = coded
+        frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + starts)
+        title = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])].decode("utf-8", "replace")
         body = max(0, row[slots.R_BODY])
-        flags = row[slots.R_FLAGS] | _CUT_BYTES * page.cut | _REPLACED * replaced
-        if flags & _ANY_CUT:
-            self.tally.cut.update(name for flag, name in _CUTS.items() if flags & flag)
-        language = ""
-        if row[slots.R_LANG0] >= 0:
-            language = declared_language(html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
-        if not language:
-            language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
-        alias = None
-        if row[slots.R_CANONICAL] >= 0:
-            alias = canonical_url(self.reader.href_strings()[row[slots.R_CANONICAL]].decode("utf-8", "replace"), base)
+        snippet = _snippet(text, body)
         self._marks.append(marks)
         self._texts.append(frame)
-        self._titles.append(" ".join(title.decode("utf-8", "replace").split()).encode())
-        self._snippets.append(_snippet(text, body))
+        self._titles.append(" ".join(title.split()).encode())
+        self._snippets.append(snippet)
+        flags = row[slots.R_FLAGS] | _CUT_BYTES * page.item.cut | _REPLACED * page.replaced
+        if flags & _ANY_CUT:
+            self._cut.update(name for flag, name in _CUTS.items() if flags & flag)
+        language = ""
+        if row[slots.R_LANG0] >= 0:
+            language = declared_language(page.html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
+        if not language:
+            language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
+        alias = self._href(row[slots.R_CANONICAL], base)
         # The declared type is part of what was captured: it may decide how the same bytes read.
-        hashed = hashlib.blake2b(page.html, digest_size=8, person=_short(page.content_type))
-        self._rows.append(
-            (
-                url_number,
-                page.date,
-                int.from_bytes(hashed.digest(), "little"),
-                min(len(page.html), 0xFFFFFFFF),
-                self._languages.setdefault(language, len(self._languages)),
-                flags & 255,
-                self.resolver.number(alias) if alias is not None and alias != url else -1,
-                row[slots.R_TOKENS] - previous[slots.R_TOKENS],
-                len(marks) // 2,
-                row[slots.R_ANCHORS] - previous[slots.R_ANCHORS],
-                len(frame),
-                len(self._titles[-1]),
-                len(self._snippets[-1]),
-                0,
-            )
-        )
-
-    @property
-    def empty(self) -> bool:
-        """Return whether nothing was added."""
-        return not (self._rows or self._waiting or self._redirects or self._revisits)
+        hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_short(page.item.content_type))
+        return (
+            0, page.item.date, int.from_bytes(hashed.digest(), "little"), min(len(page.item.html), 0xFFFFFFFF),
+            self._languages.setdefault(language, len(self._languages)), flags & 255,
+            self.resolver.number(alias) if alias is not None and alias != page.url else -1,
+            0, len(marks) // 2, 0, len(frame), len(self._titles[-1]), len(snippet), 0,
+        )  # fmt: skip
 
     def write(self, folder: Path) -> None:
         """Write the part's files into `folder`, which is made."""
@@ -280,36 +231,23 @@ class PartBuilder:
         folder.mkdir()
         words, word_map = _sorted(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
         urls, url_map = _sorted(*self.resolver.urls())
-        tokens = word_map[np.concatenate(self._words)] if self._words else np.zeros(0, dtype="<u4")
-        anchors = np.concatenate(self._anchors) if self._anchors else np.zeros(0, dtype=ANCHOR)
+        tokens = word_map[np.concatenate(self._words)]
+        anchors = np.concatenate(self._anchors)
         anchors["target"] = url_map[anchors["target"]]
-        rows = np.array(self._rows, dtype=PAGE_ROW)
+        rows = np.concatenate(self._rows)
         rows["url"] = url_map[rows["url"]]
         has_alias = rows["canonical"] >= 0
         rows["canonical"][has_alias] = url_map[rows["canonical"][has_alias]]
-        token_ends = np.cumsum(rows["tokens"], dtype=np.int64)
-        anchor_ends = np.cumsum(rows["anchors"], dtype=np.int64)
+        tokens_of = np.split(tokens, np.cumsum(rows["tokens"], dtype=np.int64))
+        anchors_of = np.split(anchors, np.cumsum(rows["anchors"], dtype=np.int64))
         order = np.lexsort((rows["digest"], -rows["date"], rows["url"]))
-        position = 0
-        sizes = rows["tokens"].tolist(), rows["anchors"].tolist()
-        starts = (token_ends - rows["tokens"]).tolist(), (anchor_ends - rows["anchors"]).tolist()
         with (folder / "blobs").open("wb", buffering=_BLOB_BUFFER) as file:
             for i in order.tolist():
-                rows["blob"][i] = position
-                first, link = starts[0][i], starts[1][i]
-                blob = b"".join(
-                    (
-                        tokens[first : first + sizes[0][i]].tobytes(),
-                        self._marks[i],
-                        anchors[link : link + sizes[1][i]].tobytes(),
-                        self._texts[i],
-                        self._titles[i],
-                        self._snippets[i],
-                    )
-                )
-                file.write(blob)
-                position += len(blob)
-        np.save(folder / "pages.npy", rows[order])
+                file.write(tokens_of[i].tobytes() + self._marks[i] + anchors_of[i].tobytes())
+                file.write(self._texts[i] + self._titles[i] + self._snippets[i])
+        rows = rows[order]
+        rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
+        np.save(folder / "pages.npy", rows)
         np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words[1]) - 1).astype(np.uint64))
         for name, (data, offsets) in (("words", words), ("urls", urls)):
             # Not by tofile, whose error on a full disk does not say so.
@@ -320,7 +258,10 @@ class PartBuilder:
             table[:, :2] = url_map[table[:, :2]]
             np.save(folder / f"{name}.npy", table)
         about = {
-            **self.tally.as_dict(),
+            "skipped": self.skipped,
+            "cut": self._cut,
+            "damaged_examples": self._damaged,
+            "html_records": self._html_records,
             "languages": list(self._languages),
             "dropped_links": self.resolver.dropped,
             "longest_page": int(rows["tokens"].max(initial=0)),
@@ -329,28 +270,22 @@ class PartBuilder:
         (folder / "about.json").write_text(json.dumps(about))
 
 
-class _CodedStreams:
-    """A batch's marks, texts and word offsets in their stored forms, coded for all pages at once."""
-
-    def __init__(self, batch: LexedBatch) -> None:
-        rows = batch.rows
-        self._text = batch.text.tobytes()
-        self._text_ends = [0, *rows[:, slots.R_TEXT].tolist()]
-        offsets, _, self._offset_ends = _coded(batch.words, 32, rows[:, slots.R_TOKENS], with_kinds=False)
-        gaps, kinds, self._mark_ends = _coded(batch.events, 8, rows[:, slots.R_EVENTS], with_kinds=True)
-        self._offsets, self._gaps, self._kinds = offsets.tobytes(), gaps.tobytes(), kinds.tobytes()
-
-    def of(self, page: int) -> tuple[bytes, bytes, bytes]:
-        """Return (marks: all gaps, then all kinds; text; word offsets) of one page."""
-        marks = slice(self._mark_ends[page], self._mark_ends[page + 1])
-        return (
-            self._gaps[marks] + self._kinds[marks],
-            self._text[self._text_ends[page] : self._text_ends[page + 1]],
-            self._offsets[self._offset_ends[page] : self._offset_ends[page + 1]],
+def _code_streams(batch: LexedBatch) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield (marks: all gaps, then all kinds; text; word offsets) of each page, as they are stored."""
+    text = batch.text.tobytes()
+    starts, _, start_ends = _coded(batch.words, 32, batch.rows[:, slots.R_TOKENS], with_kinds=False)
+    gaps, kinds, mark_ends = _coded(batch.events, 8, batch.rows[:, slots.R_EVENTS], with_kinds=True)
+    text_ends = [0, *batch.rows[:, slots.R_TEXT].tolist()]
+    for page in range(len(batch.rows)):
+        marks = slice(mark_ends[page], mark_ends[page + 1])
+        yield (
+            gaps[marks] + kinds[marks],
+            text[text_ends[page] : text_ends[page + 1]],
+            starts[start_ends[page] : start_ends[page + 1]],
         )
 
 
-def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[Array, Array, list[int]]:
+def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[bytes, bytes, list[int]]:
     """Return (gaps, kinds, where each page's end, from 0) of the positions that `values` hold (see `code_gaps`)."""
     room = len(values) + len(values) // 4 + 256
     page_ends = np.empty(len(ends), dtype=np.int64)
@@ -358,7 +293,7 @@ def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[Ar
         gaps, kinds = np.empty(room, dtype=np.uint8), np.empty(room * with_kinds, dtype=np.uint8)
         size = code_gaps(values, shift, np.ascontiguousarray(ends), gaps, kinds, page_ends)
         if size <= room:
-            return gaps[:size], kinds[:size], [0, *page_ends.tolist()]
+            return gaps[:size].tobytes(), kinds[:size].tobytes(), [0, *page_ends.tolist()]
         room = 2 * size
 
 
