@@ -2,11 +2,12 @@
 
 import multiprocessing
 import os
-import queue
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -217,93 +218,74 @@ def _read_here(
     return writer.written, stops
 
 
-def _worker(number: int, plan: ReadPlan, folder: str, tasks: Any, messages: Any, start: Any) -> None:
-    """Read units in a worker process until it is given None."""
-    try:
-        warm_up(plan.parser, plan.limits)
-        messages.put(("ready", number, 0, 0))
-        start.wait()
-        writer = _PartWriter(plan, Path(folder), str(number))
-        while (task := tasks.get()) is not None:
-            place, unit = task
-            messages.put(("unit", number, place, writer.read(unit)))
-        writer.finish()
-        messages.put(("done", number, [str(path) for path in writer.written], 0))
-    except OSError as error:
-        messages.put(("failed", number, f"{error.strerror or error}: {error.filename or folder}", ""))
-    except BaseException as error:
-        messages.put(("failed", number, f"{type(error).__name__}: {error}", traceback.format_exc()))
+_shared: dict[str, Any] = {}
+"""What the tasks of a worker process share."""
+
+
+def _begin_worker(plan: ReadPlan, folder: Path, meeting: Any) -> None:
+    _shared.update(plan=plan, folder=folder, meeting=meeting)
+
+
+def _warm_worker() -> None:
+    """Make a worker process ready. It waits for the others first, so that each process takes one of these tasks."""
+    _shared["meeting"].wait()
+    plan = _shared["plan"]
+    warm_up(plan.parser, plan.limits)
+    _shared["writer"] = _PartWriter(plan, _shared["folder"], str(os.getpid()))
+
+
+def _read_in_worker(unit: Unit) -> int:
+    stop: int = _shared["writer"].read(unit)
+    return stop
+
+
+def _finish_worker() -> list[Path]:
+    """Write what a worker process has read; return all its parts. Each process takes one of these tasks, too."""
+    _shared["meeting"].wait()
+    writer: _PartWriter = _shared["writer"]
+    writer.finish()
+    return writer.written
 
 
 def _read_in_processes(
     plan: ReadPlan, units: list[Unit], folder: Path, report: ReadReport, progress: Progress
 ) -> tuple[list[Path], dict[int, int]]:
-    """Read the units in several processes."""
+    """Read the units in several processes, the largest first; raise WorkerError if one of them failed or died."""
     started = time.perf_counter()
     progress("starting", 0.0)
     context = multiprocessing.get_context("spawn")
-    tasks, messages, start = context.Queue(), context.Queue(), context.Event()
     count = min(plan.workers, len(units))
-    processes = [
-        context.Process(target=_worker, args=(i, plan, str(folder), tasks, messages, start), daemon=True)
-        for i in range(count)
-    ]
-    for place in sorted(range(len(units)), key=lambda i: -units[i].weight):
-        tasks.put((place, units[place]))
-    for process in processes:
-        tasks.put(None)
-        process.start()
+    pool = ProcessPoolExecutor(count, context, _begin_worker, (plan, folder, context.Barrier(count)))
     try:
-        waiting = count
-        for kind, *_rest in _messages(messages, processes):
-            waiting -= kind == "ready"
-            if not waiting:
-                break
+        for ready in [pool.submit(_warm_worker) for _ in range(count)]:
+            ready.result()
         report.start_up = time.perf_counter() - started
         started = time.perf_counter()
-        start.set()
-        total = sum(unit.weight for unit in units) or 1
-        done = 0
+        total, done = sum(unit.weight for unit in units) or 1, 0
         stops: dict[int, int] = {}
-        paths: list[Path] = []
-        waiting = count
-        for kind, _number, what, more in _messages(messages, processes):
-            if kind == "unit":
-                stops[what] = more
-                done += units[what].weight
-                progress("reading", done / total)
-            elif kind == "done":
-                paths += [Path(path) for path in what]
-                waiting -= 1
-                if not waiting:
-                    break
+        by_weight = sorted(range(len(units)), key=lambda place: -units[place].weight)
+        reads = {pool.submit(_read_in_worker, units[place]): place for place in by_weight}
+        for read in as_completed(reads):
+            place = reads[read]
+            stops[place] = read.result()
+            done += units[place].weight
+            progress("reading", done / total)
+        finishes = [pool.submit(_finish_worker) for _ in range(count)]
+        paths = sorted(path for finish in finishes for path in finish.result())
         report.reading = time.perf_counter() - started
-        return sorted(paths), stops
+        return paths, stops
+    except BrokenProcessPool:
+        raise WorkerError(
+            "A reading process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. "
+            "Nothing was written."
+        ) from None
+    except OSError as error:
+        raise WorkerError(f"Reading failed: {error.strerror or error}: {error.filename or folder}") from error
+    except Exception as error:
+        detail = "".join(traceback.format_exception(error))
+        raise WorkerError(f"Reading failed: {type(error).__name__}: {error}", detail) from error
     finally:
-        for process in processes:
-            process.terminate()
-            process.join()
-
-
-def _messages(messages: Any, processes: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield messages of the workers; raise WorkerError as soon as one failed or died."""
-    finished: set[int] = set()
-    while True:
-        try:
-            message = messages.get(timeout=1.0)
-        except queue.Empty:
-            for number, process in enumerate(processes):
-                if process.exitcode is not None and number not in finished:
-                    raise WorkerError(
-                        f"A reading process ended unexpectedly (exit code {process.exitcode}); if it was killed for "
-                        "lack of memory, use fewer --workers. Nothing was written."
-                    ) from None
-            continue
-        if message[0] == "failed":
-            raise WorkerError(f"Reading failed: {message[2]}", message[3])
-        if message[0] == "done":
-            finished.add(message[1])
-        yield message
+        pool.shutdown(cancel_futures=True)
 
 
 def default_workers() -> int:
