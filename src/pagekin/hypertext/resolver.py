@@ -1,5 +1,7 @@
 """Resolve links to canonical URLs, many at a time."""
 
+from itertools import islice
+
 import numpy as np
 import numpy.typing as npt
 
@@ -34,6 +36,9 @@ class _PackedStrings:
         """Return (data, bounds), as the kernels take them."""
         return self._data, self._bounds
 
+    def __getitem__(self, number: int) -> bytes:
+        return self._data[self._bounds[number] : self._bounds[number + 1]].tobytes()
+
     def extend(self, strings: list[bytes]) -> None:
         """Add strings at the end."""
         data, offsets = pack_strings(strings)
@@ -55,8 +60,7 @@ class Resolver:
         self._urls = StringTable(1 << 14, 1 << 20)
         self._state = np.zeros(2, dtype=np.int64)
         self._contexts: dict[str, int] = {}
-        self._context_names: list[str] = []
-        self._packed_names = _PackedStrings()
+        self._packed_contexts = _PackedStrings()
         self._hrefs = _PackedStrings()
         self._kinds = np.zeros(0, dtype=np.uint8)
         self._known = np.zeros(1 << 15, dtype=np.int64)
@@ -75,20 +79,14 @@ class Resolver:
         while done < len(urls):
             self._make_room(len(data))
             done = intern_strings(data, bounds, done, numbers, self._urls.arrays(), self._state)
-        found: list[int] = numbers.tolist()
-        return found
+        in_order: list[int] = numbers.tolist()
+        return in_order
 
     def urls(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
         """Return (data, bounds) of canonical URLs, by number; a last one is only room that the kernels may read."""
         count = int(self._state[URLS])
         self._urls.reserve(count, _AHEAD)
         return self._urls.arena, np.append(self._urls.bounds[: count + 1], self._urls.bounds[count] + _AHEAD)
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """Return canonical URLs with the numbers that `resolve` answers with."""
-        strings = self._urls.strings(int(self._state[URLS]))
-        return {url.decode(): number for number, url in enumerate(strings)}
 
     def _make_room(self, longest: int) -> None:
         """Make room for one more case and a URL of up to `longest` bytes, at least."""
@@ -101,19 +99,15 @@ class Resolver:
             self._urls.double(count)
         self._urls.reserve(count, longest + _AHEAD)
 
-    def _context(self, name: str) -> int:
-        number = self._contexts.setdefault(name, len(self._context_names))
-        if number == len(self._context_names):
-            self._context_names.append(name)
-        return number
-
     def contexts(self, base: str) -> tuple[int, int, int, int, int]:
         """Return the contexts that addresses on a page with this base are resolved in, by what they are relative to."""
         path = base.partition("?")[0]
         scheme, _, rest = path.partition("://")
         origin = f"{scheme}://{rest.partition('/')[0]}/"
         folder = path[: path.rfind("/") + 1]
-        return (0, self._context(origin), self._context(folder), self._context(base), 0)
+        for name in (origin, folder, base):
+            self._contexts.setdefault(name, len(self._contexts))
+        return (0, self._contexts[origin], self._contexts[folder], self._contexts[base], 0)
 
     def resolve(
         self, hrefs: list[bytes], used: npt.NDArray[np.int64], contexts: npt.NDArray[np.int64]
@@ -127,9 +121,9 @@ class Resolver:
         answers = np.empty(len(cases), dtype=np.int64)
         done = 0
         while done < len(cases):
-            self._make_room(self._hrefs.longest + self._packed_names.longest)
+            self._make_room(self._hrefs.longest + self._packed_contexts.longest)
             done = resolve_links(
-                cases, done, answers, self._kinds, self._hrefs.arrays(), self._packed_names.arrays(), self._known,
+                cases, done, answers, self._kinds, self._hrefs.arrays(), self._packed_contexts.arrays(), self._known,
                 self._urls.arrays(), self._state,
             )  # fmt: skip
         odd = np.flatnonzero(answers == ODD)
@@ -139,32 +133,22 @@ class Resolver:
 
     def _learn(self, hrefs: list[bytes]) -> None:
         """Take in the addresses and contexts that are new."""
-        if len(hrefs) > self._hrefs.count:
-            before = self._hrefs.count
-            self._hrefs.extend(hrefs[before:])
-            data, bounds = self._hrefs.arrays()
-            fresh = np.empty(len(hrefs) - before, dtype=np.uint8)
-            link_kinds(data, bounds[before:], fresh)
-            self._kinds = np.concatenate([self._kinds, fresh])
-        if len(self._context_names) > self._packed_names.count:
-            self._packed_names.extend([name.encode() for name in self._context_names[self._packed_names.count :]])
+        before = self._hrefs.count
+        self._hrefs.extend(hrefs[before:])
+        data, bounds = self._hrefs.arrays()
+        fresh = np.empty(len(hrefs) - before, dtype=np.uint8)
+        link_kinds(data, bounds[before:], fresh)
+        self._kinds = np.concatenate([self._kinds, fresh])
+        self._packed_contexts.extend(
+            [name.encode() for name in islice(self._contexts, self._packed_contexts.count, None)]
+        )
 
     def _resolve_odd(self, hrefs: list[bytes], case: int) -> int:
         """Return the answer for an address that needs the URL library."""
         answer = self._odd.get(case)
         if answer is None:
             href, context = case & 0xFFFFFFFF, case >> 32
-            base = None if self._kinds[href] == FIXED else self._context_names[context]
+            base = None if self._kinds[href] == FIXED else self._packed_contexts[context].decode()
             url = canonical_url(hrefs[href].decode("utf-8", "replace"), base)
             answer = self._odd[case] = NO_PAGE if url is None else self.number(url)
         return answer
-
-
-# The kernels are loaded (or compiled) with this module, so that no page has to wait for them.
-def _load_kernels() -> None:
-    resolver = Resolver()
-    resolver.resolve([b"a"], np.zeros(1, dtype=np.int64), np.array([resolver.contexts("http://a.example/")]))
-    resolver.number("http://a.example/")
-
-
-_load_kernels()
