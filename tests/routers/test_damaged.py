@@ -16,7 +16,7 @@ from pagekin.collection import ReloadingCollection, explain_damage, refuse_damag
 from pagekin.collection import reloading as leaf_module
 from pagekin.routers import Network, Place, Router, ask_health
 from pagekin.routers.up import open_nodes
-from pagekin.store import KinError, check_files, check_sizes
+from pagekin.store import KinError, check_files
 from pagekin.store import check as check_module
 
 from .damaging import files_of, garbage, trial
@@ -145,7 +145,7 @@ def test_looking_at_sizes_reads_no_contents(whole: Path, monkeypatch: pytest.Mon
         raise AssertionError("contents are read")
 
     monkeypatch.setattr(check_module, "file_checksum", never)
-    assert list(check_sizes(whole)) == []
+    assert list(check_files(whole, contents=False)) == []
     refuse_damaged(whole)
     with pytest.raises(AssertionError, match="contents"):
         list(check_files(whole))
@@ -153,7 +153,7 @@ def test_looking_at_sizes_reads_no_contents(whole: Path, monkeypatch: pytest.Mon
 
 def test_what_lies_there_besides_is_no_damage(copy: Path) -> None:
     (copy / "notes.txt").write_text("mine")
-    assert list(check_sizes(copy)) == []
+    assert list(check_files(copy, contents=False)) == []
     assert ReloadingCollection("copy", copy).label.num_docs
     error = IndexError("ours")
     assert explain_damage(copy, error) is error

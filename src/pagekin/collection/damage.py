@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from pagekin.store import Finding, KinError, check_files, check_sizes, read_manifest
+from pagekin.store import Finding, KinError, check_files, read_manifest
 
 _LONGEST = 300
 
@@ -11,7 +11,7 @@ _LONGEST = 300
 def refuse_damaged(path: Path) -> None:
     """Raise a KinError that says what to do if some files are not as long as the manifest says."""
     read_manifest(path)
-    if (found := next(check_sizes(path), None)) is not None:
+    if (found := next(check_files(path, contents=False), None)) is not None:
         raise damaged_error(path, _in_words(found))
 
 

@@ -60,8 +60,6 @@ def _check_list_shapes(kin: Kin, m: int) -> Iterator[Finding]:
         rising=("list.starts",),
         limits={"list.docs": bags},
     )
-    if "list.positions" in kin and bool(np.any(kin["list.positions"][1:] < kin["list.positions"][:-1])):
-        yield Finding("list.positions", "falls somewhere; it only rises")
 
 
 def _check_lists(kin: Kin, strategy: Strategy) -> Iterator[Finding]:

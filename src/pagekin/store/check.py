@@ -1,13 +1,17 @@
-"""Check that the files of a `.kin` folder are whole."""
+"""Check that the files of a `.kin` folder are whole, and that its arrays have the shapes that belong."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pagekin.store.arrays import HEADER_BYTES, file_checksum, load_array
-from pagekin.store.folder import MANIFEST, KinError, former_folders, manifest_digest, read_manifest
+import numpy as np
+
+from pagekin.store.arrays import file_checksum, load_array
+from pagekin.store.folder import MANIFEST, Kin, KinError, former_folders, manifest_digest, read_manifest
 from pagekin.store.writer import LOCK, is_being_written, is_part_of_a_build
+
+_STEP = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,13 @@ class Finding:
     """Whether it is something that lies there besides what the collection consists of."""
 
 
-def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: None) -> Iterator[Finding]:
+def check_files(
+    path: Path, progress: Callable[[int], None] = lambda _bytes: None, contents: bool = True
+) -> Iterator[Finding]:
     """Yield every file that is missing, of another length, or changed since it was written; stray files too.
 
-    What a writer is just building does not count as stray.
+    What a writer is just building does not count as stray. Without `contents` only sizes and headers are checked, in
+    time that does not depend on the size of files.
     """
     try:
         manifest = read_manifest(path)
@@ -35,38 +42,21 @@ def check_files(path: Path, progress: Callable[[int], None] = lambda _bytes: Non
     if manifest.get("checksum") != manifest_digest(manifest):
         yield Finding(MANIFEST, "has changed since it was written (checksum differs)")
     for name, entry in manifest["files"].items():
-        wrong = _what_is_wrong(path / entry["file"], name, entry, progress)
+        wrong = _what_is_wrong(path / entry["file"], name, entry, progress if contents else None)
         if wrong and _was_replaced(path, manifest):
-            yield Finding(MANIFEST, "was replaced by a writer during the check; check again")
+            if contents:
+                yield Finding(MANIFEST, "was replaced by a writer during the check; check again")
             return
         if wrong:
             yield Finding(entry["file"], wrong)
+    if not contents:
+        return
     known = {entry["file"] for entry in manifest["files"].values()} | former_folders(manifest) | {MANIFEST, LOCK}
     building = is_being_written(path)
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):
             what = "is named by no manifest; a stopped build left it, or someone else did"
             yield Finding(file.name, what, is_part_of_a_build(file.name), stray=True)
-
-
-def check_sizes(path: Path) -> Iterator[Finding]:
-    """Yield every file that is missing, of another length, or that does not begin as the manifest says.
-
-    In time that does not depend on the size of files: what has changed inside them `check_files` finds.
-    """
-    try:
-        manifest = read_manifest(path)
-    except KinError as error:
-        yield Finding(MANIFEST, str(error))
-        return
-    findings: list[Finding] = []
-    if manifest.get("checksum") != manifest_digest(manifest):
-        findings.append(Finding(MANIFEST, "has changed since it was written (checksum differs)"))
-    for name, entry in manifest["files"].items():
-        if wrong := _looks_wrong(path / entry["file"], name, entry):
-            findings.append(Finding(entry["file"], wrong))
-    if not _was_replaced(path, manifest):
-        yield from findings
 
 
 def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
@@ -76,27 +66,48 @@ def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:
         return False
 
 
-def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Callable[[int], None]) -> str:
-    """Return what is wrong with the file of one entry, or an empty string."""
-    if wrong := _looks_wrong(file, name, entry):
-        return wrong
-    try:
-        checksum = file_checksum(file, progress, HEADER_BYTES)
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    return "" if checksum == entry["checksum"] else "has changed since it was written (checksum differs)"
-
-
-def _looks_wrong(file: Path, name: str, entry: Mapping[str, Any]) -> str:
-    """Return what is wrong with the file of one entry by its size and header, or an empty string."""
+def _what_is_wrong(file: Path, name: str, entry: Mapping[str, Any], progress: Callable[[int], None] | None) -> str:
+    """Return what is wrong with the file of one entry, or an empty string; without `progress`, by its size and header."""
     try:
         size = file.stat().st_size
         if size != entry["bytes"]:
             return f"has {size:,} bytes where the manifest says {entry['bytes']:,}"
-        try:
-            load_array(file, entry)
-        except ValueError as error:
-            return f"does not hold the array '{name}': {error}"
+        load_array(file, entry)
+        if progress and file_checksum(file, progress) != entry["checksum"]:
+            return "has changed since it was written (checksum differs)"
+    except ValueError as error:
+        return f"does not hold the array '{name}': {error}"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return ""
+
+
+def check_shapes(
+    kin: Kin, part: str, lengths: Mapping[str, int], ends: Mapping[str, int], limits: Mapping[str, int],
+    rising: Iterable[str] = (),
+) -> Iterator[Finding]:  # fmt: skip
+    """Yield what is wrong with the arrays of one part of a collection.
+
+    `lengths` is how long each array is; those in `ends` run from 0 to a number and never fall, all values of those in
+    `limits` lie below a number, and those in `rising` rise everywhere.
+    """
+    for name, length in lengths.items():
+        if name not in kin:
+            yield Finding(name, f"is missing from the {part}")
+        elif len(kin[name]) != length:
+            yield Finding(name, f"has {len(kin[name]):,} entries where {length:,} belong")
+    for name, end in ends.items():
+        if name not in kin or not len(kin[name]):
+            continue
+        if int(kin[name][0]) != 0 or int(kin[name][-1]) != end:
+            yield Finding(name, f"does not run from 0 to {end:,}")
+        elif bool(np.any(kin[name][1:] < kin[name][:-1])):
+            yield Finding(name, "falls somewhere; offsets only rise")
+    for name in rising:
+        if name in kin and bool(np.any(kin[name][1:] <= kin[name][:-1])):
+            yield Finding(name, "does not rise everywhere")
+    for name, limit in limits.items():
+        if name in kin and any(
+            bool(np.any(kin[name][start : start + _STEP] >= limit)) for start in range(0, len(kin[name]), _STEP)
+        ):
+            yield Finding(name, f"refers to a number beyond the last, {limit - 1:,}")
