@@ -2,13 +2,11 @@
 
 from .arrays import ArrayFile, rank, row_entries, smallest_uint
 from .batches import batch_ranges, map_in_order
-from .check import Finding, check_files, check_sizes
+from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
-from .kernel_cache import use_kernel_cache
 from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
-from .shapes import check_shapes
 from .writer import KinWriter
 
 __all__ = [
@@ -24,7 +22,6 @@ __all__ = [
     "batch_ranges",
     "check_files",
     "check_shapes",
-    "check_sizes",
     "kernel",
     "map_in_order",
     "open_kin",
@@ -33,5 +30,4 @@ __all__ = [
     "read_manifest",
     "row_entries",
     "smallest_uint",
-    "use_kernel_cache",
 ]

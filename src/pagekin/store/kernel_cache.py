@@ -8,7 +8,6 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -38,13 +37,6 @@ def cache_folder(kernels: Path, kind: str) -> str:
         if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
             return str(folder)
     return tempfile.mkdtemp(prefix="pagekin-kernels-")
-
-
-def use_kernel_cache(kernels: Path, _also: Iterable[Path] = ()) -> None:
-    """Let numba keep what it compiles from the folder `kernels`."""
-    import numba
-
-    numba.config.CACHE_DIR = cache_folder(kernels, "kernels")  # type: ignore[attr-defined]
 
 
 def _sources_of(kernels: Path) -> list[Path]:

@@ -1,22 +1,23 @@
 """Signatures of integer bags by linear functions, many bags at a time. `similarity.paper` says how and why."""
 
 import numpy as np
-from numba import float64, int64, njit, uint32, uint64
+from numba import float64, int64, uint32, uint64
 
 from pagekin.similarity._kernels.darts import GOLDEN, mix64
+from pagekin.store import kernel
 
 _P = uint64(2**32 - 5)
 _PARTS = float64(2**40)
 _LOW = uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _precedes(i, j, remainders, hashes):
     """Tell whether term i is rounded up before term j: by the larger remainder, then by the lesser hash."""
     return remainders[i] > remainders[j] or (remainders[i] == remainders[j] and hashes[i] < hashes[j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _select(count, remainders, hashes, order):
     """Put the `count` terms that precede all others first in `order` (Hoare's FIND, which is linear)."""
     n = len(order)
@@ -43,7 +44,7 @@ def _select(count, remainders, hashes, order):
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round_bag(weights, hashes, units, remainders, order, counts):
     """Write how many of the bag's units each term gets to `counts`, by largest-remainder rounding."""
     total = int64(0)
@@ -63,7 +64,7 @@ def _round_bag(weights, hashes, units, remainders, order, counts):
         counts[order[i]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round_bags(terms, weights, offsets, hashes, units):
     """Return the units of every entry of every bag, int64 (entries)."""
     longest = 0
@@ -83,7 +84,7 @@ def _round_bags(terms, weights, offsets, hashes, units):
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_stably(order, keys, bound):
     """Return `order` sorted by keys[order], which lie below `bound`; equal keys keep their order. Linear."""
     starts = np.zeros(bound + 1, dtype=np.int64)
@@ -98,7 +99,7 @@ def _sort_stably(order, keys, bound):
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline=True)
 def _lower(best, x, a, b):
     """Lower best[j] to (a[j] x + b[j]) mod p where that is less: no division, as 2^32 is 5 mod p."""
     for j in range(len(best)):
@@ -108,7 +109,7 @@ def _lower(best, x, a, b):
         best[j] = min(best[j], min(value, value - _P))  # below p the difference wraps round and is no less
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sign_as_in_the_paper(terms, weights, offsets, hashes, units, a, b, out):
     """Write the signature of each bag i, the entries [offsets[i], offsets[i + 1]), to out[i].
 
