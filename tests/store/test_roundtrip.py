@@ -29,7 +29,7 @@ def test_an_array_that_grows_is_the_pieces_in_order(tmp_path: Path) -> None:
     with KinWriter(tmp_path / "a.kin", "test") as writer:
         growing = writer.create("x", np.uint16)
         growing.append(np.array([1, 2], dtype=np.int64))
-        growing.append(b"\x03\x00\x04\x00")
+        growing.append(np.array([3, 4], dtype=np.uint8))
         growing.append(np.array([9, 8, 7, 6, 5], dtype=">u2")[::2])
         growing.append(np.zeros(0, dtype=np.uint16))
         writer.commit({})
@@ -42,8 +42,6 @@ def test_values_that_do_not_fit_are_refused_rather_than_wrapped(tmp_path: Path) 
         for values in (np.array([256]), np.array([-1]), np.array([0.5]), np.zeros((2, 2), dtype=np.uint8)):
             with pytest.raises(ValueError, match="appended to x"):
                 small.append(values)
-        with pytest.raises(ValueError, match="no whole number"):
-            writer.create("y", np.uint32).append(b"abc")
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", "a b", "a-b"])

@@ -48,16 +48,15 @@ def rank(ordered: Array, value: int) -> int:
     return int(ordered.searchsorted(ordered.dtype.type(value)))
 
 
-def payload_digest() -> hashlib.blake2b:
-    """Return a new checksum, as the manifest holds one for every file, over the array's bytes without the .npy header."""
+def _new_digest() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
-def file_checksum(file: Path, progress: Callable[[int], None] = lambda _bytes: None, skip: int = 0) -> str:
-    """Return the checksum of a file's bytes from `skip` on."""
-    digest = payload_digest()
+def file_checksum(file: Path, progress: Callable[[int], None]) -> str:
+    """Return the checksum that the manifest holds for a file: of the array's bytes, without the .npy header."""
+    digest = _new_digest()
     with file.open("rb") as stream:
-        stream.seek(skip)
+        stream.seek(HEADER_BYTES)
         while block := stream.read(_STEP):
             digest.update(block)
             progress(len(block))
@@ -95,17 +94,15 @@ def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
             if len(data) < length * dtype.itemsize:
                 raise ValueError("it is shorter than the manifest says")
             return np.frombuffer(data, dtype)
-        if length:
-            # As a plain array: every slice of a memmap object costs a microsecond more.
-            return np.memmap(stream, dtype, "r", HEADER_BYTES, (length,)).view(np.ndarray)
-    return _empty(dtype)
+    return _map(file, dtype, length)
 
 
-def _empty(dtype: np.dtype[Any]) -> Array:
-    """Return an empty read-only array: an empty range cannot be mapped."""
-    nothing = np.zeros(0, dtype)
-    nothing.flags.writeable = False
-    return nothing
+def _map(file: Path, dtype: np.dtype[Any], length: int) -> Array:
+    """Return an array's file memory-mapped; an empty read-only array in place of an empty range, which cannot be mapped."""
+    if not length:
+        return np.frombuffer(b"", dtype)
+    # As a plain array: every slice of a memmap object costs a microsecond more.
+    return np.memmap(file, dtype, "r", HEADER_BYTES, (length,)).view(np.ndarray)
 
 
 class ArrayFile:
@@ -118,33 +115,26 @@ class ArrayFile:
         if self.dtype.kind not in _KINDS:
             raise ValueError(f"arrays of {self.dtype} cannot be stored: only numbers and fixed-length strings")
         self.length = 0
-        self._digest = payload_digest()
+        self._digest = _new_digest()
         self._file: IO[bytes] = path.open("wb")
         self._file.write(b"\0" * HEADER_BYTES)
 
-    def append(self, values: Array | bytes) -> None:
+    def append(self, values: Array) -> None:
         """Add `values`, one-dimensional, at the end; ValueError if they do not fit the file's type."""
-        if isinstance(values, bytes):
-            if len(values) % self.dtype.itemsize:
-                raise ValueError(f"{len(values)} bytes are no whole number of {self.dtype} values")
-            data, count = memoryview(values), len(values) // self.dtype.itemsize
-        else:
-            array = np.ascontiguousarray(values, dtype=self.dtype)
-            if values.ndim != 1:
-                raise ValueError(f"an array of {values.ndim} dimensions is appended to {self.path.stem}")
-            if not np.can_cast(values.dtype, self.dtype, "safe") and not np.array_equal(array, values):
-                raise ValueError(f"values appended to {self.path.stem} do not fit {self.dtype}")
-            data, count = array.view(np.uint8).data, array.size
+        array = np.ascontiguousarray(values, dtype=self.dtype)
+        if values.ndim != 1:
+            raise ValueError(f"an array of {values.ndim} dimensions is appended to {self.path.stem}")
+        if not np.can_cast(values.dtype, self.dtype, "safe") and not np.array_equal(array, values):
+            raise ValueError(f"values appended to {self.path.stem} do not fit {self.dtype}")
+        data = array.view(np.uint8).data
         self._digest.update(data)
         self._file.write(data)
-        self.length += count
+        self.length += array.size
 
     def mapped(self) -> Array:
         """Return what was appended so far, memory-mapped."""
         self._file.flush()
-        if not self.length:
-            return _empty(self.dtype)
-        return np.memmap(self.path, self.dtype, "r", HEADER_BYTES, (self.length,)).view(np.ndarray)
+        return _map(self.path, self.dtype, self.length)
 
     def close(self) -> dict[str, Any]:
         """Finish the header, bring everything to the disk, and give the file's manifest entry."""

@@ -23,15 +23,14 @@ from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, former_folders
 LOCK = ".lock"
 _WORK = ".work-"
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
-_OUR_FILE = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.npy", re.IGNORECASE)
-_FORMER_FOLDER = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.files", re.IGNORECASE)
-"""Folders of plain files, which earlier versions kept in collections."""
+_OURS = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.(npy|files)", re.IGNORECASE)
+"""Names of arrays' files, and of the folders of plain files that earlier versions kept in collections."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def is_part_of_a_build(name: str) -> bool:
     """Return whether a file of this name may have been left by a writer that did not come to its end."""
-    return name.startswith(_WORK) or bool(_OUR_FILE.fullmatch(name) or _FORMER_FOLDER.fullmatch(name))
+    return name.startswith(_WORK) or _OURS.fullmatch(name) is not None
 
 
 def is_being_written(path: Path) -> bool:
@@ -39,10 +38,8 @@ def is_being_written(path: Path) -> bool:
     try:
         with (path / LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     return False
 
 
@@ -95,8 +92,7 @@ class KinWriter:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / LOCK).open("a+")
             try:
-                # The kernel drops the lock when its holder dies, so a stale one is taken over without
-                # guessing.
+                # The kernel drops the lock when its holder dies, so a stale one is taken over without guessing.
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 lock.seek(0)
@@ -162,25 +158,17 @@ class KinWriter:
         if self._made_folder:
             _sync_folder(self.path.parent)
         self._made_folder = False
-        self._remove_unnamed(_names(manifest))
 
     def _remove_leftovers(self) -> None:
-        """Remove what a writer that died left behind: we hold the lock, so nobody uses it."""
-        for leftover in self.path.glob(f"{_WORK}*"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        named: set[str] = set()
-        if (self.path / MANIFEST).exists():
-            named = _names(read_manifest(self.path))
-        self._remove_unnamed(named)
-
-    def _remove_unnamed(self, named: set[str]) -> None:
-        """Remove our files and folders that no manifest names; open views keep their maps."""
-        for file in self.path.glob("*.npy"):
-            if file.name not in named and _OUR_FILE.fullmatch(file.name):
-                file.unlink(missing_ok=True)
-        for folder in self.path.glob("*.files"):
-            if folder.name not in named and _FORMER_FOLDER.fullmatch(folder.name):
-                shutil.rmtree(folder, ignore_errors=True)
+        """Remove what no manifest names: we hold the lock, so no writer uses it, and open views keep their maps."""
+        named = _names(read_manifest(self.path)) if (self.path / MANIFEST).exists() else set()
+        for entry in self.path.iterdir():
+            if entry.name in named or not is_part_of_a_build(entry.name):
+                continue
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
