@@ -139,7 +139,7 @@ def _group_leaves(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
     """Group hosts into leaves; NetworkError if no network can be made of them."""
     groups = group_hosts(census.hosts, plan.min_pages)
     if not groups:
-        skipped = ", ".join(f"{count:,} {reason}" for reason, count in census.skipped.most_common())
+        skipped = ", ".join(f"{count:,} {reason}" for reason, count in Counter(census.skipped).most_common())
         raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
     largest = max(groups, key=lambda group: group.pages)
     if plan.clusters.method != "default" and largest.pages > MOST_PAGES:
@@ -165,7 +165,7 @@ def _make_hierarchies(groups: Sequence[SiteGroup], census: Census, out: Path, pl
 def _class_counts(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
     """Count the listed pages of each leaf by their class."""
     return {
-        group.file: sum((census.classes.get(host, Counter()) for host in group.hosts), Counter()) for group in groups
+        group.file: sum((Counter(census.classes.get(host, {})) for host in group.hosts), Counter()) for group in groups
     }
 
 

@@ -23,9 +23,9 @@ class Census:
 
     hosts: dict[str, int] = field(default_factory=dict)
     """Pages of each host. A page that was captured again counts once while its host is a small one."""
-    classes: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
+    classes: dict[str, dict[tuple[str, ...], int]] = field(default_factory=dict)
     """Listed pages of each host by their class."""
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, int] = field(default_factory=dict)
 
 
 def whole_files(units: Iterable[Unit]) -> list[Unit]:
@@ -58,27 +58,29 @@ def count_pages(
     if directory is not None:
         for address, path in read_listings(directory):
             listings.setdefault(canonical_url(address) or "", path)
-    census = Census(classes=defaultdict(Counter))
+    skipped: Counter[str] = Counter()
+    hosts: Counter[str] = Counter()
+    classes: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     seen: defaultdict[str, set[int]] = defaultdict(set)
     for item in _read_items(units, limits, "counting", tell):
         if isinstance(item, Skip):
-            census.skipped[item.reason] += 1
+            skipped[item.reason] += 1
         if not isinstance(item, Page):
             continue
         url = canonical_url(item.url)
         host = host_of_url(item.url)
         if not url or not host:
-            census.skipped["bad url"] += 1
+            skipped["bad url"] += 1
             continue
         if len(seen[host]) < min_pages:
             number = hash(url)
             if number in seen[host]:
                 continue
             seen[host].add(number)
-        census.hosts[host] = census.hosts.get(host, 0) + 1
+        hosts[host] += 1
         if url in listings:
-            census.classes[host][listings.pop(url)] += 1
-    return census
+            classes[host][listings.pop(url)] += 1
+    return Census(hosts, dict(classes), skipped)
 
 
 def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: Limits, tell: Progress) -> None:
@@ -113,26 +115,20 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
 
 def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
     """Return (the archive that an item belongs to, or None; its record). Redirects and revisits belong where their page is."""
-    url = canonical_url(item.url)
-    if url is None:
+    url = page_url = canonical_url(item.url)
+    if url and not isinstance(item, Page):
+        page_url = canonical_url(item.target if isinstance(item, Redirect) else item.original, url)
+    archive = home.get(host_of_url(page_url)) if page_url else None
+    if url is None or archive is None:
         return None, b""
     if isinstance(item, Page):
-        return home.get(host_of_url(url)), _page_record(url, item)
-    target = canonical_url(item.target if isinstance(item, Redirect) else item.original, url)
-    if target is None:
-        return None, b""
-    archive = home.get(host_of_url(target))
+        content_type = " ".join(item.content_type.split()) or "text/html"
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n".encode("utf-8", "replace")
+        return archive, _record("response", url, item.date, head + item.html)
     if isinstance(item, Redirect):
-        return archive, _record(
-            "response", url, item.date, f"HTTP/1.1 301 Moved\r\nLocation: {target}\r\n\r\n".encode()
-        )
-    return archive, _record("revisit", url, item.date, b"", f"WARC-Refers-To-Target-URI: {target}\r\n")
-
-
-def _page_record(url: str, page: Page) -> bytes:
-    said = " ".join(page.content_type.split()) or "text/html"
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {said}\r\n\r\n".encode("utf-8", "replace")
-    return _record("response", url, page.date, head + page.html)
+        head = f"HTTP/1.1 301 Moved\r\nLocation: {page_url}\r\n\r\n".encode()
+        return archive, _record("response", url, item.date, head)
+    return archive, _record("revisit", url, item.date, b"", f"WARC-Refers-To-Target-URI: {page_url}\r\n")
 
 
 def _record(kind: str, url: str, date: int, block: bytes, more: str = "") -> bytes:

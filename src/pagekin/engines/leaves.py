@@ -12,13 +12,14 @@ import os
 import shutil
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from pagekin import __version__
 from pagekin.bags import Strategy
@@ -33,7 +34,7 @@ from pagekin.sources import Limits, Unit
 from pagekin.store import KinError, open_kin
 from pagekin.text import unfit_reason
 
-LEAVES, WORK, LOCK, BUILDERS = "leaves", "work", ".lock", ".builders"
+LEAVES, WORK, STATE, LOCK, BUILDERS = "leaves", "work", "state.msgpack", ".lock", ".builders"
 PATIENCE = 120.0
 """Seconds to wait for the building processes of a run that was killed: they end by themselves."""
 PAGES_PER_CLUSTER = 3
@@ -90,15 +91,19 @@ class LeafBuilder:
     ) -> None:
         self._units, self._out, self._plan = whole_files(units), out, plan
         self.clock = Stages(progress)
+        self._work = out / WORK
         self._key = _fingerprint(self._units, plan.limits)
-        self._state = _State(out, _state_key(self._key, plan))
-        if not self._state.divided:
-            self._state.census = count_pages(self._units, plan.min_pages, plan.directory, plan.limits, self.clock.tell)
-
-    @property
-    def census(self) -> Census:
-        """Return the pages of each host, and the listed ones by class."""
-        return self._state.census
+        self._state_key = _digest([self._key, plan.min_pages, plan.directory and _file_identity(plan.directory)])
+        self._divided = False
+        """Whether the archives of all leaves were written from these sources."""
+        self.census = Census()
+        """The pages of each host, and the listed ones by class."""
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            key, census = msgspec.msgpack.decode((self._work / STATE).read_bytes(), type=tuple[str, Census])
+            if key == self._state_key:
+                self.census, self._divided = census, True
+        if not self._divided:
+            self.census = count_pages(self._units, plan.min_pages, plan.directory, plan.limits, self.clock.tell)
 
     def build(self, sites: Iterable[LeafSite]) -> BuiltLeaves:
         """Build the collections that are not complete; LeavesError if there is none in the end."""
@@ -106,10 +111,10 @@ class LeafBuilder:
         pages = {leaf.site.file: count for leaf in leaves if (count := leaf.pages_if_complete()) is not None}
         built = BuiltLeaves(pages, len(pages))
         wanted = [leaf for leaf in leaves if leaf.site.file not in pages]
-        if wanted and not (self._state.divided and all(leaf.archive.exists() for leaf in wanted)):
+        if wanted and not (self._divided and all(leaf.archive.exists() for leaf in wanted)):
             home = {host: leaf.archive for leaf in wanted for host in leaf.site.hosts}
-            divide(self._units, home, self._state.work, self._plan.limits, self.clock.tell)
-            self._state.save()
+            divide(self._units, home, self._work, self._plan.limits, self.clock.tell)
+            write_atomically(self._work / STATE, msgspec.msgpack.encode((self._state_key, self.census)))
         for leaf, result in _build_all(wanted, self._out, self._plan.processes, self.clock.tell):
             if isinstance(result, int):
                 pages[leaf.site.file] = result
@@ -122,7 +127,7 @@ class LeafBuilder:
 
     def finish(self) -> None:
         """Remove the work folder: everything is in the collections."""
-        shutil.rmtree(self._state.work, ignore_errors=True)
+        shutil.rmtree(self._work, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -177,11 +182,6 @@ def _fingerprint(units: Sequence[Unit], limits: Limits) -> str:
     return _digest(said)
 
 
-def _state_key(key: str, plan: LeafPlan) -> str:
-    """Return a digest of what counting and dividing depend on."""
-    return _digest([key, plan.min_pages, plan.directory and _file_identity(plan.directory)])
-
-
 def _file_identity(file: Path) -> list[Any]:
     try:
         status = file.stat()
@@ -222,50 +222,22 @@ class _Leaf:
         return int(kin.facts["pages"])
 
 
-class _State:
-    """The work folder: archives of leaves that are not built yet, and the counts of pages."""
-
-    def __init__(self, out: Path, key: str) -> None:
-        self.work = out / WORK
-        self.key = key
-        self.census = Census()
-        self.divided = False
-        """The archives of all leaves were written from these sources."""
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            said = json.loads((self.work / "state.json").read_bytes())
-            if said["key"] == key:
-                classes = {
-                    host: Counter({tuple(path): int(count) for path, count in counts})
-                    for host, counts in said["classes"].items()
-                }
-                hosts = {str(host): int(pages) for host, pages in said["hosts"].items()}
-                self.census = Census(hosts, classes, Counter(said["skipped"]))
-                self.divided = True
-
-    def save(self) -> None:
-        """Note that all archives are there."""
-        census = self.census
-        classes = {host: [[list(path), count] for path, count in one.items()] for host, one in census.classes.items()}
-        said = {"key": self.key, "hosts": census.hosts, "classes": classes, "skipped": census.skipped}
-        write_atomically(self.work / "state.json", json.dumps(said).encode())
-
-
 # -- building -----------------------------------------------------------------------------------------------------------
 
 
 def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int, tell: Progress) -> Iterator[tuple[_Leaf, int | str]]:
     """Build leaves, the largest first: each with its number of pages, or the reason why there is none."""
     total, done = sum(leaf.site.pages for leaf in leaves) or 1, 0
-    for leaf, built in _build_in_processes(sorted(leaves, key=lambda leaf: -leaf.site.pages), out, processes):
+    for leaf, built in _build_each(sorted(leaves, key=lambda leaf: -leaf.site.pages), out, processes):
         done += leaf.site.pages
         tell("building", done / total)
         yield leaf, built
 
 
-def _build_in_processes(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
+def _build_each(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
+    """Build leaves in some processes, or in this one."""
     if processes <= 1 or len(leaves) <= 1:
-        for leaf in leaves:
-            yield leaf, _build(leaf)
+        yield from ((leaf, _build(leaf)) for leaf in leaves)
         return
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(processes, len(leaves)), context, _begin_building, (out / BUILDERS,))

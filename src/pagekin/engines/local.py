@@ -1,6 +1,7 @@
 """Builds on this machine: compiled kernels on as many threads as there are cores."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,9 @@ def build_collection(
     """
     _check(strategy)
     with KinWriter(plan.out, "pagekin build") as writer:
-        before = _open_previous(plan.out)
+        before = None
+        with contextlib.suppress(KinError):
+            before = open_kin(plan.out)
         read = read_sources_into(writer, plan, progress)
         corpus = Corpus(writer.view(read.facts))
         stages = Stages(progress)
@@ -64,19 +67,11 @@ def build_collection(
         if clusters:
             threads = _thread_count(plan.workers)
             trees = make_trees(corpus, clusters, None, stages.tell, threads)
-            facts |= _tree_facts(writer, corpus, trees, before, None, threads, stages)
+            facts |= _tree_facts(writer, corpus, trees, before, threads, stages)
         stages.tell("saving", 0.0)
         writer.commit(facts)
         stages.tell("saving", 1.0)
     return BuildReport(facts, read, stages.seconds, open_kin(plan.out).bytes_on_disk)
-
-
-def _open_previous(path: Path) -> Kin | None:
-    """Open the collection that is there before a build, if it can be read."""
-    try:
-        return open_kin(path)
-    except KinError:
-        return None
 
 
 def index_collection(
@@ -92,23 +87,20 @@ def index_collection(
     With `text` its words become searchable, unless they are; a text index of an earlier version is renewed.
     """
     _check(strategy)
-    open_kin(path)  # a folder that is no collection is refused, not made
-    with KinWriter(path, "pagekin index") as writer:
-        corpus = _open_undamaged(path)
-        kin = corpus.kin
-        stages = Stages(progress)
+    stages = Stages(progress)
+    with _renew(path, "pagekin index") as (writer, corpus):
         left_out = not_citing(corpus) if not_citing else None
-        facts = {**kin.facts, **_index_facts(writer, corpus, strategy, stages, threads, left_out)}
+        facts = _index_facts(writer, corpus, strategy, stages, threads, left_out)
         anew: tuple[str, ...] = INDEX_ARRAYS
-        if text and (unfit_reason(kin) or is_outdated(kin)):
+        if text and (unfit_reason(corpus.kin) or is_outdated(corpus.kin)):
             facts |= make_text(writer, corpus, stages.tell, threads)
             anew += TEXT_ARRAYS
         stages.tell("saving", 0.0)
-        writer.commit(facts, keep=_entries_except(kin, anew))
+        _commit(writer, corpus, facts, anew)
         stages.tell("saving", 1.0)
-    before = kin.facts.get("index", {})
+    before = corpus.facts.get("index", {})
     replaced = before["strategy"]["name"] if before and _settings(before) != _settings(facts["index"]) else None
-    return BuildReport(facts, None, stages.seconds, open_kin(path).bytes_on_disk, replaced)
+    return BuildReport({**corpus.facts, **facts}, None, stages.seconds, open_kin(path).bytes_on_disk, replaced)
 
 
 def _thread_count(asked: int) -> int:
@@ -129,17 +121,22 @@ def _check(strategy: Strategy) -> None:
         )
 
 
-def _open_undamaged(path: Path) -> Corpus:
-    """Open a corpus and refuse a damaged one: compiled code does not check where it reads."""
-    corpus = Corpus.open(path)
-    if damage := next(check_corpus(corpus.kin), None):
-        raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
-    return corpus
+@contextlib.contextmanager
+def _renew(path: Path, purpose: str) -> Iterator[tuple[KinWriter, Corpus]]:
+    """Open a collection to make a part of it again; refuse a damaged one: compiled code does not check where it reads."""
+    open_kin(path)  # a folder that is no collection is refused, not made
+    with KinWriter(path, purpose) as writer:
+        corpus = Corpus.open(path)
+        if damage := next(check_corpus(corpus.kin), None):
+            raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
+        yield writer, corpus
 
 
-def _entries_except(kin: Kin, made_anew: str | tuple[str, ...]) -> dict[str, Any]:
-    """Return the manifest entries of all arrays but those that are made again."""
-    return {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(made_anew)}
+def _commit(writer: KinWriter, corpus: Corpus, facts: Mapping[str, Any], anew: tuple[str, ...]) -> None:
+    """Commit what was made again with its facts, and keep all other arrays and facts of a collection."""
+    files = corpus.kin.manifest["files"].items()
+    keep = {name: entry for name, entry in files if not name.startswith(anew)}
+    writer.commit({**corpus.facts, **facts}, keep)
 
 
 def cluster_collection(
@@ -147,39 +144,31 @@ def cluster_collection(
     progress: Progress = lambda _s, _p: None, threads: int = 0,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection and its label, in place of those it has, and keep them in it."""
-    open_kin(path)
-    with KinWriter(path, "pagekin cluster") as writer:
-        corpus = _open_undamaged(path)
-        stages = Stages(progress)
-        threads = _thread_count(threads)
+    stages = Stages(progress)
+    threads = _thread_count(threads)
+    with _renew(path, "pagekin cluster") as (writer, corpus):
         trees = make_trees(corpus, settings, directory, stages.tell, threads)
-        facts = _tree_facts(writer, corpus, trees, corpus.kin, None, threads, stages)
-        writer.commit(
-            {**corpus.facts, **facts}, keep=_entries_except(corpus.kin, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
-        )
+        facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages)
+        _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
     return trees
 
 
 def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -> None:
     """Make the label of a collection again, with these terms added."""
-    open_kin(path)
-    with KinWriter(path, "pagekin label") as writer:
-        corpus = _open_undamaged(path)
+    with _renew(path, "pagekin label") as (writer, corpus):
         trees = read_trees(corpus.kin)
         if not any(tree.name == "clusters" for tree in trees):
             raise LabelError(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
-        facts = put_label(writer, corpus, trees, corpus.kin, added, threads)
-        writer.commit({**corpus.facts, **facts}, keep=_entries_except(corpus.kin, LABEL_ARRAYS))
+        _commit(writer, corpus, put_label(writer, corpus, trees, corpus.kin, added, threads), (LABEL_ARRAYS,))
 
 
 def _tree_facts(
-    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, added: Sequence[AddedTerm] | None, threads: int,
-    stages: Stages,
-) -> dict[str, Any]:  # fmt: skip
+    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, threads: int, stages: Stages
+) -> dict[str, Any]:
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("label", 0.0)
     PageTopics.of(corpus, threads).put(writer)
-    facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, added, threads)
+    facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, None, threads)
     stages.tell("label", 1.0)
     return facts
 
