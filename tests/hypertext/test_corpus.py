@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import multiprocessing
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,15 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from pagekin.hypertext import Corpus, DamagedInputError, ReadPlan, check_corpus, read_sources, read_strictly
+from pagekin.hypertext import (
+    Corpus,
+    DamagedInputError,
+    ReadPlan,
+    WorkerError,
+    check_corpus,
+    read_sources,
+    read_strictly,
+)
 from pagekin.hypertext import read as reading
 from pagekin.sources import Limits
 from pagekin.sources import plan as planning
@@ -191,6 +201,34 @@ def test_the_bytes_do_not_depend_on_workers_order_or_parts(tmp_path: Path, monke
     assert len(planning.plan_units([str(one), str(two)], {})) > 6
     read_into(tmp_path / "pieces.kin", one, two)
     assert files_of(tmp_path / "pieces.kin") == expected
+
+
+def kill_workers(_out: Path) -> None:
+    for process in multiprocessing.active_children():
+        process.kill()
+
+
+def remove_parts(out: Path) -> None:
+    for folder in out.glob(".work-*/parts"):
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [(kill_workers, "ended unexpectedly.*fewer --workers"), (remove_parts, "Reading failed: No such")],
+)
+def test_a_worker_that_fails_says_why_and_leaves_no_collection(
+    tmp_path: Path, harm: Callable[[Path], None], message: str
+) -> None:
+    archives = [
+        str(write_warc(tmp_path / f"{name}.warc", response(f"http://{name}.example/", f"<p>{name}"))) for name in "ab"
+    ]
+    out = tmp_path / "a.kin"
+    with pytest.raises(WorkerError, match=message):
+        read_sources(
+            ReadPlan(archives, out, parser="strict", workers=2), lambda stage, _: stage == "reading" and harm(out)
+        )
+    assert not out.exists()
 
 
 def test_a_false_record_start_inside_a_record_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pagekin.hypertext import canonical_url, host_of
 from pagekin.hypertext.resolver import Resolver
-from pagekin.store import RaggedBytes
+from pagekin.store import RaggedBytes, pack_strings
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,10 @@ bases = st.sampled_from(
 def test_the_resolver_answers_as_the_url_library_does(cases: list[tuple[str, str]]) -> None:
     resolver = Resolver()
     hrefs = sorted({href.encode() for _, href in cases})
+    data, bounds = pack_strings([*hrefs, bytes(128)])
     used = np.array([hrefs.index(href.encode()) for _, href in cases])
-    contexts = np.array([resolver.contexts(base) for base, _ in cases])
-    found = resolver.resolve(hrefs, used, contexts)
+    contexts = resolver.contexts([base for base, _ in cases])
+    found = resolver.resolve(RaggedBytes(data.copy(), bounds[:-1]), used, contexts)
     names = [name.decode() for name in RaggedBytes(*resolver.urls())]
     for (base, href), number in zip(cases, found.tolist(), strict=True):
         try:

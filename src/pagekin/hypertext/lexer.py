@@ -12,6 +12,7 @@ from pagekin.hypertext._kernels.lexer import lex_pages
 from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
+from pagekin.store import RaggedBytes
 
 Array = npt.NDArray[Any]
 _AHEAD = 64  # the kernels read so many bytes ahead, at most
@@ -70,7 +71,6 @@ class Lexer:
         self._state[slots.MAX_WORD] = limits.word_bytes
         self._state[slots.NESTING] = min(limits.nesting, slots.NESTING_MOST)
         self._state[slots.BITS : slots.BITS + len(tags.BITS)] = tags.BITS
-        self._href_list: list[bytes] = []
         self._allocate(batch_bytes)
 
     def _allocate(self, size: int) -> None:
@@ -141,8 +141,6 @@ class Lexer:
         """Return all words so far, by number; not yet folded beyond ASCII."""
         return self.terms.strings(self.term_count)
 
-    def href_strings(self) -> list[bytes]:
+    def href_strings(self) -> RaggedBytes:
         """Return all link addresses so far, by number."""
-        if len(self._href_list) != self.href_count:
-            self._href_list += self.hrefs.strings(self.href_count, len(self._href_list))
-        return self._href_list
+        return RaggedBytes(self.hrefs.arena, self.hrefs.bounds[: self.href_count + 1])

@@ -26,7 +26,7 @@ from pagekin.hypertext.model import PageFlag, fold_case
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import DAMAGE_REASONS, Item, Limits, Page, Redirect, Revisit, Skip
-from pagekin.store import pack_strings
+from pagekin.store import RaggedBytes, pack_strings
 
 Array = npt.NDArray[Any]
 SNIPPET_BYTES = 200
@@ -66,7 +66,7 @@ class Reader(Protocol):
     def word_strings(self) -> list[bytes]:
         """Return all words so far, by number."""
 
-    def href_strings(self) -> list[bytes]:
+    def href_strings(self) -> RaggedBytes:
         """Return all link addresses so far, by number."""
 
 
@@ -106,6 +106,7 @@ class PartBuilder:
         self._cut: Counter[str] = Counter()
         self._waiting: list[_WaitingPage] = []
         self._waiting_bytes = 0
+        self._hrefs = reader.href_strings()
         self._rows = [np.zeros(0, dtype=PAGE_ROW)]
         self._words = [np.zeros(0, dtype=np.int32)]
         self._anchors = [np.zeros(0, dtype=ANCHOR)]
@@ -155,25 +156,26 @@ class PartBuilder:
         """Return the canonical URL of an address that is not too long: all links of a page may repeat its own."""
         return canonical_url(url, base) if len(url) <= self.limits.url_bytes else None
 
-    def _href(self, number: int, base: str) -> str | None:
-        """Return the URL of a link address of the reader's; None if there is none of that number, or it is no URL."""
-        if number < 0:
-            return None
-        return canonical_url(self.reader.href_strings()[number].decode("utf-8", "replace"), base)
+    def _link_url(self, number: int, base: str) -> str | None:
+        """Return the URL of a link address; None if the number is that of none, or it leads to no page."""
+        return canonical_url(self._hrefs.text(number), base) if number >= 0 else None
 
     def flush(self) -> None:
         """Read the pages that wait."""
         if not self._waiting:
             return
         batch = self.reader.lex([page.html for page in self._waiting])
+        self._hrefs = self.reader.href_strings()
         self._words.append((batch.words & 0xFFFFFFFF).astype(np.int32))
         self.tokens += len(batch.words)
         self.resolver.dropped += int(batch.rows[:, slots.R_DROPPED].clip(0).sum())
         base_hrefs = batch.rows[:, slots.R_BASE].tolist()
-        bases = [self._href(href, page.url) or page.url for page, href in zip(self._waiting, base_hrefs, strict=True)]
+        bases = [
+            self._link_url(href, page.url) or page.url for page, href in zip(self._waiting, base_hrefs, strict=True)
+        ]
         lexed = zip(self._waiting, bases, batch.rows.tolist(), _code_streams(batch), strict=True)
         rows = np.array([self._add_page(*one) for one in lexed], dtype=PAGE_ROW)
-        rows["url"] = self.resolver.numbered([page.url for page in self._waiting])
+        rows["url"] = self.resolver.numbers([page.url for page in self._waiting])
         rows["tokens"] = np.diff(batch.rows[:, slots.R_TOKENS], prepend=0)
         rows["anchors"] = self._resolve(batch, bases)
         self._rows.append(rows)
@@ -182,11 +184,9 @@ class PartBuilder:
     def _resolve(self, batch: LexedBatch, bases: list[str]) -> Array:
         """Resolve the batch's anchors and keep those that lead to a page; return how many each page has."""
         ends = batch.rows[:, slots.R_ANCHORS]
-        contexts = np.array([self.resolver.contexts(base) for base in bases], dtype=np.int64).reshape(-1, 5)
+        contexts = np.repeat(self.resolver.contexts(bases), np.diff(ends, prepend=0), axis=0)
         lexed = batch.anchors
-        targets = self.resolver.resolve(
-            self.reader.href_strings(), lexed[:, slots.A_HREF], np.repeat(contexts, np.diff(ends, prepend=0), axis=0)
-        )
+        targets = self.resolver.resolve(self._hrefs, lexed[:, slots.A_HREF], contexts)
         kept = targets >= 0
         anchors = np.empty(int(np.count_nonzero(kept)), dtype=ANCHOR)
         anchors["target"] = targets[kept]
@@ -215,7 +215,7 @@ class PartBuilder:
             language = declared_language(page.html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
         if not language:
             language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
-        alias = self._href(row[slots.R_CANONICAL], base)
+        alias = self._link_url(row[slots.R_CANONICAL], base)
         # The declared type is part of what was captured: it may decide how the same bytes read.
         hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_short(page.item.content_type))
         return (

@@ -32,10 +32,12 @@ from pagekin.hypertext.model import (
     fold_case,
 )
 from pagekin.sources import Limits
+from pagekin.store import RaggedBytes, pack_strings
 
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?(?:'([^']*)'?|"([^"]*)"?|(.*))""", re.I | re.S)
 _NOFRAMES = re.compile(r"<noframes(?=[\s/>])", re.I)
 _PLAIN = Attribute.TEXT
+_AHEAD = 128  # bytes that kernels may read beyond the last link address
 
 
 def read_strictly(html: str, limits: Limits) -> ReadPage:
@@ -415,18 +417,15 @@ class StrictLexer:
         self.limits = limits
         self._words: dict[bytes, int] = {}
         self._hrefs: dict[bytes, int] = {}
-        self._href_list: list[bytes] = []
 
     def word_strings(self) -> list[bytes]:
         """Return all words so far, by number."""
         return list(self._words)
 
-    def href_strings(self) -> list[bytes]:
-        """Return all link addresses so far, by number."""
-        # Asked for page by page: a list is made again only when there are new ones.
-        if len(self._href_list) != len(self._hrefs):
-            self._href_list = list(self._hrefs)
-        return self._href_list
+    def href_strings(self) -> RaggedBytes:
+        """Return all link addresses so far, by number; kernels may read beyond the last."""
+        data, bounds = pack_strings([*self._hrefs, bytes(_AHEAD)])
+        return RaggedBytes(data.copy(), bounds[:-1])
 
     def lex(self, pages: list[bytes]) -> LexedBatch:
         """Read pages of valid UTF-8."""
