@@ -87,8 +87,8 @@ def index_collection(
     With `text` its words become searchable, unless they are; a text index of an earlier version is renewed.
     """
     _check(strategy)
-    stages = Stages(progress)
     with _renew(path, "pagekin index") as (writer, corpus):
+        stages = Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
         facts = _index_facts(writer, corpus, strategy, stages, threads, left_out)
         anew: tuple[str, ...] = INDEX_ARRAYS
@@ -144,9 +144,9 @@ def cluster_collection(
     progress: Progress = lambda _s, _p: None, threads: int = 0,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection and its label, in place of those it has, and keep them in it."""
-    stages = Stages(progress)
     threads = _thread_count(threads)
     with _renew(path, "pagekin cluster") as (writer, corpus):
+        stages = Stages(progress)
         trees = make_trees(corpus, settings, directory, stages.tell, threads)
         facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages)
         _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
