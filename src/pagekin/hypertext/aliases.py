@@ -52,11 +52,10 @@ def choose_pages(
     chosen = np.full(len(rows), all_captures)
     chosen[newest] = True
     gone = np.isin(rows["url"], renamed)
-    left_out = Counter({
-        "older capture": int(np.count_nonzero(~chosen)),
-        "canonical elsewhere": int(np.count_nonzero(gone & chosen)),
-        "canonical not believed": not_believed,
-    })  # fmt: skip
+    left_out: Counter[str] = Counter()
+    left_out["older capture"] = int(np.count_nonzero(~chosen))
+    left_out["canonical elsewhere"] = int(np.count_nonzero(gone & chosen))
+    left_out["canonical not believed"] = not_believed
     chosen &= ~gone
     return Choice(np.flatnonzero(chosen), target_of, renamed, target_of[renamed].astype(np.int64), +left_out)
 
