@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, choose_strategy, find_furniture
+from pagekin.bags import BagWorkshop, choose_strategy, find_furniture, links
 from pagekin.bags import build as building
-from pagekin.bags import furniture as deciding
 from pagekin.bags.furniture import FEWEST, words_in_furniture
 from pagekin.hypertext import Corpus
 
@@ -156,7 +155,7 @@ def test_furniture_does_not_depend_on_batches(corpus: Corpus, monkeypatch: pytes
     expected = make(corpus, strategy)
     found = find_furniture(corpus, strategy)
     assert found.any()
-    monkeypatch.setattr(deciding, "_STEP", step)
+    monkeypatch.setattr(links, "_STEP", step)
     monkeypatch.setattr(building, "BATCH_WORDS", 3 * step)
     monkeypatch.setattr(building, "BATCH_WORK", 10 * step)
     assert find_furniture(corpus, strategy).tolist() == found.tolist()
@@ -200,6 +199,6 @@ def test_any_host_is_as_the_oracle_says(
     strategy = choose_strategy(settings=[f"content.furniture={share}", *together.split()])
     assert all(first <= second for first, second in pairwise(corpus.kin["page.url"].tolist()))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(deciding, "_STEP", step)
+        patched.setattr(links, "_STEP", step)
         made = make(corpus, strategy)
     assert_as_the_oracle_says(made, Oracle(corpus).make(strategy))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, Strategy, bag_matrix, choose_strategy
+from pagekin.bags import BagWorkshop, Strategy, choose_strategy
 from pagekin.clusters import Directory, load_directory
 from pagekin.evaluation import (
     REGIONS,
@@ -309,7 +309,7 @@ def test_the_families_of_malaria_are_those_of_its_shelf(school: tuple[Corpus, Pa
     tree = load_directory(corpus, str(table))
     source = find_source(corpus, tree, "http://schools.example/wp/m/Malaria.htm")
     distance = distances_from(tree, source)
-    matrix = bag_matrix(BagWorkshop(corpus, tmp_path, 2).bags(CONTENT), tree.urls)
+    matrix = BagWorkshop(corpus, tmp_path, 2).bags(CONTENT).matrix(tree.urls)
     found = judge_source("content", CONTENT, matrix, source, distance, tree.depth)
     first = [corpus.titles.text(corpus.pages_of(int(tree.urls[d]))[0]) for d in found.order[:5].tolist()]
     assert "Tuberculosis" in first

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import PRESETS, BagWorkshop, Strategy, bag_matrix, choose_strategy
+from pagekin.bags import PRESETS, BagWorkshop, Strategy, choose_strategy
 from pagekin.bags.workshop import BagSet
 from pagekin.hypertext import Corpus
 from tests.bags.webs import make, plainly, read_web
@@ -117,7 +117,7 @@ def test_links_of_pages_that_do_not_count_are_left_out(corpus: Corpus, tmp_path:
 def test_urls_without_a_bag_have_empty_rows(corpus: Corpus, tmp_path: Path) -> None:
     made = BagWorkshop(corpus, tmp_path).bags(choose_strategy(settings=["content.scale=0", "title.scale=0"]))
     asked = np.arange(len(corpus.urls) + 3)
-    matrix = bag_matrix(made, asked)
+    matrix = made.matrix(asked)
     assert np.count_nonzero(np.diff(matrix.offsets) == 0) == len(asked) - len(made.urls)
     for row, url in enumerate(asked.tolist()):
         part = slice(int(matrix.offsets[row]), int(matrix.offsets[row + 1]))

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .bags import BAG_ARRAYS, Bags, Origin
-from .build import citing_pages, make_bags
+from .build import make_bags
 from .check import check_bag_shapes, check_bags, spread_sample
 from .copies import (
     EMPTY_PLACE,
@@ -15,7 +15,7 @@ from .copies import (
     has_sketches,
 )
 from .furniture import find_furniture
-from .matrix import BagMatrix, bag_matrix
+from .links import citing_pages
 from .page import page_bag, page_sketch
 from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
 from .strategy import (
@@ -32,7 +32,7 @@ from .strategy import (
 )
 from .weights import nmdf_parameters
 from .words import STOP_WORDS, Vocabulary, bag_forms, make_vocabulary, mix64, stem_of_word, word_hash
-from .workshop import BagWorkshop
+from .workshop import BagMatrix, BagWorkshop
 
 __all__ = [
     "BAG_ARRAYS",
@@ -52,7 +52,6 @@ __all__ = [
     "Vocabulary",
     "are_copies",
     "bag_forms",
-    "bag_matrix",
     "change_settings",
     "check_bag_shapes",
     "check_bags",

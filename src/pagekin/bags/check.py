@@ -8,6 +8,7 @@ import numpy.typing as npt
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
 from pagekin.bags.furniture import find_furniture, words_in_furniture
+from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.page import page_sketch
 from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
@@ -74,18 +75,11 @@ def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
     """Count again the pages that link to each document; of those left out only the number is known."""
     kin = corpus.kin
     page_url = np.asarray(corpus.pages.url, dtype=np.int64)
-    offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
-    first_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    newest = np.ones(len(page_url), dtype=np.bool_)
-    newest[1:] = page_url[1:] != page_url[:-1]
-    counted = np.zeros(len(offsets) - 1, dtype=np.int64)
-    for first, last in batch_ranges(offsets, _STEP):
-        anchors = np.asarray(corpus.inlinks.anchors[offsets[first] : offsets[last]], dtype=np.int64)
-        pages = np.searchsorted(first_anchors, anchors, side="right") - 1
-        urls = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
-        counts = newest[pages] & (page_url[pages] != urls)
-        pairs = np.unique(urls[counts] * len(page_url) + pages[counts])
-        counted[first:last] = np.bincount(pairs // len(page_url) - first, minlength=last - first)
+    newest = citing_pages(corpus)
+    counted = np.zeros(len(corpus.urls), dtype=np.int64)
+    for links in link_batches(corpus):
+        counts = newest[links.pages] & (page_url[links.pages] != links.targets)
+        counted[links.first : links.last] = links.count_pages(counts)
     counted = counted[kin["bag.url"]]
     stored = kin["bag.inlinks"]
     if bool(np.any(stored > counted if kin.facts["index"]["not_citing"] else stored != counted)):

@@ -4,12 +4,13 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import build
+from pagekin.bags.links import citing_pages
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
@@ -17,8 +18,30 @@ from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]
 Stage = TypeVar("Stage")
-_KEPT_STAGES = 8
-"""Of each stage, so many are kept at a time: a stage is a few times as large as the words of the collection."""
+_KEPT_STAGES = 16
+"""Stages that are kept at a time, each a few times as large as the words of the collection."""
+
+
+def _no_progress(_stage: str, _share: float) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class BagMatrix:
+    """Weighted terms of documents, by row: row i is terms[offsets[i]:offsets[i + 1]] with their weights."""
+
+    offsets: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float32]
+    columns: int
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Return the row of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 @dataclass(frozen=True)
@@ -35,14 +58,19 @@ class BagSet:
     window_words: tuple[float, float]
 
     @property
-    def columns(self) -> int:
-        """Return the number of terms that there may be."""
-        return len(self.df)
-
-    @property
     def terms_in_use(self) -> int:
         """Return the number of terms that some bag holds."""
         return int(np.count_nonzero(self.df))
+
+    def matrix(self, urls: Array) -> BagMatrix:
+        """Return the bags of some URLs as the rows of a matrix; a URL without a bag has an empty row."""
+        place = np.minimum(np.searchsorted(self.urls, urls), max(len(self.urls) - 1, 0))
+        has = self.urls[place] == urls if len(self.urls) else np.zeros(len(urls), np.bool_)
+        starts = np.where(has, self.offsets[place], 0)
+        sizes = np.where(has, self.offsets[np.minimum(place + 1, len(self.offsets) - 1)] - starts, 0)
+        offsets = np.cumsum(np.append(0, sizes))
+        index = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return BagMatrix(offsets, self.terms[index].astype(np.int64), self.weights[index], len(self.df))
 
 
 class BagWorkshop:
@@ -57,53 +85,41 @@ class BagWorkshop:
         without_crumbs: bool = False,
     ) -> None:
         self.corpus, self._folder, self._threads = corpus, folder, threads
-        self._citing = build.citing_pages(corpus, not_citing)
+        self._citing = citing_pages(corpus, not_citing)
         self._without_crumbs = without_crumbs
-        self._kept: dict[tuple[Any, ...], tuple[build.Kept, Path]] = {}
-        self._raw: dict[tuple[Any, ...], tuple[build.Raw, Path]] = {}
+        self._stages: dict[tuple[Any, ...], tuple[Any, Path]] = {}
         self._rooms = 0
 
     def bags(self, strategy: Strategy) -> BagSet:
         """Make the bags of all URLs by a strategy."""
-        words_key = (strategy.words, strategy.stemming)
-        kept_key = (*words_key, strategy.window, strategy.content.furniture)
-        raw_key = (
-            *kept_key,
-            strategy.content,
-            strategy.title,
-            strategy.anchors,
-            strategy.links,
-            strategy.outlinks,
-            strategy.weight.distance,
-        )
         words = self.vocabulary(strategy)
-        kept = self._stage(
-            self._kept, kept_key,
+        kept_key = (strategy.words, strategy.stemming, strategy.window, strategy.content.furniture)
+        kept, window_words = self._stage(
+            kept_key,
             lambda room: build.keep(
-                self.corpus, strategy, words, room, lambda _s, _p: None, self._threads, self._without_crumbs
+                self.corpus, strategy, words, room, _no_progress, self._threads, self._without_crumbs
             ),
-        )  # fmt: skip
+        )
+        origins = strategy.content, strategy.title, strategy.anchors, strategy.links, strategy.outlinks
         raw = self._stage(
-            self._raw, raw_key,
+            (*kept_key, *origins, strategy.weight.distance),
             lambda room: build.merge(
-                self.corpus, strategy, words, kept, self._citing, room, lambda _s, _p: None, self._threads
+                self.corpus, strategy, words, kept, self._citing, room, _no_progress, self._threads
             ),
-        )  # fmt: skip
-        terms, counts, _origins = raw.entries()
+        )
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
-        weights = scaled_frequencies(counts, strategy) * factors[terms]
+        weights = scaled_frequencies(raw.weights, strategy) * factors[raw.terms]
         return BagSet(
-            raw.urls, raw.offsets, terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, (kept.left, kept.right)
+            raw.urls, raw.offsets, raw.terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, window_words
         )
 
     def term_text(self, strategy: Strategy, term: int) -> str:
         """Return a term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
-        words = self.vocabulary(strategy).shown
-        links = term - len(words)
-        if links < 0:
-            return self.corpus.word(int(words[term]))
-        citing = len(self.corpus) if strategy.links.scale else 0
-        return self.corpus.page_url(links) if links < citing else self.corpus.url(links - citing)
+        words = self.vocabulary(strategy)
+        words_end, links_end, _end = build.term_limits(self.corpus, strategy, words)
+        if term < words_end:
+            return self.corpus.word(int(words.shown[term]))
+        return self.corpus.page_url(term - words_end) if term < links_end else self.corpus.url(term - links_end)
 
     def words(self, strategy: Strategy) -> int:
         """Return how many of a strategy's terms are words; terms from there on are addresses."""
@@ -113,17 +129,14 @@ class BagWorkshop:
         """Return the words of a strategy's bags."""
         return make_vocabulary(self.corpus, strategy)
 
-    def _stage(
-        self, made: dict[tuple[Any, ...], tuple[Stage, Path]], key: tuple[Any, ...], make: Callable[[Path], Stage]
-    ) -> Stage:
-        """Return the stage of this key, made now if it is not cached; the least recently used stage is dropped."""
-        if key in made:
-            made[key] = made.pop(key)
-        else:
+    def _stage(self, key: tuple[Any, ...], make: Callable[[Path], Stage]) -> Stage:
+        """Return the stage of this key, made now if it is not kept; the least recently used stage is dropped."""
+        if key not in self._stages:
             room = self._folder / f"stage-{self._rooms}"
             self._rooms += 1
             room.mkdir(parents=True)
-            made[key] = (make(room), room)
-            if len(made) > _KEPT_STAGES:
-                shutil.rmtree(made.pop(next(iter(made)))[1], ignore_errors=True)
-        return made[key][0]
+            self._stages[key] = (make(room), room)
+        self._stages[key] = self._stages.pop(key)
+        if len(self._stages) > _KEPT_STAGES:
+            shutil.rmtree(self._stages.pop(next(iter(self._stages)))[1], ignore_errors=True)
+        return cast(Stage, self._stages[key][0])

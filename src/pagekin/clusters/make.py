@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, bag_matrix, stem_of_word
+from pagekin.bags import BagWorkshop, Strategy, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
@@ -93,7 +93,7 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         workshop = BagWorkshop(corpus, Path(folder), threads)
-        matrix = bag_matrix(workshop.bags(PLAIN), page_url)
+        matrix = workshop.bags(PLAIN).matrix(page_url)
         rows = Rows(matrix, workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)
         links = place[links_between(corpus, urls)[0]]

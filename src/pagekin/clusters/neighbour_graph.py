@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix, find_furniture
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, find_furniture
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
 from pagekin.store import map_in_order
@@ -96,7 +96,7 @@ def neighbour_graph(
     progress("bags", 0.0)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
-        matrix = bag_matrix(BagWorkshop(corpus, Path(folder), threads, left_out).bags(_STRATEGY), urls)
+        matrix = BagWorkshop(corpus, Path(folder), threads, left_out).bags(_STRATEGY).matrix(urls)
     near, similarity = nearest_pages(matrix, threads, progress=lambda share: progress("neighbours", share))
     return join_graphs(near, similarity, *links_between(corpus, urls))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, bag_forms, bag_matrix, stem_of_word
+from pagekin.bags import BagWorkshop, Strategy, bag_forms, stem_of_word
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
@@ -55,7 +55,7 @@ class PageTopics:
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
             workshop = BagWorkshop(corpus, Path(folder), threads)
-            matrix = bag_matrix(workshop.bags(_STRATEGY), page_url)
+            matrix = workshop.bags(_STRATEGY).matrix(page_url)
             words = workshop.words(_STRATEGY)
             page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
             order = np.lexsort((matrix.terms, -matrix.weights, page))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory
 from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts, holm, interval, p_value
 from pagekin.hypertext import Corpus
@@ -139,7 +139,7 @@ class Experiment:
         """Judge how well a strategy agrees with the directory."""
         started = time.perf_counter()
         bags = self.workshop.bags(strategy)
-        matrix = bag_matrix(bags, self.bench.urls)
+        matrix = bags.matrix(self.bench.urls)
         facts = {
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
             "without_bag": int(np.count_nonzero(np.diff(matrix.offsets) == 0)),

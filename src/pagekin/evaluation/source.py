@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix, BagWorkshop, Strategy, bag_matrix
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.errors import PagekinError
 from pagekin.evaluation.evaluate import directory_pages, figure_strategies, own_strategies, workshop_for
@@ -287,7 +287,7 @@ def explain_source(
         judgements = []
         for done, (name, strategy) in enumerate(strategies.items()):
             progress("judging", done / (len(strategies) + 1))
-            matrix = bag_matrix(workshop.bags(strategy), directory.urls)
+            matrix = workshop.bags(strategy).matrix(directory.urls)
             judgements.append(judge_source(name, strategy, matrix, source, distance, directory.depth))
         progress("judging", len(strategies) / (len(strategies) + 1))
         region = "siblings" if judgements[0].regions["siblings"].pairs else "overall"
@@ -330,7 +330,7 @@ def _explain_misses(
             misses.setdefault(one.name, [])
             continue
         strategy = one.strategy
-        matrix = bag_matrix(workshop.bags(strategy), directory.urls)
+        matrix = workshop.bags(strategy).matrix(directory.urls)
         joint = joint_weights(matrix, source, strategy.metric)
         misses[one.name] = [
             Miss(far, near, *(_terms(workshop, strategy, matrix, joint, document) for document in (far, near)))

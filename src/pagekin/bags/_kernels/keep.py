@@ -1,5 +1,9 @@
 """From word streams to the words that a strategy keeps, and the window of every anchor."""
 
+from typing import Any, NamedTuple
+
+import numpy as np
+
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
 
@@ -12,29 +16,55 @@ OF_FURNITURE, OF_CRUMBS = 1, 2
 BREAK, SENTENCE, CRUMBS_START, CRUMBS_END = 4, 5, 9, 10
 
 
-@kernel
-def keep_words(
-    streams, decoded, anchors, starts, lengths, left_out, stem_of, ends_window, size, out,
-    page_ends, titles, spans, before, aside, stops, without_crumbs, inside,
-):  # fmt: skip
-    """Write each page's kept words to `out`, running words and then the title's; return their number.
+class Anchors(NamedTuple):
+    """The anchors of a batch of pages."""
 
-    `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it; `anchors` are the offsets of its pages in the arrays of
-    anchors. `ends_window[k]` says whether a boundary of kind k ends a window; a hard break does only where a sentence ended too.
-    Page p's words end at `page_ends[p]`, and the last `titles[p]` are its title's. `spans[a]` is anchor a's window as places
-    among the page's kept running words: window start, anchor start, anchor end, window end. With `without_crumbs`, words of
-    breadcrumbs are not kept, and anchors in them have the anchor start IN_CRUMBS; so it is, with LEFT_OUT, for other
-    anchors a for which `left_out[a]` holds. `before`, `aside`, `inside` and `stops` have room for one number more than the
-    longest page has words, and marks. A few ns a word.
+    offsets: Any  # int64 (pages + 1): where each page's anchors begin
+    starts: Any  # int64 (anchors): the first word of each
+    lengths: Any  # int64 (anchors): words of each
+    left_out: Any  # bool (anchors): whether it counts as a citation alone, and its words are not kept
+
+
+class Rules(NamedTuple):
+    """Which words are kept, and where windows end."""
+
+    stem_of: Any  # int32 (terms): the bag word of each term, negative if it has none
+    ends_window: Any  # bool (kinds of boundaries); a hard break ends a window only where a sentence ended too
+    size: int  # kept words on each side of an anchor, at most
+    without_crumbs: bool  # whether words of breadcrumbs are not kept, and anchors in them count for nothing
+
+
+class Kept(NamedTuple):
+    """What is left of some pages."""
+
+    words: Any  # int32: each page's kept words, running words and then the title's
+    offsets: Any  # int64 (pages + 1): where each page's words begin, from 0
+    titles: Any  # int32 (pages): how many of a page's words, its last, are its title's
+    spans: (
+        Any  # int32 (anchors, 4): window start, anchor start, anchor end, window end, as places among the page's words
+    )
+
+
+@kernel
+def keep_words(streams, decoded, anchors, rules, kept):
+    """Write the words of a batch of pages and the windows of its anchors to `kept`, which has room for all words.
+
+    `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it. The start of an anchor may be IN_CRUMBS or LEFT_OUT.
+    A few ns a word.
     """
+    before = np.empty(len(decoded.terms), dtype=np.int32)
+    titled_words = np.empty(len(decoded.terms), dtype=np.int32)
+    inside = np.zeros(len(decoded.terms), dtype=np.uint8)
+    stops = np.empty_like(decoded.boundary_at)
+    starts, lengths, left_out, spans = anchors.starts, anchors.lengths, anchors.left_out, kept.spans
     n = 0
-    for p in range(len(page_ends)):
+    for p in range(len(kept.titles)):
         length, boundaries = decode_stream(streams, p, decoded)
         boundary, sentence_at = 0, -1
         stop_count = running = titled = 0
         crumbs = False
         inside[: length + 1] = 0
-        for a in range(anchors[p], anchors[p + 1]):
+        for a in range(anchors.offsets[p], anchors.offsets[p + 1]):
             if left_out[a]:
                 inside[starts[a] : starts[a] + lengths[a]] = OF_FURNITURE
         for at in range(length + 1):
@@ -45,8 +75,8 @@ def keep_words(
                 if kind == SENTENCE:
                     sentence_at = position
                 elif kind in (CRUMBS_START, CRUMBS_END):
-                    crumbs = without_crumbs and kind == CRUMBS_START
-                elif ends_window[kind] and (kind != BREAK or sentence_at == position):
+                    crumbs = rules.without_crumbs and kind == CRUMBS_START
+                elif rules.ends_window[kind] and (kind != BREAK or sentence_at == position):
                     stops[stop_count] = position
                     stop_count += 1
             before[at] = running
@@ -54,44 +84,30 @@ def keep_words(
                 inside[at] |= OF_CRUMBS
             if at == length:
                 break
-            stem = stem_of[decoded.terms[at]]
+            stem = rules.stem_of[decoded.terms[at]]
             if stem >= 0 and not inside[at]:
                 if decoded.attributes[at] & RUNNING:
-                    out[n] = stem
+                    kept.words[n] = stem
                     n += 1
                     running += 1
                 elif decoded.attributes[at] & TITLE:
-                    aside[titled] = stem
+                    titled_words[titled] = stem
                     titled += 1
-        for i in range(titled):
-            out[n + i] = aside[i]
+        kept.words[n : n + titled] = titled_words[:titled]
         n += titled
-        page_ends[p] = n
-        titles[p] = titled
-        for a in range(anchors[p], anchors[p + 1]):
+        kept.offsets[p + 1] = n
+        kept.titles[p] = titled
+        for a in range(anchors.offsets[p], anchors.offsets[p + 1]):
             start, end = starts[a], starts[a] + lengths[a]
             # The last stop at or before the start, the first at or after the end.
-            low, high = 0, stop_count
-            while low < high:
-                middle = (low + high) // 2
-                if stops[middle] <= start:
-                    low = middle + 1
-                else:
-                    high = middle
-            left = before[stops[low - 1]] if low > 0 else 0
-            low, high = 0, stop_count
-            while low < high:
-                middle = (low + high) // 2
-                if stops[middle] < end:
-                    low = middle + 1
-                else:
-                    high = middle
-            right = before[stops[low]] if low < stop_count else running
+            last = np.searchsorted(stops[:stop_count], start, side="right") - 1
+            left = before[stops[last]] if last >= 0 else 0
+            first = np.searchsorted(stops[:stop_count], end)
+            right = before[stops[first]] if first < stop_count else running
             spans[a, 1], spans[a, 2] = before[start], before[end]
-            spans[a, 0] = max(left, spans[a, 1] - size)
-            spans[a, 3] = min(right, spans[a, 2] + size)
+            spans[a, 0] = max(left, spans[a, 1] - rules.size)
+            spans[a, 3] = min(right, spans[a, 2] + rules.size)
             if inside[start] & OF_CRUMBS:
                 spans[a, 1] = IN_CRUMBS
             elif left_out[a]:
                 spans[a, 1] = LEFT_OUT
-    return n

@@ -15,47 +15,24 @@ class Batch(NamedTuple):
 
     first: int
     last: int
-    pages: Any
-    """int64 (last - first): the newest page of each URL, or -1."""
-    inlinks: Any
-    """int64 (last - first + 1): offsets in `anchors`."""
-    anchors: Any
-    """int64: the anchors that lead to each URL, in page order."""
-    targets: Any
-    """int64: anchor a leads to targets[a - targets_from]; only where outlinks count, for the anchors of these pages."""
+    inlinks: Any  # int64 (last - first + 1): offsets in `anchors`
+    anchors: Any  # int64: the anchors that lead to each URL, in page order
+    targets: (
+        Any  # int64: anchor a leads to targets[a - targets_from]; only where outlinks count, for these pages' anchors
+    )
     targets_from: int
 
 
 class Web(NamedTuple):
     """What is known of all URLs, pages and anchors."""
 
-    url_site: Any
-    """int64 (urls)"""
-    page_url: Any
-    """int64 (pages)"""
-    page_host: Any
-    """int64 (pages)"""
-    page_site: Any
-    """int64 (pages)"""
-    citing: Any
-    """bool (pages): whether the page's links count."""
-    page_anchors: Any
-    """int64 (pages + 1): where each page's anchors begin."""
-    anchor_page: Any
-    """uint32 (anchors)"""
-
-
-class KeptWords(NamedTuple):
-    """What `keep_words` made of the pages."""
-
-    words: Any
-    """int32: each page's kept words, running words and then the title's."""
-    offsets: Any
-    """int64 (pages + 1)"""
-    titles: Any
-    """int32 (pages): how many of a page's words, its last, are its title's."""
-    spans: Any
-    """int32 (anchors, 4): window start, anchor start, anchor end, window end, as places among the page's words."""
+    url_page: Any  # int64 (urls): the newest page of each, or -1
+    url_site: Any  # int64 (urls)
+    page_url: Any  # int64 (pages)
+    page_host: Any  # int64 (pages)
+    citing: Any  # bool (pages): whether the page's links count
+    page_anchors: Any  # int64 (pages + 1): where each page's anchors begin
+    anchor_page: Any  # uint32 (anchors)
 
 
 class Scales(NamedTuple):
@@ -65,81 +42,61 @@ class Scales(NamedTuple):
     title: float
     link: float
     outlink: float
-    lead: Any
-    """float64: the weight of what stands after n words of a page."""
-    near: Any
-    """float64: the weight of a window word at distance d from its link; empty if windows do not count."""
-    once: bool
-    """Whether equal links of one host count once."""
-    within_site: bool
-    """Whether links within a site count."""
-    stems: int
-    """Terms from here on are citing pages."""
-    links_end: int
-    """Terms from here on are linked addresses."""
+    lead: Any  # float64: the weight of what stands after n words of a page
+    near: Any  # float64: the weight of a window word at distance d from its link; empty if windows do not count
+    once: bool  # whether equal links of one host count once
+    within_site: bool  # whether links within a site count
+    words_end: int  # terms from here on are citing pages
+    links_end: int  # terms from here on are linked addresses
 
 
 class Scratch(NamedTuple):
     """Room to work in, one for each thread."""
 
-    weights: Any
-    """float64 (terms): zero before and after."""
-    origins: Any
-    """uint8 (terms): zero before and after."""
-    touched: Any
-    """int64 (terms)"""
-    seen: Any
-    """uint64 (2^k places, more than half of them empty): a hash table, zero before and after."""
-    used: Any
-    """int64 (as many as a URL has inlinks)"""
+    weights: Any  # float64 (terms): zero before and after
+    origins: Any  # uint8 (terms): zero before and after
+    touched: Any  # int64 (terms)
+    seen: Any  # uint64 (2^k places, more than half of them empty): a hash table, zero before and after
+    used: Any  # int64 (as many as a URL has inlinks)
 
 
 class Merged(NamedTuple):
-    """The bags, and for each URL where its bag ends and how many pages cite it."""
+    """The bags of a batch, which have room for all terms that there may be."""
 
-    terms: Any
-    """int64 (room)"""
-    weights: Any
-    """float32 (room)"""
-    origins: Any
-    """uint8 (room)"""
-    ends: Any
-    """int64 (last - first)"""
-    inlinks: Any
-    """uint32 (last - first)"""
+    terms: Any  # uint32 (room)
+    weights: Any  # float32 (room)
+    origins: Any  # uint8 (room)
+    sizes: Any  # int64 (last - first): terms of each URL's bag
+    inlinks: Any  # uint32 (last - first): pages that cite each URL
 
 
 @kernel
 def merge_bags(batch, web, kept, scales, scratch, out):
-    """Write the bags of a batch of URLs; return the first URL that did not fit, and how many terms were written.
+    """Write the bags of a batch of URLs, one after the other; return how many terms they have.
 
-    Terms come in the order of their first touch: content, title, outlinks, links. Cost: one random access per word of
-    page and windows.
+    `kept` is the `Kept` of all pages. Terms come in the order of their first touch: content, title, outlinks, links. Cost:
+    one random access per word of page and windows.
     """
     n = 0
     for url in range(batch.first, batch.last):
         count = 0
-        page = batch.pages[url - batch.first]
+        page = web.url_page[url]
         if page >= 0:
             count = _add_page(page, kept, scales, scratch, count)
             if scales.outlink > 0 and web.citing[page]:
                 count = _add_outlinks(url, page, batch, web, kept, scales, scratch, count)
         count, citations = _add_links(url, batch, web, kept, scales, scratch, count)
-        fits = n + count <= len(out.terms)
         for i in range(count):
             term = scratch.touched[i]
-            if fits:
-                out.terms[n] = term
-                out.weights[n] = scratch.weights[term]
-                out.origins[n] = scratch.origins[term]
-                n += 1
+            out.terms[n + i] = term
+            out.weights[n + i] = scratch.weights[term]
+            out.origins[n + i] = scratch.origins[term]
             scratch.weights[term] = 0.0
             scratch.origins[term] = 0
-        if not fits:
-            return url, n
-        out.ends[url - batch.first] = n
+        n += count
+        out.sizes[url - batch.first] = count
         out.inlinks[url - batch.first] = citations
-    return batch.last, n
+    return n
 
 
 @kernel(inline=True)
@@ -195,10 +152,10 @@ def _add_links(url, batch, web, kept, scales, scratch, count):
         if is_new:
             citations += 1
             before = source
-        if start < 0 or (not scales.within_site and web.page_site[source] == web.url_site[url]):
+        if start < 0 or (not scales.within_site and web.url_site[web.page_url[source]] == web.url_site[url]):
             continue
         if scales.link > 0 and is_new:
-            count = _add(scales.stems + source, scales.link, FROM_LINKS, scratch, count)
+            count = _add(scales.words_end + source, scales.link, FROM_LINKS, scratch, count)
         if len(scales.near) == 0:
             continue
         if scales.once:

@@ -5,22 +5,28 @@ from numba import uint64
 
 from pagekin.store import kernel
 
-_FIRST = uint64(0xBF58476D1CE4E5B9)
-_SECOND = uint64(0x94D049BB133111EB)
 _UNSEEN = uint64(0xFFFFFFFFFFFFFFFF)
 
 
+@kernel(inline=True)
+def mix_number(value):
+    """Mix a 64-bit number as `mix64` does many."""
+    z = (value ^ (value >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return z ^ (z >> uint64(31))
+
+
 @kernel
-def sketch_pages(kept, offsets, titles, hashes, first, last, out):
-    """Write the sketches of pages `first` to `last` to `out`; `pagekin.bags.copies` says what a sketch is."""
+def sketch_pages(kept, hashes, first, last, out):
+    """Write the sketches of pages `first` to `last` to `out`; `pagekin.bags.copies` says what a sketch is.
+
+    `kept` is the `Kept` of all pages, `hashes` (uint64) are those of its words.
+    """
     least = np.empty(out.shape[1], dtype=np.uint64)
     for page in range(first, last):
         least[:] = _UNSEEN
-        for i in range(offsets[page], offsets[page + 1] - titles[page]):
-            h = hashes[kept[i]]
-            z = (h ^ (h >> uint64(30))) * _FIRST
-            z = (z ^ (z >> uint64(27))) * _SECOND
-            z ^= z >> uint64(31)
+        for i in range(kept.offsets[page], kept.offsets[page + 1] - kept.titles[page]):
+            z = mix_number(hashes[kept.words[i]])
             place = z >> uint64(58)
             if z < least[place]:
                 least[place] = z

@@ -1,0 +1,56 @@
+"""Links that count, and how many pages link to each URL."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import Corpus
+from pagekin.store import batch_ranges
+
+Array = npt.NDArray[Any]
+_STEP = 1 << 22
+
+
+class LinkBatch(NamedTuple):
+    """All links to the URLs `first` to `last`, in the order of these and of the pages that link to them."""
+
+    first: int
+    last: int
+    anchors: npt.NDArray[np.int64]
+    pages: npt.NDArray[np.uint32]
+    targets: npt.NDArray[np.int64]
+
+    def count_pages(self, counts: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return how many pages link to each of the URLs, by the links marked in `counts`."""
+        pages, targets = self.pages[counts], self.targets[counts]
+        # A page that links twice stands twice in a row.
+        is_new = np.ones(len(pages), dtype=np.bool_)
+        is_new[1:] = (pages[1:] != pages[:-1]) | (targets[1:] != targets[:-1])
+        return np.bincount(targets[is_new] - self.first, minlength=self.last - self.first)
+
+
+def link_batches(corpus: Corpus) -> Iterator[LinkBatch]:
+    """Yield all links by their targets, in batches of bounded size."""
+    offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
+    page_of = anchor_pages(corpus)
+    for first, last in batch_ranges(offsets, _STEP):
+        anchors = np.asarray(corpus.inlinks.anchors[offsets[first] : offsets[last]], dtype=np.int64)
+        targets = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
+        yield LinkBatch(first, last, anchors, page_of[anchors], targets)
+
+
+def anchor_pages(corpus: Corpus) -> npt.NDArray[np.uint32]:
+    """Return the page on which each anchor stands."""
+    return np.repeat(np.arange(len(corpus), dtype=np.uint32), np.diff(corpus.pages.anchors).astype(np.int64))
+
+
+def citing_pages(corpus: Corpus, not_citing: Array | None = None) -> npt.NDArray[np.bool_]:
+    """Mark the pages whose links count: the newest capture of each URL, without the pages in `not_citing`."""
+    urls = np.asarray(corpus.pages.url)
+    citing = np.ones(len(urls), dtype=np.bool_)
+    citing[1:] = urls[1:] != urls[:-1]
+    if not_citing is not None:
+        citing[not_citing] = False
+    return citing
