@@ -247,19 +247,16 @@ def load_strategy(path: str | Path) -> Strategy:
     """Load a strategy from a TOML file; a `preset` in it says where to start from."""
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        plain = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        strategy = strategy_from_dict(plain)
     except OSError as error:
         raise StrategyError(f"{file} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise StrategyError(f"{file} is no TOML file: it is not UTF-8 text") from None
-    try:
-        plain = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers and nesting without end raise no TOMLDecodeError
-        raise StrategyError(f"{file} is no TOML file: {error}") from None
-    try:
-        strategy = strategy_from_dict(plain)
     except StrategyError as error:
         raise StrategyError(f"{file}: {error}") from None
+    except UnicodeDecodeError:
+        raise StrategyError(f"{file} is no TOML file: it is not UTF-8 text") from None
+    except (ValueError, RecursionError) as error:  # numbers and nesting without end raise no TOMLDecodeError
+        raise StrategyError(f"{file} is no TOML file: {error}") from None
     return strategy if "name" in plain else replace(strategy, name=file.stem)
 
 
