@@ -33,7 +33,7 @@ import tantivy
 from datasketch import MinHash, MinHashLSH
 
 from growth import row
-from pagekin.similarity import LIST_ENTRIES, RelatedIndex
+from pagekin.similarity import LIST_ENTRIES, RankingOptions, RelatedIndex
 from pagekin.similarity.related import DEPTH
 
 Array = npt.NDArray[Any]
@@ -202,7 +202,8 @@ class Judge:
         started = time.perf_counter()
         for document, query in self.queries.items():
             for read_only in (False, True):
-                results = index.answer(query, k, exact=True, fold=False, captured_only=read_only).results
+                options = RankingOptions(k=k, method="exact", fold=False, captured_only=read_only)
+                results = index.answer(query, options).results
                 least = results[-1].similarity if results else 0.0
                 self.floors[document, read_only] = len(results), least
         spent = (time.perf_counter() - started) / max(len(self.floors), 1) * 1e3
@@ -299,7 +300,7 @@ def main() -> None:
         ours = Ours(index, k)
         lsh = Lsh(index, k, is_read)
         methods = [
-            ours.method(ESTIMATES, estimate=True, fold=False),
+            ours.method(ESTIMATES, method="estimate", fold=False),
             ours.method(RERANKED, fold=False),
             ours.method(SERVED),
             *(lsh.method(threshold) for threshold in THRESHOLDS),

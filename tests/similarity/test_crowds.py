@@ -1,9 +1,11 @@
 """Crowds: many copies of a page, or many pages that may be no answers, do not hide the others."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from pagekin.similarity import RelatedIndex, all_neighbours
+from pagekin.similarity import RankingOptions, RelatedIndex, all_neighbours
 from pagekin.similarity.related import DEPTH
 from tests.similarity.webs import index_web
 
@@ -21,17 +23,17 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> RelatedIndex:
     return index_web(tmp_path_factory.mktemp("crowd"), pages)
 
 
-@pytest.mark.parametrize("estimate", [False, True])
-def test_copies_of_the_page_do_not_take_the_places_of_related_ones(crowd: RelatedIndex, estimate: bool) -> None:
-    found = crowd.answer(crowd.query_of(["http://copies.example/0000.html"]), 3, estimate=estimate)
+@pytest.mark.parametrize("method", ["reranked", "estimate"])
+def test_copies_of_the_page_do_not_take_the_places_of_related_ones(crowd: RelatedIndex, method: Any) -> None:
+    found = crowd.answer(crowd.query_of(["http://copies.example/0000.html"]), RankingOptions(k=3, method=method))
     assert {result.url for result in found.results} == {f"http://stones.example/{i}.html" for i in range(4, 7)}
     assert len(found.copies) == DEPTH + 99
 
 
 def test_the_precomputed_answers_see_through_a_crowd_too(crowd: RelatedIndex) -> None:
     document = crowd.document("http://copies.example/0000.html")
-    (made,) = all_neighbours(crowd, np.array([document]), 3)
-    asked = crowd.answer(crowd.query_of([crowd.urls[document]]), 3)
+    ((_document, made),) = all_neighbours(crowd, np.array([document]), 3)
+    asked = crowd.answer(crowd.query_of([crowd.urls[document]]), RankingOptions(k=3))
     assert [crowd.urls[one.document] for one in made.related] == [result.url for result in asked.results]
     assert len(made.copies) == DEPTH + 99
 

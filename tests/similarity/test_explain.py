@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.similarity import Citation, Citations, Query, RelatedIndex, SharedTerm, shared_terms
+from pagekin.similarity import Citation, Citations, Query, RankingOptions, RelatedIndex, SharedTerm, shared_terms
 from pagekin.similarity.explain import AROUND
 
 from .webs import index_web, plainly
@@ -18,8 +18,7 @@ ALL_OF_IT = plainly("title.scale=1", "anchors.scale=1", "anchors.repeat=every", 
 
 
 def shared(index: RelatedIndex, query: Query, document: int, count: int = 1_000_000) -> tuple[SharedTerm, ...]:
-    parts = (query.terms, query.weights, query.origins)
-    return shared_terms(index.corpus, index.bags, parts, query.total, document, count)
+    return shared_terms(index.corpus, index.bags, query, document, count)
 
 
 def cited(
@@ -43,7 +42,7 @@ def queries(index: RelatedIndex) -> Iterator[Query]:
 def test_over_all_shared_terms_shares_sum_to_1_and_contributions_to_the_similarity(demo: RelatedIndex) -> None:
     compared = 0
     for query in queries(demo):
-        for result in demo.answer(query, 5, fold=False).results:
+        for result in demo.answer(query, RankingOptions(k=5, fold=False)).results:
             terms = shared(demo, query, demo.document(result.url))
             assert sum(term.share for term in terms) == pytest.approx(1)
             assert sum(term.contribution for term in terms) == pytest.approx(result.similarity, abs=1e-6)
@@ -54,7 +53,7 @@ def test_over_all_shared_terms_shares_sum_to_1_and_contributions_to_the_similari
 
 def test_an_explained_result_has_the_ten_terms_that_count_most(demo: RelatedIndex) -> None:
     query = demo.query_of(["http://planets.example/jupiter.html"])
-    for result in demo.answer(query, 5, explain=True).results:
+    for result in demo.answer(query, RankingOptions(k=5, explain=True)).results:
         assert result.terms == shared(demo, query, demo.document(result.url))[:10]
         assert len(result.terms) == 10
 
@@ -113,10 +112,9 @@ def test_the_origins_of_several_pages_are_those_of_any(linked: RelatedIndex) -> 
 
 
 def test_pages_that_link_to_both_come_first_and_no_page_cites_itself(linked: RelatedIndex) -> None:
-    page_of = {linked.corpus.page_url(page): page for page in range(len(linked.corpus))}
     assert cited(linked, B, A) == [
-        Citation(HUB, "gneiss", "here and ", " quarried there", True, page_of[HUB]),
-        Citation(OTHER, "gneiss stone", "A page about folded ", " alone", False, page_of[OTHER]),
+        Citation(HUB, "gneiss", "here and ", " quarried there", True),
+        Citation(OTHER, "gneiss stone", "A page about folded ", " alone", False),
     ]
     (result,) = (r for r in linked.related(A, explain=True) if r.url == B)
     assert [c.source for c in result.citations] == [HUB, OTHER]

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.similarity import RelatedIndex, all_neighbours, neighbours
+from pagekin.similarity import RankedDocuments, RankingOptions, RelatedIndex, all_neighbours, neighbours
 from pagekin.similarity import related as one_by_one
-from pagekin.similarity.neighbours import Neighbours
 
 from .test_related import STONES, WEB, between_web, copies_web
 from .webs import index_web, plainly
@@ -16,7 +15,7 @@ from .webs import index_web, plainly
 Answers = list[tuple[list[str], list[str], list[tuple[str, ...]], list[float]]]
 
 
-def together(index: RelatedIndex, answers: Iterable[Neighbours]) -> Answers:
+def together(index: RelatedIndex, answers: Iterable[tuple[int, RankedDocuments]]) -> Answers:
     """For each answer the near-duplicates of the page, the related pages, their near-duplicates and similarities."""
     urls = index.urls
     return [
@@ -26,7 +25,7 @@ def together(index: RelatedIndex, answers: Iterable[Neighbours]) -> Answers:
             [tuple(urls[copy] for copy in one.copies) for one in answer.related],
             [one.similarity for one in answer.related],
         )
-        for answer in answers
+        for _document, answer in answers
     ]
 
 
@@ -34,7 +33,7 @@ def apart(index: RelatedIndex, k: int, fold: bool, alpha: float | None = None) -
     """The same, asked one by one; no collection here has aliases, so all copies are near-duplicates."""
     found: Answers = []
     for url in index.urls:
-        answer = index.answer(index.query_of([url]), k, fold=fold, min_similarity=alpha)
+        answer = index.answer(index.query_of([url]), RankingOptions(k=k, fold=fold, min_similarity=alpha))
         results = answer.results
         found.append(
             (answer.copies, [r.url for r in results], [r.copies for r in results], [r.similarity for r in results])
@@ -59,7 +58,7 @@ def test_the_answers_for_all_pages_of_the_demo_web_are_those_for_each(
     for threads, batch in ((1, 1_024), (2, 100)):
         monkeypatch.setattr(neighbours, "_BATCH", batch)
         found = list(all_neighbours(demo, everyone, 10, fold, threads=threads))
-        assert [answer.document for answer in found] == everyone.tolist()
+        assert [document for document, _answer in found] == everyone.tolist()
         assert_same(together(demo, found), expected)
 
 
@@ -76,7 +75,7 @@ def test_any_number_of_pages_above_any_similarity_may_be_asked_for(
     found = together(demo, all_neighbours(demo, some, k, fold, alpha))
     assert any(len(related) == k for _, related, *_ in found) == (k < 500)
     expected = [
-        demo.answer(demo.query_of([demo.urls[document]]), k, fold=fold, min_similarity=alpha)
+        demo.answer(demo.query_of([demo.urls[document]]), RankingOptions(k=k, fold=fold, min_similarity=alpha))
         for document in some.tolist()
     ]
     for mine, answer in zip(found, expected, strict=True):
@@ -104,7 +103,7 @@ def test_a_near_duplicate_of_two_neighbours_belongs_to_the_better_one(tmp_path: 
 @pytest.mark.parametrize(("alpha", "count"), [(0.0, 2), (0.59, 1), (0.6, 0)])
 def test_neighbours_are_above_the_asked_similarity_not_at_it(tmp_path: Path, alpha: float, count: int) -> None:
     index = index_web(tmp_path, WEB)
-    (found,) = all_neighbours(index, np.array([index.document(STONES + "granite")]), 4, alpha=alpha)
+    ((_document, found),) = all_neighbours(index, np.array([index.document(STONES + "granite")]), 4, alpha=alpha)
     assert [one.similarity for one in found.related] == pytest.approx([0.6, 1 / 7][:count], abs=1e-6)
 
 
@@ -120,7 +119,7 @@ def test_pages_that_may_be_no_answers_have_neighbours_and_are_nobodys(tmp_path: 
 
 def test_where_no_page_may_be_an_answer_there_are_no_neighbours(tmp_path: Path) -> None:
     index = index_web(tmp_path, copies_web(3), plainly("signature.min_inlinks=9"))
-    assert all(not answer.related for answer in all_neighbours(index, np.arange(len(index)), 4))
+    assert all(not answer.related for _document, answer in all_neighbours(index, np.arange(len(index)), 4))
 
 
 def test_pages_known_by_links_alone_are_neighbours_but_no_copies(tmp_path: Path) -> None:

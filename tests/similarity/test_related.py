@@ -8,7 +8,7 @@ import pytest
 
 from pagekin.bags import EMPTY_PLACE, Strategy, are_copies, choose_strategy
 from pagekin.hypertext import ReadPlan, read_sources
-from pagekin.similarity import Answer, RelatedError, RelatedIndex, related
+from pagekin.similarity import Answer, RankingOptions, RelatedError, RelatedIndex, related
 from pagekin.similarity.related import margin
 from pagekin.sources import demo_pages
 from pagekin.store import KinError, KinWriter, open_kin
@@ -47,11 +47,11 @@ def message(index: RelatedIndex, *urls: str) -> str:
 # -- one page -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("method", ["exact", "reranked"])
 def test_the_page_that_shares_most_comes_first_and_those_that_share_nothing_do_not_come(
-    stones: RelatedIndex, exact: bool
+    stones: RelatedIndex, method: str
 ) -> None:
-    first, second = stones.related(STONES + "granite", exact=exact)
+    first, second = stones.related(STONES + "granite", method=method)
     assert (first.url, first.title, first.captured, first.error) == (STONES + "gneiss", "Gneiss", True, 0)
     assert first.similarity == pytest.approx(3 / 5, abs=1e-6)
     assert second.url == STONES + "slate"
@@ -65,14 +65,14 @@ def test_no_more_than_k_are_given(stones: RelatedIndex) -> None:
 
 def test_of_equally_similar_pages_the_first_by_address_comes_first(tmp_path: Path) -> None:
     web = {STONES + name: f"granite mica {name}stone" for name in "dbcae"}
-    for options in ({}, {"exact": True}):
+    for options in ({}, {"method": "exact"}):
         found = index_web(tmp_path, web).related(STONES + "c", **options)  # type: ignore[arg-type]
         assert names(found) == ["a", "b", "d", "e"]
 
 
 def test_an_estimate_is_the_share_of_equal_positions_and_says_how_far_off_it_may_be(stones: RelatedIndex) -> None:
     rows, m = stones.index.rows, stones.index.m
-    found = stones.related(STONES + "granite", estimate=True)
+    found = stones.related(STONES + "granite", method="estimate")
     assert names(found) == ["gneiss", "slate"]
     for result in found:
         a, b = stones.document(STONES + "granite"), stones.document(result.url)
@@ -93,21 +93,22 @@ def test_only_pages_above_the_asked_similarity_are_given(stones: RelatedIndex) -
     assert names(stones.related(asked, min_similarity=0.14)) == ["gneiss", "slate"]
     assert names(stones.related(asked, min_similarity=0.15)) == ["gneiss"]
     assert names(stones.related(asked, min_similarity=0.6)) == []  # above, not from there on
-    assert names(stones.related(asked, min_similarity=0.6, exact=True)) == []
-    assert names(stones.related(asked, min_similarity=0.99, estimate=True)) == []
+    assert names(stones.related(asked, min_similarity=0.6, method="exact")) == []
+    assert names(stones.related(asked, min_similarity=0.99, method="estimate")) == []
 
 
 def test_without_a_similarity_asked_for_the_strategys_holds(tmp_path: Path) -> None:
     index = index_web(tmp_path, WEB, plainly("signature.alpha=0.3"))
-    for options in ({}, {"exact": True}, {"estimate": True}):
+    for options in ({}, {"method": "exact"}, {"method": "estimate"}):
         assert names(index.related(STONES + "granite", **options)) == ["gneiss"]  # type: ignore[arg-type]
     assert names(index.related(STONES + "granite", min_similarity=0.0)) == ["gneiss", "slate"]
 
 
-@pytest.mark.parametrize("options", [{}, {"exact": True}, {"estimate": True}, {"fold": False}])
+@pytest.mark.parametrize("options", [{}, {"method": "exact"}, {"method": "estimate"}, {"fold": False}])
 def test_an_answer_says_how_many_pages_the_threshold_left_out(stones: RelatedIndex, options: dict[str, bool]) -> None:
     def answer(alpha: float | None, k: int = 10) -> Answer:
-        return stones.answer(stones.query_of([STONES + "granite"]), k, min_similarity=alpha, **options)  # type: ignore[arg-type]
+        asked = RankingOptions(k=k, min_similarity=alpha, **options)  # type: ignore[arg-type]
+        return stones.answer(stones.query_of([STONES + "granite"]), asked)
 
     assert (answer(0.99).alpha, answer(0.99).below_threshold, answer(0.99).results) == (0.99, 2, [])
     assert (answer(0.4).below_threshold, names(answer(0.4).results)) == (1, ["gneiss"])
@@ -118,7 +119,7 @@ def test_an_answer_says_how_many_pages_the_threshold_left_out(stones: RelatedInd
 def test_pages_with_few_links_to_them_can_be_asked_about_but_are_no_answers(tmp_path: Path) -> None:
     hub = {"http://hub.example/": f"<a href={STONES}granite>x</a> <a href={STONES}slate>x</a>"}
     index = index_web(tmp_path, WEB | hub, plainly("signature.min_inlinks=1"))
-    for options in ({}, {"exact": True}, {"estimate": True}):
+    for options in ({}, {"method": "exact"}, {"method": "estimate"}):
         assert names(index.related(STONES + "gneiss", **options)) == ["granite", "slate"]  # type: ignore[arg-type]
         assert names(index.related(STONES + "granite", **options)) == ["slate"]  # type: ignore[arg-type]
         assert names(index.related(STONES + "tango", **options)) == []  # type: ignore[arg-type]
@@ -126,7 +127,7 @@ def test_pages_with_few_links_to_them_can_be_asked_about_but_are_no_answers(tmp_
 
 def test_an_index_in_which_no_page_may_be_an_answer_answers_with_nothing(tmp_path: Path) -> None:
     index = index_web(tmp_path, WEB, plainly("signature.min_inlinks=9"))
-    for options in ({}, {"exact": True}, {"estimate": True}):
+    for options in ({}, {"method": "exact"}, {"method": "estimate"}):
         assert index.related(STONES + "granite", **options) == []  # type: ignore[arg-type]
 
 
@@ -157,12 +158,12 @@ def test_several_pages_are_asked_about_by_the_mean_of_their_bags(stones: Related
     assert words == set("granite mica quartz feldspar waltz vienna violin ballroom".split())
     assert query.weights == pytest.approx(np.full(8, 1 / 8))
     assert query.total == pytest.approx(1)
-    for exact in (True, False):
-        found = stones.answer(query, exact=exact).results
+    for options in (RankingOptions(method="exact"), RankingOptions()):
+        found = stones.answer(query, options).results
         assert names(found) == ["gneiss", "tango", "slate"]  # neither of the two that were named
         assert found[0].similarity == pytest.approx((3 / 8) / (2 - 3 / 8), abs=1e-6)
         assert found[2].similarity == pytest.approx((1 / 8) / (2 - 1 / 8), abs=1e-6)
-    estimates = {result.url: result for result in stones.answer(query, estimate=True).results}
+    estimates = {result.url: result for result in stones.answer(query, RankingOptions(method="estimate")).results}
     for exact_one in found[:2]:
         estimate = estimates[exact_one.url]
         assert estimate.similarity == pytest.approx(exact_one.similarity, abs=2 * estimate.error)
@@ -217,7 +218,7 @@ def test_html_of_real_pages_that_nobody_links_to_asks_what_the_pages_ask(demo: R
     for document in alone.tolist():
         url = demo.urls[document]
         same_query(demo, url, html[url])
-        answer = demo.answer(demo.query_of_html(html[url]), fold=False)
+        answer = demo.answer(demo.query_of_html(html[url]), RankingOptions(fold=False))
         assert (answer.results[0].url, answer.results[0].similarity) == (url, pytest.approx(1))
         assert names(answer.results)[1:] == names(demo.related(url, 9, fold=False))
 
@@ -236,20 +237,20 @@ def test_words_that_the_collection_does_not_know_make_a_page_less_similar(stones
         (STONES + "gneiss", pytest.approx(1 / 7, abs=1e-6)),
         (STONES + "slate", pytest.approx(1 / 7, abs=1e-6)),
     ]
-    estimates = stones.answer(query, estimate=True).results
+    estimates = stones.answer(query, RankingOptions(method="estimate")).results
     assert estimates[0].similarity == pytest.approx(1 / 3, abs=3 * np.sqrt(2 / 9 / 192))
 
 
 def test_html_without_words_or_without_known_ones_is_refused_in_a_sentence(stones: RelatedIndex) -> None:
-    with pytest.raises(RelatedError, match=r"page\.html has no word that counts"):
-        stones.query_of_html(b"<p>The 1984, of <!-- granite --> and", "page.html")
-    with pytest.raises(RelatedError, match=r"page\.html shares no word with the 5 pages of .*web\.kin"):
-        stones.query_of_html(b"<p>pumice", "page.html")
+    with pytest.raises(RelatedError, match="the page has no word that counts"):
+        stones.query_of_html(b"<p>The 1984, of <!-- granite --> and")
+    with pytest.raises(RelatedError, match=r"the page shares no word with the 5 pages of .*web\.kin"):
+        stones.query_of_html(b"<p>pumice")
 
 
 def test_which_sites_are_others_is_not_known_for_html(demo: RelatedIndex) -> None:
     with pytest.raises(RelatedError, match="outside the collection"):
-        demo.answer(demo.query_of_html(b"<p>carbon"), sites="other")
+        demo.answer(demo.query_of_html(b"<p>carbon"), RankingOptions(sites="other"))
 
 
 # -- questions that cannot be answered ------------------------------------------------------------------------------
@@ -314,7 +315,7 @@ def test_sites_are_registrable_domains(tmp_path: Path) -> None:
     assert sites_of(index, a, "other") == sorted([c, d, e])
     assert sites_of(index, a, "same") == [b]
     assert sorted(r.url for r in index.related([a, c], sites="other")) == [d]
-    assert sorted(r.url for r in index.related([a, d], sites="same", estimate=True)) == [b]
+    assert sorted(r.url for r in index.related([a, d], sites="same", method="estimate")) == [b]
 
 
 def test_in_a_collection_of_one_domain_sites_are_hosts(tmp_path: Path) -> None:
@@ -337,7 +338,7 @@ def test_a_choice_of_sites_that_there_is_not_is_refused(demo: RelatedIndex) -> N
 
 def test_real_answers_keep_to_the_sites_that_were_asked_for(demo: RelatedIndex) -> None:
     asked = "http://birds.example/osprey.html"
-    for options in ({}, {"exact": True}, {"estimate": True}):
+    for options in ({}, {"method": "exact"}, {"method": "estimate"}):
         others = demo.related(asked, sites="other", **options)  # type: ignore[arg-type]
         same = demo.related(asked, sites="same", **options)  # type: ignore[arg-type]
         assert len(others) == len(same) == 10
@@ -361,7 +362,7 @@ def test_a_page_that_was_never_read_is_known_by_the_words_of_links_to_it(tmp_pat
     assert found.captured is False
     assert found.title == "granite quarry"  # what most links say
     assert not any(r.url.startswith(STONES) for r in index.related("http://b.example/", captured_only=True))
-    assert all(r.captured for r in index.related("http://b.example/", captured_only=True, exact=True))
+    assert all(r.captured for r in index.related("http://b.example/", captured_only=True, method="exact"))
     asked = index.related(STONES + "granite")  # and can be asked about
     assert {"http://a.example/", "http://b.example/", "http://c.example/"} <= {r.url for r in asked}
 
@@ -378,7 +379,7 @@ def copies_web(count: int) -> dict[str, str]:
     return web | {STONES + name: f"granite mica quartz {name} {name}rock" for name in ("basalt", "gabbro", "tuff")}
 
 
-@pytest.mark.parametrize("options", [{}, {"exact": True}, {"estimate": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"method": "exact"}, {"method": "estimate"}], ids=str)
 @pytest.mark.parametrize("count", [3, 120])
 def test_copies_are_folded_under_the_best_of_them_however_many_there_are(
     tmp_path: Path, count: int, options: dict[str, bool]
@@ -418,7 +419,7 @@ def test_copies_of_the_page_that_was_asked_about_are_named_apart_and_are_no_resu
     assert answer.copies == ["http://mirror000.example/", "http://mirror002.example/"]
     assert names(answer.results)[0] == "granite"
     assert not any("mirror" in result.url for result in answer.results)
-    unfolded = index.answer(asked, fold=False)
+    unfolded = index.answer(asked, RankingOptions(fold=False))
     assert unfolded.copies == []
     assert [r.url for r in unfolded.results[:2]] == answer.copies
     assert unfolded.results[0].similarity == pytest.approx(1)
@@ -452,23 +453,21 @@ def test_answers_that_look_at_every_candidate_are_the_exact_ones(
     same = 0
     for document in asked:
         query = demo.query_of([demo.urls[document]])
-        exact, served = (demo.answer(query, exact=e, fold=fold) for e in (True, False))
-        same += exact == replace(served, exact=True)
+        exact = demo.answer(query, RankingOptions(method="exact", fold=fold))
+        same += exact == demo.answer(query, RankingOptions(fold=fold))
         agree = np.any(demo.index.rows == query.signature, axis=1)
         agree[document] = False
         documents, similarity = demo.rerank(query, np.flatnonzero(agree))
-        unfolded = demo.answer(query, fold=False).results
+        unfolded = demo.answer(query, RankingOptions(fold=False)).results
         assert [result.url for result in unfolded] == [demo.urls[d] for d in documents[:10].tolist()]
         assert [result.similarity for result in unfolded] == similarity[:10].tolist()
     assert same >= 0.97 * len(asked)
 
 
-def test_an_answer_says_how_it_was_found(stones: RelatedIndex) -> None:
-    query = stones.query_of([STONES + "granite"])
-    for exact, estimate in ((True, False), (False, True), (False, False)):
-        answer = stones.answer(query, exact=exact, estimate=estimate)
-        assert (answer.exact, answer.estimated) == (exact, estimate)
-        assert all((result.error > 0) == estimate for result in answer.results)
+def test_estimates_alone_have_an_error(stones: RelatedIndex) -> None:
+    for method in ("exact", "estimate", "reranked"):
+        found = stones.related(STONES + "granite", method=method)
+        assert all((result.error > 0) == (method == "estimate") for result in found)
 
 
 def test_reasons_are_given_on_demand(stones: RelatedIndex) -> None:

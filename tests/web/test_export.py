@@ -83,7 +83,7 @@ def test_every_page_has_its_file_and_it_tells_what_the_index_tells(exported: Pat
     assert {row["url"] for row in told["pages"]} == urls
     for row in told["pages"][::7]:
         page = json.loads((exported / f"{row['file']}.json").read_text())
-        answer = demo_index.answer(demo_index.query_of([row["url"]]), 10)
+        answer = demo_index.answer(demo_index.query_of([row["url"]]))
         assert page["url"] == row["url"]
         assert page["title"] == row["title"] == short(demo_index.title(demo_index.document(row["url"])), 200)
         assert page["copies"] == len(answer.copies)

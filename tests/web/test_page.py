@@ -13,6 +13,7 @@ from litestar.testing import TestClient
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
 from pagekin.routers.serve import Mounted
+from pagekin.similarity import RankingOptions
 from pagekin.web import web_app
 from pagekin.web.collection_view import ClusterLink, CollectionView
 from pagekin.web.pages.page import PageView, Trail
@@ -237,7 +238,7 @@ def test_pages_of_one_document_name_each_other(fruit: CollectionView) -> None:
 def test_similar_pages_are_those_of_the_index(fruit: CollectionView, url: str, other: bool) -> None:
     index = fruit.related
     assert index
-    answer = index.answer(index.query_of([url]), 10, sites="other" if other else "all")
+    answer = index.answer(index.query_of([url]), RankingOptions(sites="other" if other else "all"))
     view = view_of(fruit, url, sites="other" if other else "all")
     assert [(one.page.url, one.similarity) for one in view.similar] == [
         (one.url, one.similarity) for one in answer.results

@@ -6,6 +6,7 @@ from .check import check_bag_shapes, check_bags, spread_sample
 from .copies import (
     EMPTY_PLACE,
     NEAR_COPY,
+    NO_SKETCH,
     SKETCH_PLACES,
     CopyIndex,
     are_copies,
@@ -15,7 +16,9 @@ from .copies import (
     has_sketches,
 )
 from .furniture import find_furniture
+from .kernels import mix_number
 from .links import citing_pages
+from .mixing import mix64
 from .page import page_bag, page_sketch
 from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
 from .strategy import (
@@ -31,13 +34,14 @@ from .strategy import (
     strategy_of_index,
 )
 from .weights import nmdf_parameters
-from .words import STOP_WORDS, Vocabulary, bag_forms, make_vocabulary, mix64, stem_of_word, word_hash
+from .words import STOP_WORDS, Vocabulary, bag_forms, make_vocabulary, stem_of_word, word_hash
 from .workshop import BagMatrix, BagWorkshop
 
 __all__ = [
     "BAG_ARRAYS",
     "EMPTY_PLACE",
     "NEAR_COPY",
+    "NO_SKETCH",
     "PRESETS",
     "SKETCH_PLACES",
     "STOP_WORDS",
@@ -67,6 +71,7 @@ __all__ = [
     "make_bags",
     "make_vocabulary",
     "mix64",
+    "mix_number",
     "nmdf_parameters",
     "number",
     "one_of",

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.words import mix64
+from pagekin.bags.mixing import mix64
 from pagekin.store import Kin
 
 Array = npt.NDArray[Any]
 SKETCH_PLACES = 64
 EMPTY_PLACE = 65_535
+NO_SKETCH = np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16)
+"""The sketch of a page without words."""
 NEAR_COPY = 0.9
 """Pages of which this share of words is common are near-duplicates, shown as one."""
 
@@ -33,9 +35,7 @@ def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
 
 def are_copies(sketches: Array, one: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
     """Mark the sketches (rows) of near-duplicates of one sketch; a page without words is no copy of any page."""
-    either = (sketches != EMPTY_PLACE) | (one != EMPTY_PLACE)
-    agree = (sketches == one) & either
-    return np.asarray(np.add.reduce(agree, axis=1) >= np.maximum(threshold * np.add.reduce(either, axis=1), 1))
+    return common_words(sketches, one) >= threshold
 
 
 def common_words(sketches: Array, one: Array) -> npt.NDArray[np.float64]:

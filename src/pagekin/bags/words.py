@@ -21,8 +21,6 @@ STOP_WORDS = frozenset(
 )
 """English words that bags leave out."""
 DROPPED = -1
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
 
 
 @cache
@@ -81,14 +79,6 @@ def outlink_hash(url: str | bytes) -> int:
 def _address_hash(kind: bytes, url: str | bytes) -> int:
     data = url.encode() if isinstance(url, str) else url
     return int.from_bytes(hashlib.blake2b(kind + data, digest_size=8).digest(), "little")
-
-
-def mix64(value: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """Mix 64-bit numbers by a bijection that leaves no pattern (the finaliser of SplitMix64)."""
-    with np.errstate(over="ignore"):
-        z = (value ^ (value >> np.uint64(30))) * _FIRST
-        z = (z ^ (z >> np.uint64(27))) * _SECOND
-    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 @dataclass(frozen=True)

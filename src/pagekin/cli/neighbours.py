@@ -87,9 +87,9 @@ def _write_json_lines(
     """Write one object per page; return the number of pairs and of pages without any."""
     pairs = alone = 0
     urls = index.urls
-    for done, answer in enumerate(answers, 1):
+    for done, (document, answer) in enumerate(answers, 1):
         line = {
-            "url": urls[answer.document],
+            "url": urls[document],
             "copies": len(answer.copies),
             "related": [
                 {"url": urls[one.document], "similarity": round(one.similarity, 6), "copies": len(one.copies)}
@@ -118,8 +118,8 @@ def _write_parquet(
     urls = index.urls
     with pq.ParquetWriter(file, schema) as writer:
         rows: list[dict[str, Any]] = []
-        for done, answer in enumerate(answers, 1):
-            url = urls[answer.document]
+        for done, (document, answer) in enumerate(answers, 1):
+            url = urls[document]
             rows += [
                 {"url": url, "rank": rank, "related": urls[one.document], "similarity": round(one.similarity, 6),
                  "copies": len(one.copies)}

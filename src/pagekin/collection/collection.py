@@ -327,7 +327,7 @@ class Collection:
             query = self._related_query(related, request)
             if query is None:
                 return self.answer(request, (), started, strategy=related.index.strategy.name)
-            found = related.answer(query, options, keep)
+            found = related.index.answer(query, options, keep)
         except RelatedError as error:
             raise ServiceError(self._without_path(str(error)), 404) from None
         subjects = [self._subject(document) for document in query.documents]
@@ -342,7 +342,7 @@ class Collection:
         if request.bag is not None:
             return related.query_of_bag(request.bag)
         if request.html:
-            return related.index.query_of_html(request.html, "the page", request.url)
+            return related.index.query_of_html(request.html, request.url)
         return related.index.query_of([request.url, *request.also])
 
     def _subject(self, document: int) -> Hit:

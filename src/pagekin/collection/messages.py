@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from pagekin.errors import PagekinError
+from pagekin.similarity import RankingOptions, Share
 from pagekin.text import Stats
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -27,9 +28,6 @@ Limit = Annotated[int, Meta(ge=0, le=10_000, description="The most results.")]
 First = Annotated[int, Meta(ge=0, le=10_000, description="How many of the best to pass over: page 2 begins at 10.")]
 Routing = Literal["filters", "terms", "all"]
 Preset = Literal["default", "hypursuit1996"]
-Sites = Literal["all", "same", "other"]
-Method = Literal["reranked", "exact", "estimate"]
-Share = Annotated[float, Meta(ge=0, le=1)]
 PresetField = Annotated[Preset, Meta(description="default, or hypursuit1996 for the paper's own way.")]
 MOST_HOPS = 16
 """Routers below one another that a request may pass."""
@@ -160,19 +158,11 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: Line = ""
 
 
-class RelatedOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RelatedOptions(RankingOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How related pages are chosen and shown: the same options through every door."""
 
-    k: Annotated[int, Meta(ge=1, le=10_000, description="The most related pages.")] = 10
-    min_similarity: Annotated[Share | None, Meta(description="Only pages more similar than this.")] = None
-    """None means the α of the collection's strategy."""
-    sites: Annotated[Sites, Meta(description="Pages of all sites, of the same as the page's, or of others.")] = "all"
-    captured_only: Annotated[bool, Meta(description="Leave out addresses known only by the links to them.")] = False
     filters: Filters = Filters()
     """For the hits; the page that is asked about need not pass them."""
-    method: Annotated[Method, Meta(description="Compare likely pages exactly, all pages, or signatures.")] = "reranked"
-    fold: Annotated[bool, Meta(description="Show near-copies under the best of them.")] = True
-    explain: Annotated[bool, Meta(description="Give reasons: shared terms and citing pages.")] = False
 
 
 class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):

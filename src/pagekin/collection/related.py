@@ -7,11 +7,10 @@ import numpy.typing as npt
 
 from pagekin.bags import SKETCH_PLACES
 from pagekin.collection.damage import damaged_error
-from pagekin.collection.messages import Bag, RelatedOptions, ServiceError
+from pagekin.collection.messages import Bag, ServiceError
 from pagekin.hypertext import host_of, site_of
-from pagekin.similarity import Answer, Query, RelatedIndex
+from pagekin.similarity import Query, RelatedIndex
 
-Mask = npt.NDArray[np.bool_]
 _ROUNDING = 1e-3
 """How far from 1 the weights of a bag may sum to."""
 _HEAVIEST_WORDS = 24
@@ -23,14 +22,6 @@ class RelatedPages:
 
     def __init__(self, index: RelatedIndex) -> None:
         self.index = index
-
-    def answer(self, query: Query, options: RelatedOptions, keep: Mask | None = None) -> Answer:
-        """Return the documents most similar to a query, of those whose pages `keep` marks."""
-        return self.index.answer(
-            query, options.k, min_similarity=options.min_similarity, exact=options.method == "exact",
-            estimate=options.method == "estimate", explain=options.explain, sites=options.sites, fold=options.fold,
-            captured_only=options.captured_only, keep=keep,
-        )  # fmt: skip
 
     def query_of_pages(self, pages: Sequence[int]) -> Query:
         """Return several pages as one query, leaving out those without a bag."""
@@ -93,7 +84,7 @@ class RelatedPages:
             signature = index.maker.sign(hashes, weights)
         return Query(
             terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
-            (mine,) if mine >= 0 else (), origins[known], np.array(bag.sketch, np.uint16), bag.url, bag.sites,
+            (mine,) if mine >= 0 else (), origins[known], np.array(bag.sketch, np.uint16), bag.sites,
         )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def _related(
         query = related.query_of_pages(pages)
     except RelatedError:
         return {}
-    found = related.answer(query, RelatedOptions(k=most, captured_only=True), keep)
+    found = related.index.answer(query, RelatedOptions(k=most, captured_only=True), keep)
     numbers = (collection.corpus.url_number(result.url) for result in found.results)
     scores = (result.similarity for result in found.results)
     return {collection.corpus.pages_of(number)[0]: score for number, score in zip(numbers, scores, strict=True)}

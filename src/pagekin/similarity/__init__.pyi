@@ -1,13 +1,14 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .answers import Answer, Query, RelatedError, Result
+from .answers import Answer, Citation, Query, RankedDocuments, RelatedError, Result, SharedTerm
 from .check import INDEX_ARRAYS, check_index
 from .exact import jaccard
-from .explain import Citation, Citations, SharedTerm, cut_text, links_to, shared_terms, tidy_text
+from .explain import Citations, cut_text, links_to, shared_terms, tidy_text
 from .index import make_index
 from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
+from .options import Method, RankingOptions, Share, Sites
 from .related import LIST_ENTRIES, RelatedIndex
 
 __all__ = [
@@ -16,12 +17,17 @@ __all__ = [
     "Answer",
     "Citation",
     "Citations",
+    "Method",
     "Query",
+    "RankedDocuments",
+    "RankingOptions",
     "RelatedError",
     "RelatedIndex",
     "Result",
+    "Share",
     "SharedTerm",
     "SignatureIndex",
+    "Sites",
     "all_neighbours",
     "check_index",
     "cut_text",

@@ -1,16 +1,15 @@
 """Questions about related pages, and their answers."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, Bags
+from pagekin.bags import Bags
 from pagekin.errors import PagekinError
 from pagekin.hypertext import Corpus
-from pagekin.similarity.explain import Citation, SharedTerm
 
 Array = npt.NDArray[Any]
 
@@ -29,14 +28,42 @@ class Query:
     total: float
     """The sum of all the bag's weights, unknown terms' too."""
     signature: npt.NDArray[np.uint32]
-    documents: tuple[int, ...] = ()
-    origins: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
+    documents: tuple[int, ...]
+    origins: Array
     """`Origin` flags of `terms`."""
-    sketch: Array = field(default_factory=lambda: np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16))
+    sketch: Array
     """Of the page's own words; empty where several pages or none are meant."""
-    name: str = ""
     sites: tuple[str, ...] = ()
     """Of a bag from elsewhere: the names of its pages' sites."""
+
+
+@dataclass(frozen=True)
+class SharedTerm:
+    """A term that both bags hold."""
+
+    term: str
+    share: float
+    """Its part of what is shared; over all shared terms the parts sum to 1."""
+    contribution: float
+    """What it adds to the similarity; over all shared terms the sum is the similarity."""
+    origins: tuple[str, ...]
+    """Where the related page has it from: content, anchors, title, links, outlinks."""
+    query_origins: tuple[str, ...]
+    """Where the page that was asked about has it from."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A link to a page, with the text of its line around it."""
+
+    source: str
+    """The address of the page on which it stands."""
+    text: str
+    """The link's own words."""
+    left: str
+    right: str
+    cites_both: bool = False
+    """Whether the same page links to the page that was asked about, too."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +90,26 @@ class Answer:
     results: list[Result]
     copies: list[str]
     """Near-duplicates of the page that was asked about."""
-    exact: bool
-    """Whether every page was compared, not only the likeliest."""
-    estimated: bool
-    alpha: float = 0.0
+    alpha: float
     """Results have a similarity above this: the strategy's α, or what the question asked for."""
-    below_threshold: int = 0
+    below_threshold: int
     """Pages that were compared, have some similarity and were left out by α, if fewer results than asked for remain."""
 
 
 @dataclass(frozen=True)
-class GroupedDocuments:
-    """Related documents in groups of near-duplicates, the best first; a group has the similarity of its first document."""
+class RelatedDocument:
+    """A related document, and the near-duplicates that are folded under it."""
 
-    groups: list[list[int]]
-    similarity: list[float]
+    document: int
+    similarity: float
+    copies: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class RankedDocuments:
+    """The documents related to a query, the best first."""
+
+    related: list[RelatedDocument]
     copies: list[int]
     """Near-duplicates of the query."""
     below_threshold: int = 0
@@ -100,14 +132,9 @@ class UrlList(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        if place < 0:
-            place += len(self)
-        if not 0 <= place < len(self):
+        if not -len(self) <= place < len(self):
             raise IndexError(f"there are {len(self):,} URLs, none numbered {place}")
         return self._corpus.url(int(self._bags.urls[place]))
-
-    def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(len(self)))
 
     def __contains__(self, url: object) -> bool:
         return isinstance(url, str) and self._bags.document(self._corpus.url_number(url)) >= 0

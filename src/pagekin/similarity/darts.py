@@ -44,10 +44,13 @@ POWERS = (
 )  # fmt: skip
 """2^y - 1 for |y| <= 1/2 as a polynomial in y without a constant term, to 3e-9: levels need not be more exact than that."""
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_NAME = np.uint64(0xD6E8FEB86659FD93)
-_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
-_LOG2E = 1.4426950408889634
-_ROUND = 1.5 * 2**52  # a double near this one holds no fraction, and its last bits are an integer
+NAME = np.uint64(0xD6E8FEB86659FD93)
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+GAP = np.uint64(0x000FFFFFF0000000)
+ONE = np.uint64(0x3FF0000000000000)
+"""The bits that hold the gap of a dart, shifted by 12, and those of the double 1.0: together a double from 1 to 2."""
+LOG2E = 1.4426950408889634
+ROUND = 1.5 * 2**52  # a double near this one holds no fraction, and its last bits are an integer
 
 
 def _mix_one(number: int) -> np.uint64:
@@ -57,9 +60,9 @@ def _mix_one(number: int) -> np.uint64:
 
 def _exp(level: Array) -> npt.NDArray[np.float64]:
     """Return e^level for levels from 0 to PIECE."""
-    power = level * _LOG2E
-    rounded = power + _ROUND
-    y = power - (rounded - _ROUND)
+    power = level * LOG2E
+    rounded = power + ROUND
+    y = power - (rounded - ROUND)
     value = np.full(len(y), POWERS[-1])
     for coefficient in POWERS[-2::-1]:
         value = value * y + coefficient
@@ -70,39 +73,38 @@ def _exp(level: Array) -> npt.NDArray[np.float64]:
 class Darts:
     """The signature maker `darts`: m values from a seed."""
 
-    name = "darts"
-
     def __init__(self, m: int, seed: int) -> None:
         self.m = m
-        self.seed = _mix_one(seed * int(_NAME) + int(GOLDEN))
+        self.seed = _mix_one(seed * int(NAME) + int(GOLDEN))
         self.reach = FIRST * m
 
     def sign(self, hashes: Array, weights: Array) -> npt.NDArray[np.uint32]:
         """Sign one bag, given its terms' hashes and its weights, which sum to 1: numpy alone."""
         with np.errstate(over="ignore"):
             best = _throw(hashes, weights, self.seed, self.reach, self.m)
-            for j in np.flatnonzero(best == _EMPTY):
+            for j in np.flatnonzero(best == EMPTY):
                 for layer in range(1, LAYERS):
                     higher = _mix_one(int(self.seed) + (layer << 32) + int(j))
                     best[j] = _throw(hashes, weights, higher, LATER, 1)[0]
-                    if best[j] != _EMPTY:
+                    if best[j] != EMPTY:
                         break
-            return ((best * _NAME) >> np.uint64(32)).astype(np.uint32)  # the four bytes by which H knows a dart
+            return ((best * NAME) >> np.uint64(32)).astype(np.uint32)  # the four bytes by which H knows a dart
 
     def sign_bags(self, terms: Array, weights: Array, offsets: Array, hashes: Array) -> npt.NDArray[np.uint32]:
-        """Sign many bags, as an array (bags, m): compiled, on the calling thread."""
+        """Sign many bags, as an array (bags, m): compiled, on the calling thread.
+
+        Bag i has the terms `terms[offsets[i]:offsets[i + 1]]`, numbers of items in `hashes`, and weights likewise.
+        """
         from pagekin.similarity._kernels.darts import sign_by_darts
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)
-        sign_by_darts(
-            terms, weights, offsets.astype(np.int64), hashes, self.seed, self.reach, LATER, LAYERS, POWERS, out
-        )
+        sign_by_darts(terms, weights, offsets.astype(np.int64), hashes, self.seed, self.reach, out)
         return out
 
 
 def _throw(hashes: Array, weights: Array, seed: np.uint64, reach: float, positions: int) -> npt.NDArray[np.uint64]:
     """Return the least dart of each position in one layer of ranks, with `reach` darts to the unit of weight."""
-    least = np.full(positions, _EMPTY, dtype=np.uint64)
+    least = np.full(positions, EMPTY, dtype=np.uint64)
     level = weights.astype(np.float64) * reach
     states, rests = [hashes ^ seed], [_exp(np.minimum(level, PIECE))]
     piece = 1
@@ -115,7 +117,7 @@ def _throw(hashes: Array, weights: Array, seed: np.uint64, reach: float, positio
     steps = np.arange(1, BLOCK + 1, dtype=np.uint64) * GOLDEN
     while len(state):
         dart = mix64(state[:, None] + steps)
-        bits = (dart << np.uint64(12)) & np.uint64(0x000FFFFFF0000000) | np.uint64(0x3FF0000000000000)
+        bits = (dart << np.uint64(12)) & GAP | ONE
         u = bits.view(np.float64) - (1 - 2.0**-25)
         for k in (1, 2, 4):
             for first in range(k, BLOCK, 2 * k):

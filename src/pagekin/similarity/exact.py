@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Bags
+from pagekin.store import batch_ranges
 
 Array = npt.NDArray[Any]
 _BLOCK = 1 << 22
@@ -40,13 +41,8 @@ class ExactSimilarity:
                 return self._overlaps(documents, total)
             starts = self._bags.offsets[documents].astype(np.int64)
             ends = self._bags.offsets[documents + 1].astype(np.int64)
-            read = np.cumsum(ends - starts)
-            first = 0
-            while first < len(documents):
-                before = int(read[first - 1]) if first else 0
-                last = max(first + 1, int(np.searchsorted(read, before + _BLOCK, side="right")))
+            for first, last in batch_ranges(np.cumsum(np.append(0, ends - starts)), _BLOCK):
                 similarities[first:last] = self._block(starts[first:last], ends[first:last], total)
-                first = last
         finally:
             self._table[terms] = 0
         return similarities

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from pagekin.bags import Bags, Origin
 from pagekin.hypertext import Corpus, fold_case
+from pagekin.similarity.answers import Citation, Query, SharedTerm
 
 Array = npt.NDArray[Any]
 Closeness = Callable[[Array, int], Array]
@@ -31,57 +31,23 @@ _STRAY_SPACE = re.compile(r" (?=[,.;:!?)\]](?: |$)|['’]s\b)|(?<=[(\[]) ")
 _SPACE, _WORD = re.compile(r"\s+"), re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
-class SharedTerm:
-    """A term that both bags hold."""
-
-    term: str
-    share: float
-    """Its part of what is shared; over all shared terms the parts sum to 1."""
-    contribution: float
-    """What it adds to the similarity; over all shared terms the sum is the similarity."""
-    origins: tuple[str, ...]
-    """Where the related page has it from: content, anchors, title, links, outlinks."""
-    query_origins: tuple[str, ...]
-    """Where the page that was asked about has it from."""
-
-
-@dataclass(frozen=True)
-class Citation:
-    """A link to a page, with the text of its line around it."""
-
-    source: str
-    """The address of the page on which it stands."""
-    text: str
-    """The link's own words."""
-    left: str
-    right: str
-    cites_both: bool = False
-    """Whether the same page links to the page that was asked about, too."""
-    page: int = -1
-    """The number of the page on which it stands."""
-
-
-def shared_terms(
-    corpus: Corpus, bags: Bags, query: tuple[Array, Array, Array], total: float, document: int, count: int = TERMS
-) -> tuple[SharedTerm, ...]:
-    """Return the terms that a query (terms, weights, origins) shares with a document, those that count most first."""
+def shared_terms(corpus: Corpus, bags: Bags, query: Query, document: int, count: int = TERMS) -> tuple[SharedTerm, ...]:
+    """Return the terms that a query shares with a document, those that count most first."""
     terms, weights = bags.bag(document)
-    common, mine, theirs = np.intersect1d(query[0], terms, assume_unique=True, return_indices=True)
-    least = np.minimum(query[1][mine], weights[theirs]).astype(np.float64)
+    common, mine, theirs = np.intersect1d(query.terms, terms, assume_unique=True, return_indices=True)
+    least = np.minimum(query.weights[mine], weights[theirs]).astype(np.float64)
     shared = float(np.sum(least))
-    union = total + float(np.sum(weights, dtype=np.float64)) - shared
-    order = np.lexsort((common, -least))[:count]
-    origins = bags.origins(document)
+    union = query.total + float(np.sum(weights, dtype=np.float64)) - shared
+    origins, query_origins = bags.origins(document)[theirs], query.origins[mine]
     return tuple(
         SharedTerm(
             bags.term_text(corpus, int(common[i])),
             float(least[i]) / shared,
             float(least[i]) / union,
-            tuple(Origin(int(origins[theirs[i]])).names()),
-            tuple(Origin(int(query[2][mine[i]])).names()),
+            tuple(Origin(int(origins[i])).names()),
+            tuple(Origin(int(query_origins[i])).names()),
         )
-        for i in order.tolist()
+        for i in np.lexsort((common, -least))[:count].tolist()
         if shared > 0
     )
 
@@ -171,7 +137,6 @@ class Citations:
             left=cut_text(tidy_text(left)[::-1], AROUND)[::-1],
             right=cut_text(tidy_text(right), AROUND),
             cites_both=both,
-            page=page,
         )
 
 

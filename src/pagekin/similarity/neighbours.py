@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import NEAR_COPY, CopyIndex, common_words, copy_sketches
+from pagekin.bags import NEAR_COPY, CopyIndex, common_words
+from pagekin.similarity.answers import RankedDocuments
 from pagekin.similarity.related import DEPTH, LIST_ENTRIES, RelatedIndex, first_depth
 from pagekin.store import map_in_order
 
@@ -15,28 +17,10 @@ Array = npt.NDArray[Any]
 _BATCH = 1_024
 
 
-@dataclass(frozen=True)
-class Neighbour:
-    """A related document with its near-duplicates."""
-
-    document: int
-    similarity: float
-    copies: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """The related documents of one document, as `RelatedIndex.answer` ranks them."""
-
-    document: int
-    related: list[Neighbour]
-    copies: tuple[int, ...]
-
-
 def all_neighbours(
     index: RelatedIndex, documents: Array, k: int, fold: bool = True, alpha: float | None = None, threads: int = 1
-) -> Iterator[Neighbours]:
-    """Answer for each document, in order: the same as one by one, many times faster."""
+) -> Iterator[tuple[int, RankedDocuments]]:
+    """Yield each document with the documents related to it, in order: as `RelatedIndex.answer` ranks them, many times faster."""
     from pagekin.similarity._kernels import neighbours as kernels
 
     bags = index.bags
@@ -44,63 +28,33 @@ def all_neighbours(
     terms, weights = np.array(bags.terms), np.array(bags.weights)
     rows = kernels.BagRows(terms, weights, offsets, np.add.reduceat(weights, offsets[:-1], dtype=np.float64))
     lists = kernels.Lists(*index.index.arrays())
-    copies = kernels.Copies(
-        bags.pages(np.arange(len(index))), np.array(copy_sketches(index.corpus.kin)), NEAR_COPY if fold else 0.0
-    )
-    wanted = first_depth(k) if fold else k
-    depth = max(DEPTH, wanted)
+    depth = max(DEPTH, first_depth(k) if fold else k)
     above = index.strategy.signature.alpha if alpha is None else alpha
-    bounds = kernels.Bounds(depth, LIST_ENTRIES, float(above), k, wanted)
+    bounds = kernels.Bounds(depth, LIST_ENTRIES, float(above))
     scratch = [
         kernels.Scratch(np.zeros(len(index), np.int32), np.zeros(len(bags.hashes), np.float32)) for _ in range(threads)
     ]
+    sketches = bags.sketches(np.arange(len(index)))
+    alone = CopyIndex(sketches).alone
 
     def batch(asked: Array) -> Any:
         mine = scratch.pop()
-        shape = (len(asked), depth if fold else k)
-        out = kernels.Ranked(
-            docs=np.zeros(shape, np.int64),
-            similarity=np.zeros(shape),
-            group=np.full(shape, -1, np.int64),
-            count=np.zeros(len(asked), np.int64),
-        )
-        kernels.neighbours(asked, lists, rows, copies, bounds, mine, out)
+        shape = (len(asked), depth)
+        out = kernels.Ranked(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(len(asked), np.int64))
+        kernels.rank_neighbours(asked, lists, rows, bounds, mine, out)
         scratch.append(mine)
         return out
 
     parts = [(documents[i : i + _BATCH].astype(np.int64),) for i in range(0, len(documents), _BATCH)]
-    for (asked,), (docs, similarity, group, count) in map_in_order(threads, batch, parts):
-        for q, document in enumerate(asked.tolist()):
-            n = int(count[q])
-            if fold and n == depth and int(group[q].max()) < k - 1:
-                yield _deeper(index, document, k, above)
-            else:
-                yield _answer(document, docs[q, :n].tolist(), similarity[q, :n].tolist(), group[q, :n].tolist())
-
-
-def _deeper(index: RelatedIndex, document: int, k: int, alpha: float) -> Neighbours:
-    """Answer for a document with so many near-duplicates around it that more candidates are needed."""
-    query = index.query_of([index.urls[document]])
-    found = index.rerank_candidates(query, k, alpha, lambda documents: documents != document)
-    related = [
-        Neighbour(group[0], similarity, tuple(group[1:]))
-        for group, similarity in zip(found.groups, found.similarity, strict=True)
-    ]
-    return Neighbours(document, related, tuple(found.copies))
-
-
-def _answer(document: int, docs: list[int], similarity: list[float], group: list[int]) -> Neighbours:
-    heads: dict[int, int] = {}
-    copies: dict[int, list[int]] = {}
-    for place, number in enumerate(group):
-        if number >= 0 and number not in heads:
-            heads[number] = place
-        elif number >= 0 or number == -2:
-            copies.setdefault(number, []).append(docs[place])
-    related = [
-        Neighbour(docs[place], similarity[place], tuple(copies.get(number, ()))) for number, place in heads.items()
-    ]
-    return Neighbours(document, related, tuple(copies.get(-2, ())))
+    for (asked,), (docs, similarity, count) in map_in_order(threads, batch, parts):
+        for document, near, values, n in zip(asked.tolist(), docs, similarity, count.tolist(), strict=True):
+            has_copies = fold and not (alone[document] and alone[near[: min(k, n)]].all())
+            ranked = index.group(sketches[document], near[:n], values[:n], 0.0, k, has_copies)
+            if has_copies and n == depth and len(ranked.related) < k:
+                # So many near-duplicates are around it that more candidates are needed.
+                query = index.query_of([index.urls[document]])
+                ranked = index.rerank_candidates(query, k, above, partial(np.not_equal, document))
+            yield document, ranked
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from pagekin.similarity.darts import GOLDEN
 Array = npt.NDArray[Any]
 P = 2**32 - 5
 """The largest prime below 2^32, so that a value fills the four bytes it has in H."""
-_PARTS = float(2**40)
+PARTS = float(2**40)
+"""A weight is a multiple of 1 / PARTS."""
 _NOTHING = np.uint64(2**32 - 1)  # the value of a bag without terms, which no element has
 _SEED = np.uint64(0xD1342543DE82EF95)
 _BLOCK = 4_096
@@ -32,7 +33,7 @@ def integer_bag(hashes: Array, weights: Array, units: int) -> npt.NDArray[np.int
     Of equal remainders the one with the least term hash is rounded up. Computed in integers (a weight is a multiple of
     2^-40): a sum of doubles would depend on the order of the terms.
     """
-    parts = np.rint(weights.astype(np.float64) * _PARTS).astype(np.int64)
+    parts = np.rint(weights.astype(np.float64) * PARTS).astype(np.int64)
     total = int(parts.sum())
     if total == 0:
         return np.zeros(len(parts), dtype=np.int64)
@@ -43,8 +44,6 @@ def integer_bag(hashes: Array, weights: Array, units: int) -> npt.NDArray[np.int
 
 class Paper:
     """The signature maker `paper`: m values from a seed, of bags divided into units."""
-
-    name = "paper"
 
     def __init__(self, m: int, seed: int, units: int) -> None:
         self.m = m
@@ -68,7 +67,7 @@ class Paper:
         return least.astype(np.uint32)
 
     def sign_bags(self, terms: Array, weights: Array, offsets: Array, hashes: Array) -> npt.NDArray[np.uint32]:
-        """Sign many bags, as an array (bags, m): compiled, on the calling thread."""
+        """Sign many bags, as an array (bags, m): compiled, on the calling thread; `Darts` says how they are given."""
         from pagekin.similarity._kernels.paper import sign_as_in_the_paper
 
         out = np.empty((len(offsets) - 1, self.m), dtype=np.uint32)

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -10,20 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import (
-    Bags,
-    Origin,
-    Strategy,
-    StrategyError,
-    fold_copies,
-    strategy_of_index,
-)
+from pagekin.bags import NO_SKETCH, Bags, Origin, Strategy, StrategyError, fold_copies, strategy_of_index
 from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, sites_of_urls, unknown_url_message
-from pagekin.similarity.answers import Answer, GroupedDocuments, Query, RelatedError, Result, UrlList
+from pagekin.similarity.answers import Answer, Query, RankedDocuments, RelatedDocument, RelatedError, Result, UrlList
 from pagekin.similarity.exact import ExactSimilarity
-from pagekin.similarity.explain import Citation, Citations, SharedTerm, shared_terms
+from pagekin.similarity.explain import Citations, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
 from pagekin.similarity.makers import make_maker
+from pagekin.similarity.options import RankingOptions
 from pagekin.store import KinError, open_kin
 
 Array = npt.NDArray[Any]
@@ -34,6 +29,7 @@ LIST_ENTRIES = 16_000
 _FILTERED = 16
 _DEEPER = 8
 _Z = 1.96
+_DEFAULTS = RankingOptions()
 
 
 def first_depth(k: int) -> int:
@@ -109,15 +105,12 @@ class RelatedIndex:
         if len(documents) == 1:
             terms, weights = self.bags.bag(documents[0])
             origins = self.bags.origins(documents[0])
-            signature = self.index.rows[documents[0]]
+            signature, sketch = self.index.rows[documents[0]], self.bags.sketches(np.array(documents))[0]
         else:
             terms, weights, origins = self._mean(documents)
-            signature = self.maker.sign(self.bags.hashes[terms], weights)
+            signature, sketch = self.maker.sign(self.bags.hashes[terms], weights), NO_SKETCH
         total = float(np.sum(weights, dtype=np.float64))
-        query = Query(terms, weights, total, signature, documents, origins, name=" ".join(urls))
-        if len(documents) == 1:
-            query = replace(query, sketch=self.bags.sketches(np.array(documents))[0])
-        return query
+        return Query(terms, weights, total, signature, documents, origins, sketch)
 
     def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array]:
         """Return (terms, weights, origins) of the mean of several bags."""
@@ -128,7 +121,7 @@ class RelatedIndex:
         np.bitwise_or.at(origins, place, np.concatenate([self.bags.origins(document) for document in documents]))
         return terms, weights.astype(np.float32), origins
 
-    def query_of_html(self, html: bytes | str, name: str = "the page", url: str = "") -> Query:
+    def query_of_html(self, html: bytes | str, url: str = "") -> Query:
         """Make a query of a page outside the collection, by its own words and links.
 
         The encoding of bytes is guessed. Without the page's address `url` only links that name their target in full count.
@@ -141,15 +134,15 @@ class RelatedIndex:
         links = self._targets(page, url) if self.strategy.outlinks.scale else []
         hashes, weights, origins = page_bag(page.words, page.attributes, self.strategy, self.bags, links)
         if not len(hashes):
-            raise RelatedError(f"{name} has no word that counts, so nothing can be related to it.")
+            raise RelatedError("the page has no word that counts, so nothing can be related to it.")
         terms = self.bags.find(hashes)
         known = terms >= 0
         if not known.any():
-            raise RelatedError(f"{name} shares no word with the {len(self):,} pages of {self.corpus.kin.path}.")
+            raise RelatedError(f"the page shares no word with the {len(self):,} pages of {self.corpus.kin.path}.")
         signature = self.maker.sign(hashes, weights)
         total = float(np.sum(weights, dtype=np.float64))
         own = page_sketch(page.words, page.attributes, self.strategy)
-        return Query(terms[known], weights[known], total, signature, (), origins[known], own, name)
+        return Query(terms[known], weights[known], total, signature, (), origins[known], own)
 
     def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:
         """Return (address, words before it) of the links that count on a page outside the collection."""
@@ -165,65 +158,35 @@ class RelatedIndex:
             targets.append((self.corpus.url(known) if known >= 0 else target, anchor.start))
         return targets
 
-    def related(
-        self,
-        url: str | Sequence[str],
-        k: int = 10,
-        *,
-        min_similarity: float | None = None,
-        exact: bool = False,
-        estimate: bool = False,
-        explain: bool = False,
-        sites: str = "all",
-        fold: bool = True,
-        captured_only: bool = False,
-    ) -> list[Result]:
+    def related(self, url: str | Sequence[str], k: int = 10, **options: Any) -> list[Result]:
         """Return the k pages most similar to a page (or to the mean of several), best first; `answer` tells more."""
         query = self.query_of([url] if isinstance(url, str) else list(url))
-        return self.answer(
-            query, k, min_similarity=min_similarity, exact=exact, estimate=estimate, explain=explain, sites=sites,
-            fold=fold, captured_only=captured_only,
-        ).results  # fmt: skip
+        return self.answer(query, RankingOptions(k=k, **options)).results
 
     def answer(
-        self,
-        query: Query,
-        k: int = 10,
-        *,
-        min_similarity: float | None = None,
-        exact: bool = False,
-        estimate: bool = False,
-        explain: bool = False,
-        sites: str = "all",
-        fold: bool = True,
-        captured_only: bool = False,
-        keep: npt.NDArray[np.bool_] | None = None,
+        self, query: Query, options: RankingOptions = _DEFAULTS, keep: npt.NDArray[np.bool_] | None = None
     ) -> Answer:
-        """Return the k documents most similar to a query; with `keep`, of those whose captured page it marks.
+        """Return the documents most similar to a query; with `keep`, of those whose captured page it marks.
 
-        By default the documents that agree with it in most of its shortest lists are compared exactly; with `exact` all
-        documents are; with `estimate` the answer is Figure 11's, by signatures alone.
+        By default the documents that agree with it in most of its shortest lists are compared exactly.
         """
-        alpha = self.strategy.signature.alpha if min_similarity is None else min_similarity
-        eligible = self._eligible(query, sites, captured_only, keep)
-        if estimate:
-            grouped = self._rank_by_estimate(query, k, alpha, eligible, fold)
-        elif exact:
-            documents = np.flatnonzero(self.bags.inlinks >= self.strategy.signature.min_inlinks)
-            grouped = self._group(query, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
+        k, fold = options.k, options.fold
+        signature = self.strategy.signature
+        alpha = signature.alpha if options.min_similarity is None else options.min_similarity
+        eligible = self._eligible(query, options, keep)
+        if options.method == "estimate":
+            ranked = self._rank_by_estimate(query, k, alpha, eligible, fold)
+        elif options.method == "exact":
+            documents = np.flatnonzero(self.bags.inlinks >= signature.min_inlinks)
+            ranked = self.group(query.sketch, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
-            entries = (
-                LIST_ENTRIES if sites == "all" and not captured_only and keep is None else _FILTERED * LIST_ENTRIES
-            )
-            grouped = self.rerank_candidates(query, k, alpha, eligible, fold, entries)
-        citations = self.citations(query) if explain else None
-        results = [
-            self._result(query, group, similarity, estimate, citations)
-            for group, similarity in zip(grouped.groups, grouped.similarity, strict=True)
-        ]
-        copies = [self._url(document) for document in grouped.copies]
-        return Answer(results, copies, exact, estimate, alpha, grouped.below_threshold)
+            some = options.sites != "all" or options.captured_only or keep is not None
+            entries = _FILTERED * LIST_ENTRIES if some else LIST_ENTRIES
+            ranked = self.rerank_candidates(query, k, alpha, eligible, fold, entries)
+        citations = self.citations(query) if options.explain else None
+        results = [self._result(query, one, options.method == "estimate", citations) for one in ranked.related]
+        return Answer(results, [self._url(copy) for copy in ranked.copies], alpha, ranked.below_threshold)
 
     def citations(self, query: Query) -> Citations:
         """Return links that explain answers to a query: first those of pages similar to both query and answer."""
@@ -241,43 +204,56 @@ class RelatedIndex:
 
     def rerank_candidates(
         self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = LIST_ENTRIES
-    ) -> GroupedDocuments:
+    ) -> RankedDocuments:
         """Rank the likeliest documents by exact similarity; take more candidates where near-duplicates fill all places."""
         depth = max(DEPTH, first_depth(k) if fold else k)
         while True:
             documents = self.index.candidates(query.signature, depth, entries, eligible).docs
             documents, similarity = self.rerank(query, documents)
-            grouped = self._group(query, documents, similarity, alpha, k, fold)
-            if not fold or len(grouped.groups) == k or np.count_nonzero(similarity > alpha) < depth:
-                return grouped
+            ranked = self.group(query.sketch, documents, similarity, alpha, k, fold)
+            if not fold or len(ranked.related) == k or np.count_nonzero(similarity > alpha) < depth:
+                return ranked
             depth, entries = _DEEPER * depth, _DEEPER * entries
 
-    def _rank_by_estimate(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> GroupedDocuments:
+    def _rank_by_estimate(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> RankedDocuments:
         """Rank documents by estimated similarity, as Figure 11 does; take more where near-duplicates fill all places."""
         wanted = first_depth(k) if fold else k
         while True:
             matched = self.index.similar(query.signature, wanted, alpha, eligible)
-            grouped = self._group(query, matched.docs, matched.matches / self.index.m, 0.0, k, fold)
-            if len(grouped.groups) < k and alpha > 0 and len(matched.docs) < wanted:
+            ranked = self.group(query.sketch, matched.docs, matched.matches / self.index.m, 0.0, k, fold)
+            if len(ranked.related) < k and alpha > 0 and len(matched.docs) < wanted:
                 agreeing = len(self.index.similar(query.signature, None, 0.0, eligible).docs)
-                grouped = replace(grouped, below_threshold=agreeing - len(matched.docs))
-            if not fold or len(grouped.groups) == k or len(matched.docs) < wanted:
-                return grouped
+                ranked = replace(ranked, below_threshold=agreeing - len(matched.docs))
+            if not fold or len(ranked.related) == k or len(matched.docs) < wanted:
+                return ranked
             wanted *= _DEEPER
 
-    def _group(
-        self, query: Query, documents: Array, similarity: Array, alpha: float, k: int, fold: bool
-    ) -> GroupedDocuments:
-        """Divide the ranked documents above α into k groups of near-duplicates, or give each by itself."""
+    def group(
+        self, sketch: Array, documents: Array, similarity: Array, alpha: float, k: int, fold: bool
+    ) -> RankedDocuments:
+        """Divide the ranked documents above α into at most k groups of near-duplicates, or give each by itself.
+
+        `sketch` is the query's, whose own near-duplicates are in no group.
+        """
         above = int(np.count_nonzero(similarity > alpha))
-        below = len(documents) - above
-        documents, similarity = documents[:above], similarity[:above]
-        if fold:
-            groups, copies = self._fold(query, documents, k)
-        else:
-            groups, copies = [[d] for d in documents[:k].tolist()], []
-        values = dict(zip(documents.tolist(), similarity.tolist(), strict=True))
-        return GroupedDocuments(groups, [values[group[0]] for group in groups], copies, below if len(groups) < k else 0)
+        seen = min(first_depth(k) if fold else k, above)
+        while True:
+            some = documents[:seen]
+            heads: Sequence[int] = range(seen + 1)  # the query has the place 0
+            if fold:
+                heads = fold_copies(np.concatenate((sketch[None], self.bags.sketches(some))))
+            groups: dict[int, list[int]] = {}
+            for place, document in enumerate(some.tolist(), 1):
+                if heads[place] in groups or (heads[place] == place and len(groups) < k):
+                    groups.setdefault(heads[place], []).append(document)
+            if len(groups) == k or seen == above:
+                break
+            seen = min(4 * seen, above)
+        related = [
+            RelatedDocument(group[0], float(similarity[head - 1]), tuple(group[1:])) for head, group in groups.items()
+        ]
+        copies = [document for document, head in zip(some.tolist(), heads[1:], strict=True) if head == 0]
+        return RankedDocuments(related, copies, len(documents) - above if len(groups) < k else 0)
 
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Return the documents above α with their exact similarity, the best first, ties by document."""
@@ -298,64 +274,44 @@ class RelatedIndex:
         """Return the site number of each URL, and the names of the sites: for bags from elsewhere."""
         return sites_of_urls(self.corpus.urls)
 
-    def _eligible(
-        self, query: Query, sites: str, captured_only: bool, keep: npt.NDArray[np.bool_] | None = None
-    ) -> Eligible:
+    def _eligible(self, query: Query, options: RankingOptions, keep: npt.NDArray[np.bool_] | None = None) -> Eligible:
+        sites = options.sites
         if sites not in ("all", "other", "same"):
             raise RelatedError(f"sites is one of: all, other, same; not {sites!r}")
-        out = np.array(sorted(query.documents), dtype=np.int64)
-        kin = self.corpus.kin
         own_sites: Array = np.zeros(0, np.int64)
         site: Array = own_sites
         if sites != "all" and query.sites:
-            names = self._url_sites[1]
-            site = self._url_sites[0][self.bags.urls]
+            site, names = self._url_sites[0][self.bags.urls], self._url_sites[1]
             own_sites = np.array([names.index(name) for name in query.sites if name in names], np.int64)
         elif sites != "all":
             if self.facts["site_rule"] == "none":
                 raise RelatedError(
-                    f"{kin.path} holds pages of one host only, so there are no other sites to ask for or to leave out."
+                    f"{self.corpus.kin.path} holds pages of one host only, so there are no other sites to ask for or to "
+                    "leave out."
                 )
             if not query.documents:
                 raise RelatedError("which sites are other ones is not known for a page outside the collection.")
             site = self.bags.sites
-            own_sites = np.unique(site[out])
+            own_sites = np.unique(site[list(query.documents)])
 
         def eligible(documents: Array) -> Array:
-            may = ~np.isin(documents, out) if len(out) != 1 else documents != out[0]
-            if sites == "other":
-                may &= ~np.isin(site[documents], own_sites)
-            elif sites == "same":
-                may &= np.isin(site[documents], own_sites)
-            if captured_only:
+            may = np.ones(len(documents), np.bool_)
+            for document in query.documents:
+                may &= documents != document
+            if sites != "all":
+                may &= np.isin(site[documents], own_sites, invert=sites == "other")
+            if options.captured_only:
                 may &= self.captured(documents)
             if keep is not None and len(keep):
                 pages = self.bags.pages(documents)
                 may &= (pages >= 0) & keep[pages]
-            return np.asarray(may)
+            return may
 
         return eligible
 
     def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Return whether each document's own page was read."""
         return np.asarray(self.bags.pages(documents) >= 0)
-
-    # -- near-duplicates ---------------------------------------------------------------------------------------------
-
-    def _fold(self, query: Query, documents: Array, k: int) -> tuple[list[list[int]], list[int]]:
-        """Return (at most k groups of documents, the best first in each; near-duplicates of the query)."""
-        seen = first_depth(k)
-        while True:
-            some = documents[:seen]
-            heads = fold_copies(np.concatenate((query.sketch[None], self.bags.sketches(some))))
-            copies: list[int] = [document for document, head in zip(some.tolist(), heads[1:], strict=True) if not head]
-            groups: dict[int, list[int]] = {}
-            for place, head in enumerate(heads[1:], 1):
-                if head in groups or (head == place and len(groups) < k):
-                    groups.setdefault(head, []).append(int(some[place - 1]))
-            if len(groups) == k or seen >= len(documents):
-                return list(groups.values()), copies
-            seen *= 4
 
     # -- results for people ------------------------------------------------------------------------------------------
 
@@ -375,36 +331,23 @@ class RelatedIndex:
         pages = self.corpus.pages_of(number)
         if pages:
             return self.corpus.titles.text(pages[0])
-        said: dict[str, int] = {}
-        for anchor in self.corpus.anchors_in(number)[:8].tolist():
-            text = self.corpus.anchor_text(anchor)
-            if text:
-                said[text] = said.get(text, 0) + 1
-        return max(said, key=lambda text: said[text]) if said else ""
+        texts = map(self.corpus.anchor_text, self.corpus.anchors_in(number)[:8].tolist())
+        common = Counter(filter(None, texts)).most_common(1)
+        return common[0][0] if common else ""
 
-    def _result(
-        self, query: Query, group: list[int], similarity: float, estimated: bool, citations: Citations | None
-    ) -> Result:
-        document = group[0]
-        number = int(self.bags.urls[document])
-        copies = [self._url(other) for other in group[1:]]
-        copies += [alias for one in group for alias in self.corpus.aliases_of(int(self.bags.urls[one]))]
-        terms: tuple[SharedTerm, ...] = ()
-        cited: tuple[Citation, ...] = ()
-        if citations:
-            terms = shared_terms(
-                self.corpus, self.bags, (query.terms, query.weights, query.origins), query.total, document
-            )
-            cited = citations.best_for(number, [shared.term for shared in terms])
+    def _result(self, query: Query, one: RelatedDocument, estimated: bool, citations: Citations | None) -> Result:
+        numbers = [int(self.bags.urls[document]) for document in (one.document, *one.copies)]
+        aliases = [alias for number in numbers for alias in self.corpus.aliases_of(number)]
+        terms = shared_terms(self.corpus, self.bags, query, one.document) if citations else ()
         return Result(
-            self._url(document),
-            self.title(document),
-            similarity,
-            margin(similarity, self.index.m) if estimated else 0.0,
-            bool(self.corpus.pages_of(number)),
-            tuple(copies),
-            terms,
-            cited,
+            url=self.corpus.url(numbers[0]),
+            title=self.title(one.document),
+            similarity=one.similarity,
+            error=margin(one.similarity, self.index.m) if estimated else 0.0,
+            captured=bool(self.corpus.pages_of(numbers[0])),
+            copies=(*map(self.corpus.url, numbers[1:]), *aliases),
+            terms=terms,
+            citations=citations.best_for(numbers[0], [shared.term for shared in terms]) if citations else (),
         )
 
     def heaviest(self, document: int, count: int) -> list[tuple[str, float, list[str]]]:

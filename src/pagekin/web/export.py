@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from pagekin import __version__
 from pagekin.errors import PagekinError
-from pagekin.similarity import RelatedIndex, all_neighbours
+from pagekin.similarity import RankingOptions, RelatedIndex, all_neighbours
 from pagekin.web.rendering import host, short, static, templates
 
 MARKER = "pagekin-export.json"
@@ -193,9 +193,10 @@ class _Writer:
         if plan.other_sites or plan.captured:
             yield from (self._ask_page(int(document)) for document in asked)
         else:
-            for one in all_neighbours(self.index, asked, plan.k, True, plan.min_similarity, plan.threads):
-                links = [self._link(near.document, near.similarity, near.copies) for near in one.related]
-                yield self._page(one.document, len(one.copies), links)
+            neighbours = all_neighbours(self.index, asked, plan.k, True, plan.min_similarity, plan.threads)
+            for document, ranked in neighbours:
+                links = [self._link(near.document, near.similarity, near.copies) for near in ranked.related]
+                yield self._page(document, len(ranked.copies), links)
         for number, document in documents.items():
             if document < 0:
                 pages = self.index.corpus.pages_of(number)
@@ -204,10 +205,11 @@ class _Writer:
 
     def _ask_page(self, document: int) -> PageFile:
         """Return what the file of a page says, asked for page by page where not all pages may be answers."""
-        answer = self.index.answer(
-            self.index.query_of([self.index.urls[document]]), self.plan.k, min_similarity=self.plan.min_similarity,
-            sites="other" if self.plan.other_sites else "all", captured_only=self.plan.captured,
+        options = RankingOptions(
+            k=self.plan.k, min_similarity=self.plan.min_similarity, sites="other" if self.plan.other_sites else "all",
+            captured_only=self.plan.captured,
         )  # fmt: skip
+        answer = self.index.answer(self.index.query_of([self.index.urls[document]]), options)
         links = [
             RelatedLink(
                 one.url, short(one.title, _LONGEST_TITLE), round(one.similarity, 6), one.captured, len(one.copies)

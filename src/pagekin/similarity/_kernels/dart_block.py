@@ -11,15 +11,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from pagekin.similarity.darts import BLOCK, GAP, GOLDEN, ONE
 from pagekin.store import CHECKED, kernel
 
-BLOCK = 8
-# The definition's constants, as `similarity.darts` has them.
-_GOLDEN = 0x9E3779B97F4A7C15
+# The definition's constants, as numbers for the compiler.
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
-_GAP = 0x000FFFFFF0000000
-_ONE = 0x3FF0000000000000
 
 
 @intrinsic
@@ -44,14 +41,14 @@ def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) ->
             return builder.xor(value, builder.lshr(value, constant(distance)))
 
         state, rest, queue, place = args
-        steps = ir.Constant(words, [_GOLDEN * (lane + 1) % 2**64 for lane in lanes])
+        steps = ir.Constant(words, [int(GOLDEN) * (lane + 1) % 2**64 for lane in lanes])
         dart = builder.add(everywhere(state, words), steps)
         dart = builder.mul(fold(dart, 30), constant(_FIRST))
         dart = builder.mul(fold(dart, 27), constant(_SECOND))
         dart = fold(dart, 31)
         data = context.make_array(signature.args[2])(context, builder, queue).data
         builder.store(dart, builder.bitcast(builder.gep(data, [place]), words.as_pointer()), align=8)
-        u = builder.or_(builder.and_(builder.shl(dart, constant(12)), constant(_GAP)), constant(_ONE))
+        u = builder.or_(builder.and_(builder.shl(dart, constant(12)), constant(int(GAP))), constant(int(ONE)))
         u = builder.fsub(builder.bitcast(u, doubles), ir.Constant(doubles, [1 - 2.0**-25] * BLOCK))
         ones = ir.Constant(doubles, [1.0] * BLOCK)
         for k in (1, 2, 4):

@@ -3,20 +3,11 @@
 import numpy as np
 from numba import float64, int64, uint64
 
-from pagekin.similarity._kernels.dart_block import BLOCK, throw_block
+from pagekin.bags import mix_number
+from pagekin.similarity._kernels.dart_block import throw_block
+from pagekin.similarity.darts import BLOCK, EMPTY, GAP, GOLDEN, LATER, LAYERS, LOG2E, NAME, ONE, PIECE, POWERS, ROUND
 from pagekin.store import kernel
 
-# The definition's constants, as `similarity.darts` has them.
-GOLDEN = uint64(0x9E3779B97F4A7C15)
-_FIRST = uint64(0xBF58476D1CE4E5B9)
-_SECOND = uint64(0x94D049BB133111EB)
-_NAME = uint64(0xD6E8FEB86659FD93)
-_EMPTY = uint64(0xFFFFFFFFFFFFFFFF)
-_GAP = uint64(0x000FFFFFF0000000)
-_ONE = uint64(0x3FF0000000000000)
-_LOG2E = 1.4426950408889634
-_ROUND = 1.5 * 2**52
-_PIECE = 512.0
 _ROOM = 2048  # darts on their way to their positions; 16 kB stay in the nearest cache
 
 
@@ -33,26 +24,18 @@ def _double(bits):
 
 
 @kernel(inline=True)
-def mix64(value):
-    """Mix a 64-bit number: a bijection that leaves no pattern; `bags.words` has it for numpy."""
-    z = (value ^ (value >> uint64(30))) * _FIRST
-    z = (z ^ (z >> uint64(27))) * _SECOND
-    return z ^ (z >> uint64(31))
-
-
-@kernel(inline=True)
-def _exp(level, powers):
-    """Return e^level for levels from 0 to 512."""
-    p1, p2, p3, p4, p5, p6 = powers
-    power = level * _LOG2E
-    rounded = power + _ROUND
-    y = power - (rounded - _ROUND)
+def _exp(level):
+    """Return e^level for levels from 0 to PIECE."""
+    p1, p2, p3, p4, p5, p6 = POWERS
+    power = level * LOG2E
+    rounded = power + ROUND
+    y = power - (rounded - ROUND)
     value = ((((p6 * y + p5) * y + p4) * y + p3) * y + p2) * y + p1
     return _double(_bits(value * y + 1.0) + (_bits(rounded) << uint64(52)))
 
 
 @kernel
-def _first_darts(weights, seed, reach, powers, state, rest, hit):
+def _first_darts(weights, seed, reach, state, rest, hit):
     """Mark in `hit[i]` whether the first dart of term i lies below its weight; count the weights beyond one piece.
 
     No branch and no table, so that the compiler takes eight terms at a time.
@@ -60,10 +43,10 @@ def _first_darts(weights, seed, reach, powers, state, rest, hit):
     beyond = 0
     for i in range(len(weights)):
         level = float64(weights[i]) * reach
-        beyond += level > _PIECE
-        rest[i] = _exp(min(level, _PIECE), powers)
-        dart = mix64((state[i] ^ seed) + GOLDEN)
-        hit[i] = rest[i] * (_double(((dart << uint64(12)) & _GAP) | _ONE) - (1 - 2.0**-25)) >= 1.0
+        beyond += level > PIECE
+        rest[i] = _exp(min(level, PIECE))
+        dart = mix_number((state[i] ^ seed) + GOLDEN)
+        hit[i] = rest[i] * (_double(((dart << uint64(12)) & GAP) | ONE) - (1 - 2.0**-25)) >= 1.0
     return beyond
 
 
@@ -95,12 +78,12 @@ def _throw_piece(state, level, rest, queue, waiting, best):
 
 
 @kernel
-def _throw(weights, seed, reach, powers, state, rest, hit, chosen, queue, best):
+def _throw(weights, seed, reach, state, rest, hit, chosen, queue, best):
     """Throw one layer's darts at a bag of these weights, whose terms have the hashes `state`.
 
     First one dart for each term, as most terms of a long bag are not hit at all; then blocks for those that are.
     """
-    beyond = _first_darts(weights, seed, reach, powers, state, rest, hit)
+    beyond = _first_darts(weights, seed, reach, state, rest, hit)
     count = 0
     for i in range(len(weights)):
         chosen[count] = i
@@ -108,23 +91,23 @@ def _throw(weights, seed, reach, powers, state, rest, hit, chosen, queue, best):
     waiting = 0
     for k in range(count):
         i = chosen[k]
-        level = min(float64(weights[i]) * reach, _PIECE)
+        level = min(float64(weights[i]) * reach, PIECE)
         waiting = _throw_piece(state[i] ^ seed, level, rest[i], queue, waiting, best)
     if beyond:
         for i in range(len(weights)):
             level = float64(weights[i]) * reach
             piece = uint64(0)
-            while level > _PIECE:
-                level -= _PIECE
+            while level > PIECE:
+                level -= PIECE
                 piece += uint64(1)
-                above = min(level, _PIECE)
-                counter = state[i] ^ mix64(seed + piece)
-                waiting = _throw_piece(counter, above, _exp(above, powers), queue, waiting, best)
+                above = min(level, PIECE)
+                counter = state[i] ^ mix_number(seed + piece)
+                waiting = _throw_piece(counter, above, _exp(above), queue, waiting, best)
     _settle(queue, waiting, best)
 
 
 @kernel
-def sign_by_darts(terms, weights, offsets, hashes, seed, reach, later, layers, powers, out):
+def sign_by_darts(terms, weights, offsets, hashes, seed, reach, out):
     """Write the signature of each bag i, [offsets[i], offsets[i + 1]), to out[i].
 
     Cost, with eight 64-bit lanes: about 3 ns for each term, 5 ns for each block of eight darts, of which there are some
@@ -147,20 +130,20 @@ def sign_by_darts(terms, weights, offsets, hashes, seed, reach, later, layers, p
         own_terms = terms[offsets[i] : offsets[i + 1]]
         for t in range(len(own_terms)):
             state[t] = hashes[own_terms[t]]
-        best[:] = _EMPTY
-        _throw(own, seed, reach, powers, state, rest, hit, chosen, queue, best)
+        best[:] = EMPTY
+        _throw(own, seed, reach, state, rest, hit, chosen, queue, best)
         empty = 0
         for j in range(m):
-            empty += best[j] == _EMPTY
+            empty += best[j] == EMPTY
         if empty:
             for j in range(m):
-                if best[j] == _EMPTY:
-                    for layer in range(1, layers):
-                        single[0] = _EMPTY
-                        higher = mix64(seed + (uint64(layer) << uint64(32)) + uint64(j))
-                        _throw(own, higher, later, powers, state, rest, hit, chosen, queue, single)
+                if best[j] == EMPTY:
+                    for layer in range(1, LAYERS):
+                        single[0] = EMPTY
+                        higher = mix_number(seed + (uint64(layer) << uint64(32)) + uint64(j))
+                        _throw(own, higher, LATER, state, rest, hit, chosen, queue, single)
                         best[j] = single[0]
-                        if best[j] != _EMPTY:
+                        if best[j] != EMPTY:
                             break
         for j in range(m):
-            out[i, j] = np.uint32((best[j] * _NAME) >> uint64(32))
+            out[i, j] = np.uint32((best[j] * NAME) >> uint64(32))

@@ -10,92 +10,43 @@ from pagekin.store import kernel
 class Lists(NamedTuple):
     """The signatures H and the lists I, as the index has them."""
 
-    rows: Any
-    """uint32 (documents, m): the signatures."""
-    docs: Any
-    """uint32 (entries): the documents of each list."""
-    keys: Any
-    """uint32 (lists): the value that the documents of a list share, rising for each of the m positions."""
-    starts: Any
-    """int64 (lists + 1): where each list begins in `docs`."""
-    positions: Any
-    """int64 (m + 1): where the lists of each position begin."""
+    rows: Any  # uint32 (documents, m): the signatures
+    docs: Any  # uint32 (entries): the documents of each list
+    keys: Any  # uint32 (lists): the value that the documents of a list share, rising for each of the m positions
+    starts: Any  # int64 (lists + 1): where each list begins in `docs`
+    positions: Any  # int64 (m + 1): where the lists of each position begin
 
 
 class BagRows(NamedTuple):
     """The bags of all documents, row by row."""
 
-    terms: Any
-    """uint32 (entries)"""
-    weights: Any
-    """float32 (entries)"""
-    offsets: Any
-    """int64 (documents + 1)"""
-    sums: Any
-    """float64 (documents): each bag's whole weight."""
-
-
-class Copies(NamedTuple):
-    """What tells near-duplicates."""
-
-    pages: Any
-    """int64 (documents): the page of each document, or -1."""
-    sketches: Any
-    """uint16 (pages, places)"""
-    threshold: float
-    """Pages whose sketches agree in this share are near-duplicates; with 0 none are."""
+    terms: Any  # uint32 (entries)
+    weights: Any  # float32 (entries)
+    offsets: Any  # int64 (documents + 1)
+    sums: Any  # float64 (documents): each bag's whole weight
 
 
 class Bounds(NamedTuple):
     """How far to look, and how much to give."""
 
-    depth: int
-    """Documents that are compared, at most."""
-    entries: int
-    """Entries of lists that are read, at most, beyond the shortest list."""
-    alpha: float
-    """Documents as similar as this, or less, are left out."""
-    k: int
-    """Groups to give."""
-    first_seen: int
-    """Documents that are folded at first; four times as many each time that they make fewer than k groups."""
+    depth: int  # documents that are compared, at most
+    entries: int  # entries of lists that are read, at most, beyond the shortest list
+    alpha: float  # documents as similar as this, or less, are left out
 
 
 class Scratch(NamedTuple):
     """Room to work in, one for each thread, zero before and after."""
 
-    counts: Any
-    """int32 (documents)"""
-    table: Any
-    """float32 (terms)"""
+    counts: Any  # int32 (documents)
+    table: Any  # float32 (terms)
 
 
 class Ranked(NamedTuple):
-    """The ranked documents that were looked at for each one asked about, and the group that each is in."""
+    """The documents above α for each one asked about, the best first."""
 
-    docs: Any
-    """int64 (asked, width)"""
-    similarity: Any
-    """float64 (asked, width)"""
-    group: Any
-    """int64 (asked, width): from 0 in order; -1 none (after the k-th group), -2 a near-duplicate of the document itself."""
-    count: Any
-    """int64 (asked)"""
-
-
-@kernel
-def _find(keys, low, high, value):
-    """Return the place of a value among keys[low:high], or -1."""
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and keys[low] == value:
-        return low
-    return -1
+    docs: Any  # int64 (asked, depth)
+    similarity: Any  # float64 (asked, depth)
+    count: Any  # int64 (asked)
 
 
 @kernel
@@ -105,9 +56,11 @@ def _count_agreements(document, lists, entries, counts, touched):
     order = np.empty(m, dtype=np.int64)
     place = np.empty(m, dtype=np.int64)
     for j in range(m):
-        at = _find(lists.keys, lists.positions[j], lists.positions[j + 1], lists.rows[document, j])
+        first, last = lists.positions[j], lists.positions[j + 1]
+        at = first + np.searchsorted(lists.keys[first:last], lists.rows[document, j])
+        has_list = at < last and lists.keys[at] == lists.rows[document, j]
         place[j] = at
-        length = lists.starts[at + 1] - lists.starts[at] if at >= 0 else 0
+        length = lists.starts[at + 1] - lists.starts[at] if has_list else 0
         order[j] = length * m + j
     order.sort()
     read = 0
@@ -117,10 +70,8 @@ def _count_agreements(document, lists, entries, counts, touched):
         read += length
         if i > 0 and read > entries:
             break
-        at = place[order[i] % m]
-        if at < 0:
-            continue
-        for e in range(lists.starts[at], lists.starts[at + 1]):
+        start = lists.starts[place[order[i] % m]]
+        for e in range(start, start + length):
             other = lists.docs[e]
             if counts[other] == 0:
                 touched[n] = other
@@ -168,20 +119,6 @@ def _choose(document, lists, bounds, counts, touched, chosen):
 
 
 @kernel
-def _are_copies(copies, document, other):
-    """Return whether two documents are near-duplicates: both are pages, and their sketches agree."""
-    if copies.threshold == 0 or copies.pages[document] < 0 or copies.pages[other] < 0:
-        return False
-    mine, others = copies.sketches[copies.pages[document]], copies.sketches[copies.pages[other]]
-    agree = either = 0
-    for j in range(len(mine)):
-        if mine[j] != 65_535 or others[j] != 65_535:
-            either += 1
-            agree += mine[j] == others[j]
-    return agree >= max(copies.threshold * either, 1)
-
-
-@kernel
 def _compare(document, chosen, bags, table):
     """Return the weighted Jaccard similarities of a document to those chosen, to seven digits.
 
@@ -205,47 +142,20 @@ def _compare(document, chosen, bags, table):
 
 
 @kernel
-def _fold(document, docs, groups, copies, k):
-    """Write the group that each of the ranked `docs` is in; return how many groups there are, at most k."""
-    for r in range(len(docs)):
-        groups[r] = -2 if _are_copies(copies, document, docs[r]) else -1
-    count = 0
-    for r in range(len(docs)):
-        if count == k:
-            break
-        if groups[r] == -1:
-            groups[r] = count
-            for s in range(r + 1, len(docs)):
-                if groups[s] == -1 and _are_copies(copies, docs[r], docs[s]):
-                    groups[s] = count
-            count += 1
-    return count
-
-
-@kernel
-def neighbours(asked, lists, bags, copies, bounds, scratch, out):
-    """Write the ranked documents that were looked at for each document asked about (int64), and the group of each.
+def rank_neighbours(asked, lists, bags, bounds, scratch, out):
+    """Write the documents related to each document asked about (int64) to `out`, a `Ranked`.
 
     Cost: the lists' entries and the candidates' terms.
     """
     touched = np.empty(len(scratch.counts), dtype=np.int64)
-    chosen = np.empty(max(bounds.depth, 1), dtype=np.int64)
-    width = out.docs.shape[1]
+    chosen = np.empty(bounds.depth, dtype=np.int64)
     for q in range(len(asked)):
-        document = asked[q]
-        n = _choose(document, lists, bounds, scratch.counts, touched, chosen)
-        similarity = _compare(document, chosen[:n], bags, scratch.table)
+        n = _choose(asked[q], lists, bounds, scratch.counts, touched, chosen)
+        similarity = _compare(asked[q], chosen[:n], bags, scratch.table)
         order = np.argsort(-similarity, kind="mergesort")
         while n > 0 and similarity[order[n - 1]] <= bounds.alpha:
             n -= 1
-        for r in range(min(n, width)):
+        for r in range(n):
             out.docs[q, r] = chosen[order[r]]
             out.similarity[q, r] = similarity[order[r]]
-        seen = bounds.first_seen
-        while True:
-            count = min(seen, n, width)
-            groups = _fold(document, out.docs[q, :count], out.group[q, :count], copies, bounds.k)
-            if groups == bounds.k or seen >= n or copies.threshold == 0 or count == width:
-                break
-            seen *= 4
-        out.count[q] = count
+        out.count[q] = n

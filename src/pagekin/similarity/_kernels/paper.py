@@ -3,84 +3,50 @@
 import numpy as np
 from numba import float64, int64, uint32, uint64
 
-from pagekin.similarity._kernels.darts import GOLDEN, mix64
+from pagekin.bags import mix_number
+from pagekin.similarity.darts import GOLDEN
+from pagekin.similarity.paper import PARTS, P
 from pagekin.store import kernel
 
-_P = uint64(2**32 - 5)
-_PARTS = float64(2**40)
+_P = uint64(P)
 _LOW = uint64(0xFFFFFFFF)
 
 
-@kernel(inline=True)
-def _precedes(i, j, remainders, hashes):
-    """Tell whether term i is rounded up before term j: by the larger remainder, then by the lesser hash."""
-    return remainders[i] > remainders[j] or (remainders[i] == remainders[j] and hashes[i] < hashes[j])
-
-
 @kernel
-def _select(count, remainders, hashes, order):
-    """Put the `count` terms that precede all others first in `order` (Hoare's FIND, which is linear)."""
-    n = len(order)
-    for i in range(n):
-        order[i] = i
-    low, high = 0, n - 1
-    while low < high:
-        middle = order[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while _precedes(order[i], middle, remainders, hashes):
-                i += 1
-            while _precedes(middle, order[j], remainders, hashes):
-                j -= 1
-            if i <= j:
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if count <= j:
-            high = j
-        elif count >= i:
-            low = i
-        else:
-            return
-
-
-@kernel
-def _round_bag(weights, hashes, units, remainders, order, counts):
+def _round_bag(weights, hashes, units, counts):
     """Write how many of the bag's units each term gets to `counts`, by largest-remainder rounding."""
     total = int64(0)
     for i in range(len(weights)):
-        counts[i] = int64(np.rint(float64(weights[i]) * _PARTS))
+        counts[i] = int64(np.rint(float64(weights[i]) * PARTS))
         total += counts[i]
     if total == 0:
         return
     left = units
+    remainders = np.empty(len(weights), dtype=np.int64)
     for i in range(len(weights)):
         scaled = counts[i] * units
         counts[i] = scaled // total
         remainders[i] = scaled - counts[i] * total
         left -= counts[i]
-    _select(left, remainders, hashes, order)
-    for i in range(left):
-        counts[order[i]] += 1
+    if left == 0:
+        return
+    least = np.partition(remainders, len(remainders) - left)[len(remainders) - left]
+    for i in range(len(weights)):
+        if remainders[i] > least:
+            counts[i] += 1
+            left -= 1
+    ties = np.flatnonzero(remainders == least)
+    for i in ties[np.argsort(hashes[ties])[:left]]:
+        counts[i] += 1
 
 
 @kernel
 def _round_bags(terms, weights, offsets, hashes, units):
     """Return the units of every entry of every bag, int64 (entries)."""
-    longest = 0
-    for i in range(len(offsets) - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    remainders = np.empty(longest, dtype=np.int64)
-    order = np.empty(longest, dtype=np.int64)
-    own = np.empty(longest, dtype=np.uint64)
     counts = np.zeros(len(terms), dtype=np.int64)
     for i in range(len(offsets) - 1):
         first, last = offsets[i], offsets[i + 1]
-        for t in range(first, last):
-            own[t - first] = hashes[terms[t]]
-        _round_bag(
-            weights[first:last], own[: last - first], units, remainders, order[: last - first], counts[first:last]
-        )
+        _round_bag(weights[first:last], hashes[terms[first:last]], units, counts[first:last])
     return counts
 
 
@@ -139,7 +105,7 @@ def sign_as_in_the_paper(terms, weights, offsets, hashes, units, a, b, out):
         while walked < counts[entry]:
             counter += GOLDEN
             walked += 1
-            _lower(best, mix64(counter) % _P, a, b)
+            _lower(best, mix_number(counter) % _P, a, b)
         row = out[bags[entry]]
         for j in range(len(best)):
             row[j] = min(row[j], uint32(best[j]))
