@@ -62,14 +62,15 @@ class CopyIndex:
     same in both, so only heads that share such a band are compared: exact, and seldom more than a few comparisons.
     """
 
-    def __init__(self, sketches: Array, threshold: float = NEAR_COPY) -> None:
-        """Take the sketches (rows, 64 of uint16) among which copies are looked for."""
+    def __init__(self, sketches: Array, threshold: float = NEAR_COPY, keys: Array | None = None) -> None:
+        """Take the sketches (rows, 64 of uint16) among which copies are looked for, and the keys of their bands, if known."""
         self.sketches, self.threshold = sketches, threshold
-        self._keys = _band_keys(sketches, _band_width(threshold))
+        self._keys = _band_keys(sketches, _band_width(threshold)) if keys is None else keys
         self._heads: list[dict[int, list[int]]] = [{} for _ in range(self._keys.shape[1])]
 
-    def __len__(self) -> int:
-        return len(self.sketches)
+    def at(self, places: Array) -> "CopyIndex":
+        """Return an index of some of the sketches, in this order, without heads."""
+        return CopyIndex(self.sketches[places], self.threshold, self._keys[places])
 
     @property
     def alone(self) -> npt.NDArray[np.bool_]:
@@ -91,26 +92,29 @@ class CopyIndex:
         places = np.array(likely, np.int64)
         return places[are_copies(self.sketches[places], self.sketches[place], self.threshold)]
 
+    def fold(self, names: Sequence[Hashable] | None = None) -> list[int]:
+        """Return the place of each sketch's head, as `fold_copies` does."""
+        alone = self.alone.tolist()
+        heads: list[int] = []
+        of_name: dict[Hashable, int] = {}
+        for place in range(len(self.sketches)):
+            head = of_name.get(names[place], -1) if names is not None else -1
+            if head < 0 and not alone[place]:
+                head = next(iter(self.heads_like(place).tolist()), -1)
+                if head < 0:
+                    self.add_head(place)
+            heads.append(place if head < 0 else head)
+            if names is not None:
+                of_name.setdefault(names[place], heads[place])
+        return heads
+
 
 def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> list[int]:
     """Return, for each sketch of a ranking, the place of its head: the first that it is a copy of, or its own place.
 
     Entries of the same name, such as captures of one address, have the same head whatever their sketches say.
     """
-    index = CopyIndex(sketches)
-    alone = index.alone.tolist()
-    heads: list[int] = []
-    of_name: dict[Hashable, int] = {}
-    for place in range(len(sketches)):
-        head = of_name.get(names[place], -1) if names is not None else -1
-        if head < 0 and not alone[place]:
-            head = next(iter(index.heads_like(place).tolist()), -1)
-            if head < 0:
-                index.add_head(place)
-        heads.append(place if head < 0 else head)
-        if names is not None:
-            of_name.setdefault(names[place], heads[place])
-    return heads
+    return CopyIndex(sketches).fold(names)
 
 
 def _band_width(threshold: float) -> int:

@@ -34,8 +34,8 @@ def all_neighbours(
     scratch = [
         kernels.Scratch(np.zeros(len(index), np.int32), np.zeros(len(bags.hashes), np.float32)) for _ in range(threads)
     ]
-    sketches = bags.sketches(np.arange(len(index)))
-    alone = CopyIndex(sketches).alone
+    copies = CopyIndex(bags.sketches(np.arange(len(index))))
+    alone = copies.alone
 
     def batch(asked: Array) -> Any:
         mine = scratch.pop()
@@ -45,15 +45,20 @@ def all_neighbours(
         scratch.append(mine)
         return out
 
+    def fold_around(document: int, ranking: Array) -> list[int]:
+        return copies.at(np.append(document, ranking)).fold()
+
     parts = [(documents[i : i + _BATCH].astype(np.int64),) for i in range(0, len(documents), _BATCH)]
     for (asked,), (docs, similarity, count) in map_in_order(threads, batch, parts):
         for document, near, values, n in zip(asked.tolist(), docs, similarity, count.tolist(), strict=True):
-            has_copies = fold and not (alone[document] and alone[near[: min(k, n)]].all())
-            ranked = index.group(sketches[document], near[:n], values[:n], 0.0, k, has_copies)
-            if has_copies and n == depth and len(ranked.related) < k:
+            folding = None
+            if fold and not (alone[document] and alone[near[: min(k, n)]].all()):
+                folding = partial(fold_around, document)
+            ranked = index.group(near[:n], values[:n], 0.0, k, folding)
+            if folding and n == depth and len(ranked.related) < k:
                 # So many near-duplicates are around it that more candidates are needed.
                 query = index.query_of([index.urls[document]])
-                ranked = index.rerank_candidates(query, k, above, partial(np.not_equal, document))
+                ranked = index.rerank_candidates(query, k, above, partial(np.not_equal, document), folding)
             yield document, ranked
 
 

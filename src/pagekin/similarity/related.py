@@ -3,9 +3,9 @@
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from pagekin.similarity.options import RankingOptions
 from pagekin.store import KinError, open_kin
 
 Array = npt.NDArray[Any]
+Fold = Callable[[Array], Sequence[int]]
+"""Given ranked documents, the place of the head of the query, at place 0, and of each: itself, or whose copy it is."""
 DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
 LIST_ENTRIES = 16_000
@@ -170,7 +172,7 @@ class RelatedIndex:
 
         By default the documents that agree with it in most of its shortest lists are compared exactly.
         """
-        k, fold = options.k, options.fold
+        k, fold = options.k, partial(self._fold, query) if options.fold else None
         signature = self.strategy.signature
         alpha = signature.alpha if options.min_similarity is None else options.min_similarity
         eligible = self._eligible(query, options, keep)
@@ -178,7 +180,7 @@ class RelatedIndex:
             ranked = self._rank_by_estimate(query, k, alpha, eligible, fold)
         elif options.method == "exact":
             documents = np.flatnonzero(self.bags.inlinks >= signature.min_inlinks)
-            ranked = self.group(query.sketch, *self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
+            ranked = self.group(*self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
         else:
             # Where many documents are no answers, more have to be met to find as many that are.
             some = options.sites != "all" or options.captured_only or keep is not None
@@ -203,24 +205,26 @@ class RelatedIndex:
         return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), closeness)
 
     def rerank_candidates(
-        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool = True, entries: int = LIST_ENTRIES
+        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: Fold | None, entries: int = LIST_ENTRIES
     ) -> RankedDocuments:
         """Rank the likeliest documents by exact similarity; take more candidates where near-duplicates fill all places."""
         depth = max(DEPTH, first_depth(k) if fold else k)
         while True:
             documents = self.index.candidates(query.signature, depth, entries, eligible).docs
             documents, similarity = self.rerank(query, documents)
-            ranked = self.group(query.sketch, documents, similarity, alpha, k, fold)
+            ranked = self.group(documents, similarity, alpha, k, fold)
             if not fold or len(ranked.related) == k or np.count_nonzero(similarity > alpha) < depth:
                 return ranked
             depth, entries = _DEEPER * depth, _DEEPER * entries
 
-    def _rank_by_estimate(self, query: Query, k: int, alpha: float, eligible: Eligible, fold: bool) -> RankedDocuments:
+    def _rank_by_estimate(
+        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: Fold | None
+    ) -> RankedDocuments:
         """Rank documents by estimated similarity, as Figure 11 does; take more where near-duplicates fill all places."""
         wanted = first_depth(k) if fold else k
         while True:
             matched = self.index.similar(query.signature, wanted, alpha, eligible)
-            ranked = self.group(query.sketch, matched.docs, matched.matches / self.index.m, 0.0, k, fold)
+            ranked = self.group(matched.docs, matched.matches / self.index.m, 0.0, k, fold)
             if len(ranked.related) < k and alpha > 0 and len(matched.docs) < wanted:
                 agreeing = len(self.index.similar(query.signature, None, 0.0, eligible).docs)
                 ranked = replace(ranked, below_threshold=agreeing - len(matched.docs))
@@ -228,20 +232,16 @@ class RelatedIndex:
                 return ranked
             wanted *= _DEEPER
 
-    def group(
-        self, sketch: Array, documents: Array, similarity: Array, alpha: float, k: int, fold: bool
-    ) -> RankedDocuments:
+    def group(self, documents: Array, similarity: Array, alpha: float, k: int, fold: Fold | None) -> RankedDocuments:
         """Divide the ranked documents above α into at most k groups of near-duplicates, or give each by itself.
 
-        `sketch` is the query's, whose own near-duplicates are in no group.
+        Near-duplicates of the query, which has the place 0, are in no group.
         """
         above = int(np.count_nonzero(similarity > alpha))
         seen = min(first_depth(k) if fold else k, above)
         while True:
             some = documents[:seen]
-            heads: Sequence[int] = range(seen + 1)  # the query has the place 0
-            if fold:
-                heads = fold_copies(np.concatenate((sketch[None], self.bags.sketches(some))))
+            heads = fold(some) if fold else range(seen + 1)
             groups: dict[int, list[int]] = {}
             for place, document in enumerate(some.tolist(), 1):
                 if heads[place] in groups or (heads[place] == place and len(groups) < k):
@@ -254,6 +254,9 @@ class RelatedIndex:
         ]
         copies = [document for document, head in zip(some.tolist(), heads[1:], strict=True) if head == 0]
         return RankedDocuments(related, copies, len(documents) - above if len(groups) < k else 0)
+
+    def _fold(self, query: Query, documents: Array) -> list[int]:
+        return fold_copies(np.concatenate((query.sketch[None], self.bags.sketches(documents))))
 
     def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Return the documents above α with their exact similarity, the best first, ties by document."""
