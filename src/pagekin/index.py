@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pagekin.clusters import Directory
     from pagekin.collection import Collection
     from pagekin.evaluation import Evaluation, Tuning
+    from pagekin.similarity import Method, Sites
 
 Day = str | date | int | None
 """A day as '1996-12-31' or a date; a moment as a datetime, or in seconds since 1970."""
@@ -124,8 +125,8 @@ class PageIndex:
 
     def related(
         self, url: str | Sequence[str] = (), k: int = 10, *, html: str | bytes | None = None,
-        min_similarity: float | None = None, sites: messages.Sites = "all", captured_only: bool = False,
-        method: messages.Method = "reranked", fold: bool = True, explain: bool = False, ask: int = 4,
+        min_similarity: float | None = None, sites: "Sites" = "all", captured_only: bool = False,
+        method: "Method" = "reranked", fold: bool = True, explain: bool = False, ask: int = 4,
         **narrowing: Unpack[Narrowing],
     ) -> Answer:  # fmt: skip
         """Return the k pages most similar to a page, or to several together, the best first.
