@@ -3,12 +3,13 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated
 from unicodedata import east_asian_width
 
 from litestar import Response
 from litestar.params import QueryParameter
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pagekin.collection import Answer, SearchRequest, Service, TreeNode, TreeRequest, parse_query, query_words
 from pagekin.labels import ContentLabel, plain_text
@@ -31,6 +32,8 @@ _MARGIN, _SIGN = 13.0, 14.0
 """Room in a bar beside its name, and for what became of a query."""
 _UNREACHED = re.compile(r"^it cannot be reached(?: \(.*\))?(?:; )?")
 """What a page says itself, before what else is known."""
+_COPIED = "leaf", "level", "up", "ready", "documents", "label_bytes", "label_age"
+"""What the view of a node takes over from it as it is."""
 _LOWEST = 16.0
 """Bars lower than this hold no text."""
 Routed = Annotated[str, QueryParameter(name="q", max_length=2000, description="A query to be routed.")]
@@ -202,16 +205,14 @@ async def network_view(service: Service, query: str) -> NetworkView:
     nodes = tuple(
         NodeView(
             path=(*path, plain_text(node.name)), url=node.url if len(node.url) <= _LONGEST else "",
-            leaf=node.leaf, level=node.level, up=node.up, ready=node.ready,
-            documents=node.documents, label_bytes=node.label_bytes, label_age=node.label_age, error=plain_text(node.error),
-            x=bar.x, y=bar.y, width=bar.width, height=bar.height,
-            went=way.went, reason=plain_text(way.reason),
+            error=plain_text(node.error), **{name: getattr(node, name) for name in _COPIED},
             why=_why_asked(service, path, node, may) if way.went in ("asked", "failed") else "",
-            seconds=way.seconds, results=way.results,
+            **asdict(bar), **structs.asdict(way),
         )
         for (path, node), bar in zip(chosen, drawn, strict=True)
         for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
     )  # fmt: skip
+    given = answer or Answer()
     depth = max(len(path) for path, _node in chosen) + 1
     left_out = sum(node.left_out for _path, node in every)
     answering = [node for _path, node in every if node.up]
@@ -226,13 +227,13 @@ async def network_view(service: Service, query: str) -> NetworkView:
         levels=depth,
         width=_WIDE,
         height=depth * (_ROW + 1),
-        found=answer.total if answer else 0,
-        asked=len(answer.asked) if answer else 0,
+        found=given.total,
+        asked=len(given.asked),
         failed=sum(way.went == "failed" for way in went.values()),
-        skipped=len(answer.skipped) if answer else 0,
-        passed=group_passed_over(answer, every) if answer else (),
-        seconds=answer.seconds if answer else 0.0,
-        partial=answer.partial if answer else (),
+        skipped=len(given.skipped),
+        passed=group_passed_over(given, every),
+        seconds=given.seconds,
+        partial=given.partial,
         elsewhere=elsewhere,
     )
 
@@ -299,12 +300,12 @@ def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...
         for name in {"/".join(one.path), "/".join(one.path[-2:])}:
             by_name.setdefault(name, []).append(one.path)
     for skipped in answer.skipped:
-        ways[skipped.path] = Way("skipped", skipped.reason)
+        ways[skipped.path] = Way("skipped", plain_text(skipped.reason))
     elsewhere = []
     for reason in answer.partial:
         name, _, said = reason.partition(": ")
         for path in by_name.get(name, ()):
-            ways[path] = Way("failed", said)
+            ways[path] = Way("failed", plain_text(said))
         if name not in by_name:
             elsewhere.append(reason)
     return ways, tuple(elsewhere)
