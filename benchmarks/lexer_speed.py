@@ -88,7 +88,7 @@ def walk_selectolax(html: bytes, words: Words) -> Result:
         if tag == "-text":
             words.add(node.text_content, attribute, result)  # type: ignore[attr-defined]
             continue
-        if tag in HIDDEN or tag[0] == "-" or tag[0] == "_" or tag[0] == "!":
+        if tag is None or tag in HIDDEN or tag[0] in "-_!":
             continue
         attribute = TITLE if tag == "title" else attribute | BITS.get(tag, 0)
         border = BORDER.get(tag)

@@ -6,6 +6,7 @@ from hypothesis import strategies as some
 from numba import njit
 
 from pagekin.hypertext._kernels import attributes, markup, wide
+from pagekin.hypertext._kernels.borrow import borrow, load
 
 LETTERS_AND_DIGITS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 NAME_ENDS = b"\t\n\f\r />="
@@ -18,27 +19,37 @@ sixteen = some.lists(borders | some.integers(0, 255), min_size=17, max_size=17).
 
 @njit
 def word_run(data):
-    return wide.word_run(data, 0)
+    return wide.word_run(borrow(data), 0)
 
 
 @njit
 def lowered(data):
-    return wide.to_lower(wide.load(data, 0))
+    return wide.to_lower(load(borrow(data), 0))
 
 
 @njit
 def flag_br(data):
-    return wide.flag_br(data, 0)
+    return wide.flag_br(borrow(data), 0)
 
 
 @njit
 def in_address(data):
-    return wide.find_in_address(data, 0)
+    return wide.find_in_address(borrow(data), 0)
 
 
 @njit
 def copied(data, out):
-    wide.copy(data, 0, out, 0)
+    wide.copy(borrow(data), 0, borrow(out), 0)
+
+
+@njit
+def name_end(data):
+    return attributes.name_end(borrow(data), 0, 17)
+
+
+@njit
+def find_byte(data, byte):
+    return markup.find_byte(borrow(data), 0, 17, byte)
 
 
 def array(data: bytes) -> np.ndarray:
@@ -61,7 +72,7 @@ def test_eight_bytes_are_lowered_as_python_does(data: bytes) -> None:
 @given(sixteen)
 def test_a_name_ends_at_the_first_byte_that_ends_names_but_never_at_its_first(data: bytes) -> None:
     end = next((i for i in range(1, 17) if data[i] in NAME_ENDS), 17)
-    assert attributes.name_end(array(data), 0, 17) == end
+    assert name_end(array(data)) == end
 
 
 @given(sixteen)
@@ -72,7 +83,7 @@ def test_the_first_special_byte_of_an_address_is_found(data: bytes) -> None:
 @given(sixteen, borders)
 def test_a_byte_is_found_where_it_stands_first(data: bytes, byte: int) -> None:
     place = data.find(byte)
-    assert markup.find_byte(array(data), 0, 17, np.uint8(byte)) == (place if place >= 0 else 17)
+    assert find_byte(array(data), np.uint8(byte)) == (place if place >= 0 else 17)
 
 
 @given(some.lists(some.sampled_from(b"bBrR\x82\x92ca"), min_size=17, max_size=17).map(bytes))

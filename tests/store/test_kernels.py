@@ -14,8 +14,7 @@ from pagekin.store import kernel_cache
 OUTSIDE = """
 import sys
 import numpy as np
-from pagekin.hypertext._kernels.borrow import array_at, borrow
-from pagekin.hypertext._kernels.wide import load, store
+from pagekin.hypertext._kernels.borrow import array_at, borrow, load, store
 from pagekin.store import CHECKED, kernel
 
 @kernel

@@ -6,6 +6,7 @@ from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
 from pagekin.hypertext._kernels import tree, wide
+from pagekin.hypertext._kernels.borrow import load, store
 from pagekin.hypertext._kernels.intern import digest_of, intern
 from pagekin.hypertext._kernels.references import encode, reference
 from pagekin.store import kernel
@@ -88,7 +89,7 @@ def write_address(pos, end, at, lx):
         # Plain characters, eight at a time: what is copied too far is written over.
         while pos < end and n <= most:
             count = wide.find_in_address(html, pos)
-            wide.store(out, at + n, wide.load(html, pos))
+            store(out, at + n, load(html, pos))
             count = min(count, end - pos)
             pos += count
             n += count

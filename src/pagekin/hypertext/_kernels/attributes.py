@@ -5,6 +5,7 @@ import numpy as np
 from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import wide
+from pagekin.hypertext._kernels.borrow import load
 from pagekin.hypertext._kernels.intern import head
 from pagekin.store import kernel
 
@@ -54,10 +55,10 @@ def read_attributes(html, pos, end, wanted, st):
 @kernel
 def name_end(html, pos, end):
     """Return where the attribute's name that begins at html[pos] ends: its first byte belongs to it, whatever it is."""
-    flags = wide.flag_name_ends(wide.load(html, pos))
+    flags = wide.flag_name_ends(load(html, pos))
     after = pos + wide.first_flag(flags)
     if flags == 0:
-        after += wide.first_flag(wide.flag_name_ends(wide.load(html, pos + 8)))
+        after += wide.first_flag(wide.flag_name_ends(load(html, pos + 8)))
     if after == pos or not (html[after] == 61 or m.ends_name(html[after])):
         after = max(after, pos + 1)
         while after < end and html[after] != 61 and not m.ends_name(html[after]):
@@ -87,12 +88,12 @@ def note_attribute(html, name, length, value, value_end, wanted, st):
     """Keep the place html[value:value_end] of an attribute's value in `st`, if it is of interest and the first one."""
     if length > 10:
         return
-    low = wide.to_lower(wide.load(html, name))
+    low = wide.to_lower(load(html, name))
     if length == 5:
         if head(low, 5) == _CLASS and holds_crumb(html, value, value_end, _CRUMB):
             st[s.CRUMBS] = 1
     elif length == 10:
-        high = head(wide.to_lower(wide.load(html, name + 8)), 2)
+        high = head(wide.to_lower(load(html, name + 8)), 2)
         if low == _ARIA_LAB and high == _EL:
             if holds_crumb(html, value, value_end, _CRUMB):
                 st[s.CRUMBS] = 1

@@ -9,13 +9,14 @@ one too, raises IndexError.
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from pagekin.store import CHECKED
 
 if CHECKED:
-    from pagekin.hypertext._kernels.checked import array_at, borrow
+    from pagekin.hypertext._kernels.checked import array_at, borrow, load, store
 else:
 
     @intrinsic
@@ -36,5 +37,28 @@ else:
 
         return types.CPointer(kind.dtype)(address, _length, kind), generate
 
+    def _eight_bytes(builder: Any, array: Any, at: Any) -> Any:
+        """Return a pointer to the eight bytes of `array` from `at` on, as one number."""
+        return builder.bitcast(builder.gep(array, [at]), ir.IntType(64).as_pointer())
 
-__all__ = ["array_at", "borrow"]
+    @intrinsic
+    def load(_typing: Any, array: Any, _at: Any) -> Any:
+        """Return array[at : at + 8] of a borrowed array of bytes as a little-endian number."""
+
+        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            return builder.load(_eight_bytes(builder, *args), align=1)
+
+        return types.uint64(array, types.int64), generate
+
+    @intrinsic
+    def store(_typing: Any, array: Any, _at: Any, _value: Any) -> Any:
+        """Write a number to array[at : at + 8] of a borrowed array of bytes, little-endian."""
+
+        def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            builder.store(args[2], _eight_bytes(builder, args[0], args[1]), align=1)
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64, types.uint64), generate
+
+
+__all__ = ["array_at", "borrow", "load", "store"]

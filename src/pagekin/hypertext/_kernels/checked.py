@@ -92,3 +92,19 @@ def _set_item(lent: Any, index: Any, value: Any) -> Any:
         lent.array[place] = value
 
     return put
+
+
+@kernel
+def load(array, at):
+    """Return array[at : at + 8] of a lent array of bytes as a little-endian number."""
+    value = np.uint64(0)
+    for i in range(8):
+        value |= np.uint64(array[at + i]) << np.uint64(8 * i)
+    return value
+
+
+@kernel
+def store(array, at, value):
+    """Write a number to array[at : at + 8] of a lent array of bytes, little-endian."""
+    for i in range(8):
+        array[at + i] = np.uint8(value >> np.uint64(8 * i))

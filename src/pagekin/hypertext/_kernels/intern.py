@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from pagekin.hypertext._kernels import wide
-from pagekin.hypertext._kernels.borrow import borrow
+from pagekin.hypertext._kernels.borrow import borrow, load
 from pagekin.store import kernel
 
 _FACTOR = 0x9E3779B97F4A7C15
@@ -52,10 +51,10 @@ def digest_of(data, start, length):
     digest = np.uint64(0)
     end = start + length
     while start + 8 <= end:
-        digest = mix(digest, wide.load(data, start))
+        digest = mix(digest, load(data, start))
         start += 8
     if start < end:
-        digest = mix(digest, head(wide.load(data, start), end - start))
+        digest = mix(digest, head(load(data, start), end - start))
     return digest
 
 
@@ -64,10 +63,10 @@ def same(data, start, other, length):
     """Return whether data[start:] and data[other:] begin with the same `length` bytes (more than eight)."""
     i = 0
     while i + 8 < length:
-        if wide.load(data, start + i) != wide.load(data, other + i):
+        if load(data, start + i) != load(data, other + i):
             return False
         i += 8
-    return wide.load(data, start + length - 8) == wide.load(data, other + length - 8)
+    return load(data, start + length - 8) == load(data, other + length - 8)
 
 
 @kernel

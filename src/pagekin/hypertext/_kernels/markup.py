@@ -3,6 +3,7 @@
 import numpy as np
 
 from pagekin.hypertext._kernels import wide
+from pagekin.hypertext._kernels.borrow import load
 from pagekin.store import kernel
 
 NO_TAG, START, END, SKIPPED = range(4)
@@ -56,7 +57,7 @@ def find_byte(html, pos, end, byte):
     """Return the position of the first `byte` in html[pos:end], or `end`."""
     eight = np.uint64(byte) * wide.ONES
     while pos < end:
-        flags = wide.flag_zeros(wide.load(html, pos) ^ eight)
+        flags = wide.flag_zeros(load(html, pos) ^ eight)
         if flags != 0:
             return min(pos + wide.first_flag(flags), end)
         pos += 8

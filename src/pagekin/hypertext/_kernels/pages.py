@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from pagekin.hypertext._kernels import wide
-from pagekin.hypertext._kernels.borrow import array_at, borrow
+from pagekin.hypertext._kernels.borrow import array_at, borrow, load
 from pagekin.store import kernel
 
 TOKENS, MARKS, ANCHORS, TEXT, TITLE, SNIPPET, PART = range(7)
@@ -38,7 +37,7 @@ def unpack_pages(block, sizes, maps, target_of, tokens, marks, anchors, strings)
         word_ids = array_at(maps[part, 0], maps[part, 1], np.uint32)
         url_ids = array_at(maps[part, 2], maps[part, 3], np.uint32)
         for _ in range(sizes[page, TOKENS]):
-            tokens[token] = word_ids[np.int64(wide.load(block, at) & low)]
+            tokens[token] = word_ids[np.int64(load(block, at) & low)]
             token += 1
             at += 4
         gap = _copy(block, at, sizes[page, MARKS], gaps, gap)
@@ -46,9 +45,9 @@ def unpack_pages(block, sizes, maps, target_of, tokens, marks, anchors, strings)
         kind = _copy(block, at, sizes[page, MARKS], kinds, kind)
         at += sizes[page, MARKS]
         for _ in range(sizes[page, ANCHORS]):
-            targets[anchor] = target_of[url_ids[np.int64(wide.load(block, at) & low)]]
-            starts[anchor] = wide.load(block, at + 4) & low
-            lengths[anchor] = wide.load(block, at + 8) & low
+            targets[anchor] = target_of[url_ids[np.int64(load(block, at) & low)]]
+            starts[anchor] = load(block, at + 4) & low
+            lengths[anchor] = load(block, at + 8) & low
             flags[anchor] = block[at + 12]
             anchor += 1
             at += _ANCHOR_BYTES

@@ -5,8 +5,7 @@ Strings are compared eight bytes at a time, so eight bytes after the last one ar
 
 import numpy as np
 
-from pagekin.hypertext._kernels import wide
-from pagekin.hypertext._kernels.borrow import array_at, borrow
+from pagekin.hypertext._kernels.borrow import array_at, borrow, load
 from pagekin.hypertext._kernels.intern import head
 from pagekin.store import kernel
 
@@ -19,7 +18,7 @@ def _key(data, start, length):
     """Return the first eight bytes of a string of `length` as a number that orders as they do; zeros after its end."""
     if length <= 0:
         return np.uint64(0)
-    eight = wide.load(data, start)
+    eight = load(data, start)
     if length < 8:
         eight = head(eight, length)
     half = np.uint64(32)
@@ -36,7 +35,7 @@ def _compare(data, start, length, other_data, other, other_length):
     shorter = min(length, other_length)
     at = 0
     while at + 8 <= shorter:
-        if wide.load(data, start + at) != wide.load(other_data, other + at):
+        if load(data, start + at) != load(other_data, other + at):
             break
         at += 8
     key, other_key = _key(data, start + at, length - at), _key(other_data, other + at, other_length - at)

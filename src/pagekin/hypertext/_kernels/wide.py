@@ -1,13 +1,14 @@
 """Look at eight or sixteen bytes at a time, by arithmetic on 64-bit numbers.
 
 Each function reads data[at : at + 8] or data[at : at + 16], whatever lies there: the caller sees to it that this is
-memory of the array. The compiler makes one instruction of `load` and of `store`. In a number of eight bytes, a "flag"
-is the highest bit of a byte; none of the sums below carries from one byte to the next.
+memory of the array, which is a borrowed one. In a number of eight bytes, a "flag" is the highest bit of a byte; none of
+the sums below carries from one byte to the next.
 """
 
 import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros
 
+from pagekin.hypertext._kernels.borrow import load, store
 from pagekin.store import kernel
 
 _U = np.uint64
@@ -32,34 +33,6 @@ _FROM_0, _AFTER_9, _FROM_A, _AFTER_Z = _from(0x30), _from(0x3A), _from(0x41), _f
 _FROM_SMALL_A, _AFTER_SMALL_Z, _FROM_VISIBLE = _from(0x61), _from(0x7B), _from(0x21)
 _SLASHES, _EQUALS, _CLOSES = eight_times(0x2F), eight_times(0x3D), eight_times(0x3E)
 _AMPERSANDS, _HASHES, _BS, _RS = eight_times(0x26), eight_times(0x23), eight_times(0x62), eight_times(0x72)
-
-
-@kernel(inline=True)
-def load(data, at):
-    """Return data[at : at + 8] as a little-endian number."""
-    return (
-        _U(data[at])
-        | _U(data[at + 1]) << _U(8)
-        | _U(data[at + 2]) << _U(16)
-        | _U(data[at + 3]) << _U(24)
-        | _U(data[at + 4]) << _U(32)
-        | _U(data[at + 5]) << _U(40)
-        | _U(data[at + 6]) << _U(48)
-        | _U(data[at + 7]) << _U(56)
-    )
-
-
-@kernel(inline=True)
-def store(data, at, value):
-    """Write a number to data[at : at + 8], little-endian."""
-    data[at] = np.uint8(value)
-    data[at + 1] = np.uint8(value >> _U(8))
-    data[at + 2] = np.uint8(value >> _U(16))
-    data[at + 3] = np.uint8(value >> _U(24))
-    data[at + 4] = np.uint8(value >> _U(32))
-    data[at + 5] = np.uint8(value >> _U(40))
-    data[at + 6] = np.uint8(value >> _U(48))
-    data[at + 7] = np.uint8(value >> _U(56))
 
 
 @kernel(inline=True)

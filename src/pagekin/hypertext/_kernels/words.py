@@ -4,6 +4,7 @@ import numpy as np
 
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tree, wide
+from pagekin.hypertext._kernels.borrow import store
 from pagekin.hypertext._kernels.intern import digest_of, head, intern, mix
 from pagekin.hypertext._kernels.references import encode, reference
 from pagekin.store import kernel
@@ -126,12 +127,12 @@ def read_letters(pos, lx):
         wide.copy(html, pos, text, ntxt)
         if count <= 8:
             low = head(low, count)
-            wide.store(arena, base, low)
+            store(arena, base, low)
             digest = mix(np.uint64(0), low)
         else:
             high = head(high, count - 8)
-            wide.store(arena, base, low)
-            wide.store(arena, base + 8, high)
+            store(arena, base, low)
+            store(arena, base + 8, high)
             digest = mix(mix(np.uint64(0), low), high)
         st[s.DIGEST] = np.int64(digest)
         st[s.LENGTH] = count
