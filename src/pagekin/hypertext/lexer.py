@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pagekin.hypertext._kernels import slots, tags
 from pagekin.hypertext._kernels.intern import refill
 from pagekin.hypertext._kernels.lexer import lex_pages
-from pagekin.hypertext.batch import LexedBatch
+from pagekin.hypertext.batch import ROW_SIZE, LexedBatch
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
 from pagekin.store import RaggedBytes
@@ -70,7 +70,7 @@ class Lexer:
         self._state[slots.MAX_URL] = limits.url_bytes
         self._state[slots.MAX_WORD] = limits.word_bytes
         self._state[slots.NESTING] = min(limits.nesting, slots.NESTING_MOST)
-        self._state[slots.BITS : slots.BITS + len(tags.BITS)] = tags.BITS
+        self._state[slots.BITS : slots.STACK] = tags.PROPERTIES.ravel()
         self._allocate(batch_bytes)
 
     def _allocate(self, size: int) -> None:
@@ -107,7 +107,7 @@ class Lexer:
         buffer = self._buffer.data
         for page, end in zip(pages, ends.tolist(), strict=True):
             buffer[end - len(page) : end] = page
-        rows = np.zeros((len(pages), slots.ROW_SIZE), dtype=np.int64)
+        rows = np.zeros((len(pages), ROW_SIZE), dtype=np.int64)
         out = self._out._replace(rows=rows.ravel())
         for count in (slots.NTOK, slots.NTXT, slots.NEV, slots.NAN):
             self._state[count] = 0

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pagekin.hypertext._kernels import tags
 from pagekin.hypertext._kernels.intern import name_digest
 from pagekin.hypertext._kernels.references import REFERENCES, fnv
-from pagekin.hypertext._kernels.slots import TAG_PLACES, Tables
+from pagekin.hypertext._kernels.slots import ATTRIBUTES, NAME_PLACES, Tables
 from pagekin.hypertext.model import CharClass, classify
 
 
@@ -25,6 +25,15 @@ def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint
         digests[place] = digest
         where.append(place)
     return digests, where
+
+
+def _name_table(numbers: dict[str, int]) -> npt.NDArray[np.int64]:
+    """Return names and their numbers as `find_name` takes them."""
+    digests, where = _hash_table([name_digest(name.encode()) for name in numbers], NAME_PLACES)
+    table = np.zeros((NAME_PLACES, 2), dtype=np.int64)
+    table[:, 0] = digests.view(np.int64)
+    table[where, 1] = list(numbers.values())
+    return table.ravel()
 
 
 def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
@@ -50,10 +59,6 @@ def tables() -> Tables:
         if classify(code) is CharClass.WORD:
             lower[code] = ord(chr(code).lower())
     class_index, class_blocks = _character_classes()
-    digests, where = _hash_table([name_digest(name.encode()) for name in tags.NAMES[1:]], TAG_PLACES)
-    tag_table = np.zeros((TAG_PLACES, 2), dtype=np.int64)
-    tag_table[:, 0] = digests.view(np.int64)
-    tag_table[where, 1] = np.arange(1, len(tags.NAMES))
     names = sorted(html5)
     digests, where = _hash_table([int(fnv(name.encode())) for name in names], REFERENCES)
     references = np.zeros((REFERENCES, 3), dtype=np.int64)
@@ -65,4 +70,5 @@ def tables() -> Tables:
     c1 = [ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)]
     c1 = [byte if code == 0xFFFD else code for byte, code in enumerate(c1, 0x80)]
     all_references = np.concatenate([np.array(c1, dtype=np.int64), references.ravel()])
-    return Tables(lower, class_index, class_blocks, tag_table.ravel(), all_references)
+    elements = {name: number for number, name in enumerate(tags.NAMES) if number > 0}
+    return Tables(lower, class_index, class_blocks, _name_table(elements), _name_table(ATTRIBUTES), all_references)

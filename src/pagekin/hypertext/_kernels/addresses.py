@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pagekin.hypertext import batch as b
 from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
@@ -13,7 +14,6 @@ from pagekin.store import kernel
 
 _A, _AREA, _FRAME, _REFRESH = 0, 1, 2, 4
 _CUT_ANCHORS = 16
-_W_NOFOLLOW = np.frombuffer(b"nofollow", dtype=np.uint8)
 
 
 @kernel
@@ -25,8 +25,8 @@ def start_anchor(tag, lx):
     number = -1
     if st[s.HREF] >= 0:
         number = add_anchor(st[s.HREF], st[s.HREF + 1], _A if tag == t.A else _AREA, lx)
-        if number >= 0 and st[s.REL] >= 0 and m.has_word(lx.html, st[s.REL], st[s.REL + 1], _W_NOFOLLOW):
-            an[4 * number + s.A_FLAGS] |= 1
+        if number >= 0 and st[s.REL] >= 0 and m.has_word(lx.html, st[s.REL], st[s.REL + 1], b"nofollow"):
+            an[4 * number + b.A_FLAGS] |= 1
     if tag == t.A:
         tree.add_formatting(tag, number, st)
     return number
@@ -46,10 +46,9 @@ def add_anchor(start, end, kind, lx):
     if number - st[s.AN0] >= st[s.MAX_ANCHORS]:
         st[s.FLAGS] |= _CUT_ANCHORS
         return -1
-    an[4 * number + s.A_HREF] = href
-    an[4 * number + s.A_START] = st[s.NTOK]
-    an[4 * number + s.A_END] = st[s.NTOK]
-    an[4 * number + s.A_FLAGS] = kind << 1
+    row = 4 * number
+    an[row + b.A_HREF], an[row + b.A_FLAGS] = href, kind << 1
+    an[row + b.A_START] = an[row + b.A_END] = st[s.NTOK]
     st[s.NAN] = number + 1
     return number
 

@@ -6,26 +6,12 @@ from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import wide
 from pagekin.hypertext._kernels.borrow import load
-from pagekin.hypertext._kernels.intern import head
+from pagekin.hypertext._kernels.intern import find_name
 from pagekin.store import kernel
 
 
-def _packed(name: bytes) -> np.uint64:
-    """Return up to eight bytes as a little-endian number."""
-    return np.uint64(int.from_bytes(name, "little"))
-
-
-_HREF, _NAME, _LANG, _TYPE = _packed(b"href"), _packed(b"name"), _packed(b"lang"), _packed(b"type")
-_SRC, _ALT, _REL, _CLASS = _packed(b"src"), _packed(b"alt"), _packed(b"rel"), _packed(b"class")
-_CONTENT, _XMLLANG, _ITEMTYPE = _packed(b"content"), _packed(b"xml:lang"), _packed(b"itemtype")
-_ARIA_LAB, _EL, _HTTP_EQU, _IV = _packed(b"aria-lab"), _packed(b"el"), _packed(b"http-equ"), _packed(b"iv")
-_CRUMB = np.frombuffer(b"breadcrumb", dtype=np.uint8)
-_CRUMBLIST = np.frombuffer(b"breadcrumblist", dtype=np.uint8)
-_URL = np.frombuffer(b"url", dtype=np.uint8)
-
-
 @kernel
-def read_attributes(html, pos, end, wanted, st):
+def read_attributes(html, pos, end, wanted, names, st):
     """Return the position after the tag's `>`, or -1 if the input ends first; values of interest go to `st`."""
     st[s.CRUMBS] = 0
     if wanted:
@@ -49,7 +35,7 @@ def read_attributes(html, pos, end, wanted, st):
             value, value_end, pos = read_value(html, pos + 1, end)
             if pos < 0:
                 return -1
-        note_attribute(html, name, length, value, value_end, wanted, st)
+        note_attribute(html, name, length, value, value_end, wanted, names, st)
 
 
 @kernel
@@ -84,28 +70,16 @@ def read_value(html, pos, end):
 
 
 @kernel
-def note_attribute(html, name, length, value, value_end, wanted, st):
+def note_attribute(html, name, length, value, value_end, wanted, names, st):
     """Keep the place html[value:value_end] of an attribute's value in `st`, if it is of interest and the first one."""
     if length > 10:
         return
-    low = wide.to_lower(load(html, name))
-    if length == 5:
-        if head(low, 5) == _CLASS and holds_crumb(html, value, value_end, _CRUMB):
+    slot = find_name(length, wide.to_lower(load(html, name)), wide.to_lower(load(html, name + 8)), names)
+    if slot == s.IN_CLASS or slot == s.IN_ITEMTYPE:
+        if holds_crumb(html, value, value_end, b"breadcrumb" if slot == s.IN_CLASS else b"breadcrumblist"):
             st[s.CRUMBS] = 1
-    elif length == 10:
-        high = head(wide.to_lower(load(html, name + 8)), 2)
-        if low == _ARIA_LAB and high == _EL:
-            if holds_crumb(html, value, value_end, _CRUMB):
-                st[s.CRUMBS] = 1
-        elif wanted and low == _HTTP_EQU and high == _IV and st[s.HTTP_EQUIV] < 0:
-            st[s.HTTP_EQUIV], st[s.HTTP_EQUIV + 1] = value, value_end
-    elif length == 8 and low == _ITEMTYPE:
-        if holds_crumb(html, value, value_end, _CRUMBLIST):
-            st[s.CRUMBS] = 1
-    elif wanted and length <= 8:
-        slot = slot_of(length, head(low, length))
-        if slot >= 0 and (st[slot] < 0 or (slot == s.LANG and st[slot] == st[slot + 1])):
-            st[slot], st[slot + 1] = value, value_end
+    elif wanted and slot > 0 and (st[slot] < 0 or (slot == s.LANG and st[slot] == st[slot + 1])):
+        st[slot], st[slot + 1] = value, value_end
 
 
 @kernel
@@ -123,64 +97,22 @@ def holds_crumb(html, start, end, word):
 
 
 @kernel
-def slot_of(length, low):
-    """Return where `st` keeps the attribute whose name has this length and these first eight letters, or -1."""
-    if length == 4:
-        if low == _HREF:
-            return s.HREF
-        if low == _NAME:
-            return s.NAME
-        if low == _TYPE:
-            return s.TYPE
-        if low == _LANG:
-            return s.LANG
-    elif length == 3:
-        if low == _REL:
-            return s.REL
-        if low == _SRC:
-            return s.SRC
-        if low == _ALT:
-            return s.ALT
-    elif length == 7:
-        if low == _CONTENT:
-            return s.CONTENT
-    elif length == 8 and low == _XMLLANG:
-        return s.LANG
-    return -1
-
-
-@kernel
 def refresh_target(html, pos, end):
     """Return (start, end) of the address in a refresh declaration's content; start -1 if there is none."""
-    while pos < end and m.is_space(html[pos]):
-        pos += 1
+    pos = m.after_spaces(html, pos, end)
     while pos < end and (48 <= html[pos] <= 57 or html[pos] == 46):
         pos += 1
-    while pos < end and m.is_space(html[pos]):
-        pos += 1
-    if pos < end and (html[pos] == 59 or html[pos] == 44):
-        pos += 1
-    elif pos == end:
+    pos = m.after_spaces(html, pos, end)
+    if pos == end:
         return -1, -1
-    while pos < end and m.is_space(html[pos]):
-        pos += 1
-    if pos + 3 <= end and m.same_word(html, pos, pos + 3, _URL):
-        i = pos + 3
-        while i < end and m.is_space(html[i]):
-            i += 1
-        if i < end and html[i] == 61:
-            pos = i + 1
-            while pos < end and m.is_space(html[pos]):
-                pos += 1
+    if html[pos] == 59 or html[pos] == 44:
+        pos = m.after_spaces(html, pos + 1, end)
+    if pos + 3 <= end and m.same_word(html, pos, pos + 3, b"url"):
+        equals = m.after_spaces(html, pos + 3, end)
+        if equals < end and html[equals] == 61:
+            pos = m.after_spaces(html, equals + 1, end)
     if pos < end and (html[pos] == 34 or html[pos] == 39):
-        quote = html[pos]
+        end = m.find_byte(html, pos + 1, end, html[pos])
         pos += 1
-        i = pos
-        while i < end and html[i] != quote:
-            i += 1
-        end = i
-    while end > pos and m.is_space(html[end - 1]):
-        end -= 1
-    if pos >= end:
-        return -1, -1
-    return pos, end
+    pos, end = m.strip(html, pos, end)
+    return (pos, end) if pos < end else (-1, -1)

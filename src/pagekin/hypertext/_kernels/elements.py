@@ -1,39 +1,20 @@
 """Read tags, and act on them: what each element does to words, boundaries and anchors."""
 
-import numpy as np
-
 from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tags as t
 from pagekin.hypertext._kernels import tree, wide
 from pagekin.hypertext._kernels.addresses import add_anchor, add_href, start_anchor
 from pagekin.hypertext._kernels.attributes import read_attributes, refresh_target
-from pagekin.hypertext._kernels.intern import head, mix
+from pagekin.hypertext._kernels.intern import find_name
 from pagekin.hypertext._kernels.words import add_word, read_character
 from pagekin.store import kernel
 
 _TITLE, _KEYWORD, _ALT = 1, 4, 16
 _FRAME, _IFRAME, _REFRESH = 2, 3, 4
-_PARAGRAPH, _CELL, _ITEM, _BREAK, _CRUMBS_START, _CRUMBS_END = 1, 2, 3, 4, 9, 10
+_CRUMBS_START, _CRUMBS_END = 9, 10
 _NOINDEX, _NOFOLLOW = 1, 2
 _IS_KEYWORDS, _IS_REFRESH = 1, 2
-_TAG_MASK = np.uint64(s.TAG_PLACES - 1)
-_W_KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
-_W_ROBOTS = np.frombuffer(b"robots", dtype=np.uint8)
-_W_NOINDEX = np.frombuffer(b"noindex", dtype=np.uint8)
-_W_NOFOLLOW = np.frombuffer(b"nofollow", dtype=np.uint8)
-_W_NONE = np.frombuffer(b"none", dtype=np.uint8)
-_W_REFRESH = np.frombuffer(b"refresh", dtype=np.uint8)
-_W_CANONICAL = np.frombuffer(b"canonical", dtype=np.uint8)
-_W_IMAGE = np.frombuffer(b"image", dtype=np.uint8)
-_N_SCRIPT = np.frombuffer(b"script", dtype=np.uint8)
-_N_STYLE = np.frombuffer(b"style", dtype=np.uint8)
-_N_TEMPLATE = np.frombuffer(b"template", dtype=np.uint8)
-_N_TITLE = np.frombuffer(b"title", dtype=np.uint8)
-_N_TEXTAREA = np.frombuffer(b"textarea", dtype=np.uint8)
-_N_XMP = np.frombuffer(b"xmp", dtype=np.uint8)
-_N_IFRAME = np.frombuffer(b"iframe", dtype=np.uint8)
-_N_NOEMBED = np.frombuffer(b"noembed", dtype=np.uint8)
 
 
 @kernel(inline=True)
@@ -61,12 +42,10 @@ def read_markup(pos, lx):
 def ends_raw_text(pos, lx):
     """Return whether raw text, such as a title, ends at html[pos] == '<'."""
     html, st = lx.html, lx.state
-    tag, lim = st[s.RAW_TAG], st[s.LIM]
-    return (st[s.MODE] == s.RCDATA or st[s.MODE] == s.RAW) and (
-        (tag == t.TITLE and m.ends_raw(html, pos, lim, _N_TITLE))
-        or (tag == t.TEXTAREA and m.ends_raw(html, pos, lim, _N_TEXTAREA))
-        or (tag == t.XMP and m.ends_raw(html, pos, lim, _N_XMP))
-    )
+    if st[s.MODE] > s.RAW or html[pos + 1] != 47:
+        return False
+    tag, after = name_tag(pos + 2, st[s.LIM], lx)
+    return tag == st[s.RAW_TAG] and tag != t.PLAINTEXT and after < st[s.LIM]
 
 
 @kernel
@@ -80,25 +59,14 @@ def enter_value(start, end, mode, after, st):
 @kernel(inline=True)
 def name_tag(pos, end, lx):
     """Return (the number of the element whose name begins at html[pos], where the name ends)."""
-    html, places = lx.html, lx.tables.tags
+    html = lx.html
     count, low, high = wide.word_run(html, pos)
     after = pos + count
-    if not m.ends_name(html[after]):
-        # No element that is known has such a name.
-        while after < end and not m.ends_name(html[after]):
-            after += 1
-        return 0, after
-    digest = mix(np.uint64(0), np.uint64(count))
-    if count <= 8:
-        digest = mix(digest, head(low, count))
-    else:
-        digest = mix(mix(digest, low), head(high, count - 8))
-    place = digest & _TAG_MASK
-    wanted = np.int64(digest)
-    while places[np.int64(place) * 2] != 0:
-        if places[np.int64(place) * 2] == wanted:
-            return places[np.int64(place) * 2 + 1], after
-        place = (place + np.uint64(1)) & _TAG_MASK
+    if m.ends_name(html[after]) and count > 0:
+        return find_name(count, low, high, lx.tables.tags), after
+    # No element that is known has such a name.
+    while after < end and not m.ends_name(html[after]):
+        after += 1
     return 0, after
 
 
@@ -115,7 +83,7 @@ def read_tag(kind, pos, lx):
         st[s.CRUMBS] = 0
         after += 1
     else:
-        after = read_attributes(html, after, lim, wants, st)
+        after = read_attributes(html, after, lim, wants, lx.tables.attributes, st)
     if (
         bits & t.BREAKS
         or after < 0
@@ -145,7 +113,7 @@ def end_tag(tag, bits, lx):
     ntok = st[s.NTOK]
     # A tag that does not end words may stand inside one, which then belongs to what ends here, too.
     with_word = ntok + 1 if st[s.IN_WORD] != 0 else ntok
-    if bits & t.PUSHED or tag == t.TR or tag == t.TBODY or tag == t.THEAD or tag == t.TFOOT:
+    if bits & (t.PUSHED | t.ROW):
         if st[s.MUTE] != 0:
             return
         if bits & t.FORMATTING:
@@ -158,10 +126,8 @@ def end_tag(tag, bits, lx):
             if st[s.TITLE1] < 0:
                 st[s.TITLE1] = st[s.NTXT] - st[s.TXT0]
         st[s.OVERRIDE] = 0
-    elif tag == t.BR:
-        tree.border(_BREAK, ntok, st, ev)
-    elif bits & t.ITEM:
-        tree.border(_ITEM, ntok, st, ev)
+    elif tag == t.BR or bits & t.ITEM:
+        tree.border(st[s.END_BORDER + tag], ntok, st, ev)
     elif tag == t.SPAN and st[s.CRUMB_SPANS] > 0:
         st[s.CRUMB_SPANS] -= 1
         if st[s.CRUMB_SPANS] == 0:
@@ -176,7 +142,7 @@ def start_tag(tag, bits, pos, lx):
     if bits & t.NO_FRAMESET:
         st[s.FRAMESET_OK] = 0
     if st[s.SVG] > 0 and bits & t.BREAKOUT:
-        tree.pop_to(tree.find(t.SVG, 0, st), ntok, st, an, ev)
+        tree.pop_to(tree.find(t.SVG, 0, 0, st), ntok, st, an, ev)
     crumbs = st[s.CRUMBS] != 0 and st[s.CRUMB_SP] < 0 and st[s.CRUMB_SPANS] == 0
     if bits & t.RARE:
         return start_rare(tag, pos, lx)
@@ -193,7 +159,7 @@ def start_tag(tag, bits, pos, lx):
         elif st[s.CRUMB_SPANS] > 0:
             st[s.CRUMB_SPANS] += 1
     elif tag == t.BR:
-        tree.border(_BREAK, ntok, st, ev)
+        tree.border(st[s.START_BORDER + tag], ntok, st, ev)
     elif tag == t.IMG or tag == t.IMAGE or tag == t.AREA or tag == t.INPUT:
         return start_image(tag, pos, lx)
     elif tag == t.META:
@@ -206,12 +172,9 @@ def start_tag(tag, bits, pos, lx):
         if st[s.FRAMESET_OK] != 0 and st[s.FRAMESET] == 0 and st[s.IN_WORD] | st[s.PAIR] == 0:
             st[s.FRAMESET] = 1
             st[s.MUTE] = 1
-    elif st[s.TABLES] > 0 and t.TR <= tag <= t.TFOOT:  # or <tbody>, <thead>
-        i = tree.find_cell(st)
-        if i >= 0:
-            tree.pop_to(i, ntok, st, an, ev)
-        if tag == t.TR:
-            tree.border(_CELL, ntok, st, ev)
+    elif st[s.TABLES] > 0 and bits & t.ROW:
+        tree.pop_to(tree.find_cell(st), ntok, st, an, ev)
+        tree.border(st[s.START_BORDER + tag], ntok, st, ev)
     return pos
 
 
@@ -225,7 +188,7 @@ def start_block(tag, pos, crumbs, lx):
         st[s.MUTE] = 0
         st[s.NTXT] = st[s.SAVED_TXT]
     tree.open_block(tag, st[s.NTOK], st, lx.out.anchors, ev)
-    if crumbs and st[s.SP] > 0 and tree.element(st[s.SP] - 1, st) == tag:
+    if crumbs and st[s.SP] > 0 and st[s.STACK + st[s.SP] - 1] == tag:
         tree.border(_CRUMBS_START, st[s.NTOK], st, ev)
         st[s.CRUMB_SP] = st[s.SP] - 1
     if tag == t.XMP or tag == t.PLAINTEXT:
@@ -239,7 +202,7 @@ def start_image(tag, pos, lx):
     number = -1
     if tag == t.AREA:
         number = start_anchor(tag, lx)
-    elif tag == t.INPUT and not (st[s.TYPE] >= 0 and m.same_word(html, st[s.TYPE], st[s.TYPE + 1], _W_IMAGE)):
+    elif tag == t.INPUT and not (st[s.TYPE] >= 0 and m.same_word(html, st[s.TYPE], st[s.TYPE + 1], b"image")):
         return pos
     if st[s.ALT] < 0 or st[s.ALT + 1] <= st[s.ALT]:
         return pos
@@ -284,18 +247,18 @@ def read_meta(html, st):
         return 0
     if st[s.NAME] >= 0:
         n0, n1 = m.strip(html, st[s.NAME], st[s.NAME + 1])
-        if m.same_word(html, n0, n1, _W_KEYWORDS):
+        if m.same_word(html, n0, n1, b"keywords"):
             return _IS_KEYWORDS
-        if m.same_word(html, n0, n1, _W_ROBOTS):
-            none = m.holds(html, c0, c1, _W_NONE)
-            if none or m.holds(html, c0, c1, _W_NOINDEX):
+        if m.same_word(html, n0, n1, b"robots"):
+            none = m.holds(html, c0, c1, b"none")
+            if none or m.holds(html, c0, c1, b"noindex"):
                 st[s.FLAGS] |= _NOINDEX
-            if none or m.holds(html, c0, c1, _W_NOFOLLOW):
+            if none or m.holds(html, c0, c1, b"nofollow"):
                 st[s.FLAGS] |= _NOFOLLOW
             return 0
     if st[s.HTTP_EQUIV] >= 0:
         e0, e1 = m.strip(html, st[s.HTTP_EQUIV], st[s.HTTP_EQUIV + 1])
-        if m.same_word(html, e0, e1, _W_REFRESH):
+        if m.same_word(html, e0, e1, b"refresh"):
             return _IS_REFRESH
     return 0
 
@@ -306,17 +269,17 @@ def start_rare(tag, pos, lx):
     html, st, ev = lx.html, lx.state, lx.out.events
     lim = st[s.LIM]
     if tag == t.SCRIPT:
-        return m.script_end(html, pos, lim, _N_SCRIPT)
+        return m.script_end(html, pos, lim)
     if tag == t.STYLE:
-        return m.raw_end(html, pos, lim, _N_STYLE)
+        return m.raw_end(html, pos, lim, b"style")
     if tag == t.TEMPLATE:
-        return m.template_end(html, pos, lim, _N_TEMPLATE, _N_SCRIPT, _N_STYLE)
+        return m.template_end(html, pos, lim)
     if tag == t.NOEMBED:
-        return m.raw_end(html, pos, lim, _N_NOEMBED)
+        return m.raw_end(html, pos, lim, b"noembed")
     if tag == t.IFRAME:
         if st[s.SRC] >= 0:
             add_anchor(st[s.SRC], st[s.SRC + 1], _IFRAME, lx)
-        return m.raw_end(html, pos, lim, _N_IFRAME)
+        return m.raw_end(html, pos, lim, b"iframe")
     if tag == t.FRAME:
         if st[s.FRAMESET] != 0 and st[s.SRC] >= 0:
             add_anchor(st[s.SRC], st[s.SRC + 1], _FRAME, lx)
@@ -332,16 +295,11 @@ def start_rare(tag, pos, lx):
             st[s.CANONICAL] < 0
             and st[s.HREF + 1] > st[s.HREF] >= 0
             and st[s.REL] >= 0
-            and m.has_word(html, st[s.REL], st[s.REL + 1], _W_CANONICAL)
+            and m.has_word(html, st[s.REL], st[s.REL + 1], b"canonical")
         ):
             st[s.CANONICAL] = add_href(st[s.HREF], st[s.HREF + 1], lx)
-    elif tag == t.HR:
-        i = tree.find_p(st)
-        if i >= 0:
-            tree.pop_to(i, st[s.NTOK], st, lx.out.anchors, ev)
-        tree.border(_PARAGRAPH, st[s.NTOK], st, ev)
-    elif tag == t.BODY:
-        tree.border(_PARAGRAPH, st[s.NTOK], st, ev)
-    elif tag == t.OPTION or tag == t.OPTGROUP:
-        tree.border(_ITEM, st[s.NTOK], st, ev)
+    else:  # <hr>, <body>, <option> and <optgroup>
+        if st[s.BITS + tag] & t.CLOSES_P:
+            tree.pop_to(tree.find_p(st), st[s.NTOK], st, lx.out.anchors, ev)
+        tree.border(st[s.START_BORDER + tag], st[s.NTOK], st, ev)
     return pos

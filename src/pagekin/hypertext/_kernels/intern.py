@@ -3,6 +3,7 @@
 import numpy as np
 
 from pagekin.hypertext._kernels.borrow import borrow, load
+from pagekin.hypertext._kernels.slots import NAME_PLACES
 from pagekin.store import kernel
 
 _FACTOR = 0x9E3779B97F4A7C15
@@ -10,10 +11,11 @@ _MULTIPLIER = np.uint64(_FACTOR)
 _HALF = np.uint64(32)
 _ONE = np.uint64(1)
 _LOW = np.uint64(0xFFFFFFFF)
+_NAME_MASK = np.uint64(NAME_PLACES - 1)
 
 
 def name_digest(name: bytes) -> int:
-    """Return the digest of an element's name: like `digest_of`, its length first (a name may end in zeros)."""
+    """Return the digest of a name for `find_name`: like `digest_of`, its length first (a name may end in zeros)."""
     digest = 0
     for part in (len(name), *(int.from_bytes(name[i : i + 8], "little") for i in range(0, len(name), 8))):
         digest = ((digest ^ part) * _FACTOR) & 0xFFFFFFFFFFFFFFFF
@@ -101,12 +103,20 @@ def refill(slots, bounds, arena, count):
     """Enter strings 0..count-1 into emptied `slots`."""
     shift = slot_shift(len(slots))
     slots, bounds, arena = borrow(slots), borrow(bounds), borrow(arena)
-    last = (_ONE << np.uint64(64 - shift)) - _ONE
     for number in range(count):
         length = bounds[number + 1] - bounds[number]
-        digest = digest_of(arena, bounds[number], length)
-        place = digest >> np.uint64(shift)
-        while slots[np.int64(place << _ONE) + 1] != 0:
-            place = (place + _ONE) & last
-        slots[np.int64(place << _ONE)] = digest
-        slots[np.int64(place << _ONE) + 1] = np.uint64(number + 1) | np.uint64(length) << _HALF
+        intern(length, digest_of(arena, bounds[number], length), slots, shift, bounds, arena, number)
+
+
+@kernel(inline=True)
+def find_name(length, low, high, places):
+    """Return the number of a name of 1 to 16 letters, whose eight first are `low`, in a table of `Tables`; 0 if absent."""
+    digest = mix(np.uint64(0), np.uint64(length))
+    if length <= 8:
+        digest = mix(digest, head(low, length))
+    else:
+        digest = mix(mix(digest, low), head(high, length - 8))
+    place = np.int64(digest & _NAME_MASK)
+    while places[2 * place] != 0 and places[2 * place] != np.int64(digest):
+        place = (place + 1) & (NAME_PLACES - 1)
+    return places[2 * place + 1]

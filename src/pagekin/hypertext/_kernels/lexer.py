@@ -1,5 +1,6 @@
 """Read pages in one pass over their bytes, to words, attributes, boundaries and anchors."""
 
+from pagekin.hypertext import batch as b
 from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tree
@@ -33,6 +34,7 @@ def lex_pages(html, starts, ends, first, tables, terms, hrefs, state, out):
             borrow(tables.class_index),
             borrow(tables.class_blocks),
             borrow(tables.tags),
+            borrow(tables.attributes),
             borrow(tables.references),
         ),
         s.Strings(borrow(terms.slots), borrow(terms.bounds), borrow(terms.arena)),
@@ -53,8 +55,8 @@ def lex_pages(html, starts, ends, first, tables, terms, hrefs, state, out):
         read_page(lx)
         if state[s.FULL] != 0:
             # To be read again with larger tables; it gives the same numbers to its words then.
-            state[s.NTOK], state[s.NTXT] = state[s.TOK0], state[s.TXT0]
-            state[s.NEV], state[s.NAN] = state[s.EV0], state[s.AN0]
+            for i in range(4):
+                state[s.NTOK + i] = state[s.TOK0 + i]
             return page
         finish_page(page, lx)
     return len(starts)
@@ -63,17 +65,18 @@ def lex_pages(html, starts, ends, first, tables, terms, hrefs, state, out):
 @kernel
 def start_page(start, end, st):
     """Forget the page before, and begin the one at html[start:end]."""
-    for i in range(s.LIM, s.FOUND):
+    st[s.TOK0], st[s.EV0], st[s.AN0], st[s.TXT0] = st[s.NTOK], st[s.NEV], st[s.NAN], st[s.NTXT]
+    for i in range(s.FLAGS, s.LAST):
         st[i] = 0
-    st[s.TOK0], st[s.TXT0], st[s.EV0], st[s.AN0] = st[s.NTOK], st[s.NTXT], st[s.NEV], st[s.NAN]
-    st[s.ORIGIN], st[s.LIM], st[s.MODE] = start, end, s.DATA
-    for i in (s.BODY, s.TITLE0, s.TITLE1, s.LANG0, s.LANG1, s.BASE, s.CANONICAL, s.CRUMB_SP, s.AREA):
+    for i in range(s.TITLE0, s.FLAGS):
         st[i] = -1
+    for i in range(s.LAST, s.FOUND):
+        st[i] = -1
+    st[s.BODY] = st[s.CRUMB_SP] = st[s.AREA] = -1
+    st[s.ORIGIN], st[s.LIM], st[s.MODE] = start, end, s.DATA
     st[s.ATTR] = _TEXT
     st[s.FRAMESET_OK] = 1
     st[s.SAVED_TXT] = st[s.NTXT]
-    for i in range(s.LAST, s.FOUND):
-        st[i] = -1
 
 
 @kernel
@@ -109,7 +112,7 @@ def leave_value(lx):
     st[s.OVERRIDE] = 0
     st[s.SPACE] = 1
     if st[s.AREA] >= 0:
-        lx.out.anchors[4 * st[s.AREA] + s.A_END] = st[s.NTOK]
+        lx.out.anchors[4 * st[s.AREA] + b.A_END] = st[s.NTOK]
         st[s.AREA] = -1
     return st[s.OUTER_POS]
 
@@ -117,7 +120,7 @@ def leave_value(lx):
 @kernel
 def finish_page(page, lx):
     """Close what the page left open, and write its row."""
-    st, an, rows = lx.state, lx.out.anchors, lx.out.rows
+    st, an = lx.state, lx.out.anchors
     if st[s.MUTE] != 0:
         st[s.NTXT] = st[s.SAVED_TXT]
     ntok, tok0 = st[s.NTOK], st[s.TOK0]
@@ -127,13 +130,7 @@ def finish_page(page, lx):
     if st[s.TITLE0] >= 0 and st[s.TITLE1] < 0:
         st[s.TITLE1] = st[s.NTXT] - st[s.TXT0]
     for i in range(st[s.AN0], st[s.NAN]):
-        an[4 * i + s.A_START] -= tok0
-        an[4 * i + s.A_END] = min(an[4 * i + s.A_END], ntok) - tok0
-    row = page * s.ROW_SIZE
-    rows[row + s.R_TOKENS], rows[row + s.R_EVENTS] = ntok, st[s.NEV]
-    rows[row + s.R_ANCHORS], rows[row + s.R_TEXT] = st[s.NAN], st[s.NTXT]
-    rows[row + s.R_TITLE0], rows[row + s.R_TITLE1] = st[s.TITLE0], st[s.TITLE1]
-    rows[row + s.R_LANG0], rows[row + s.R_LANG1] = st[s.LANG0], st[s.LANG1]
-    rows[row + s.R_BASE], rows[row + s.R_CANONICAL] = st[s.BASE], st[s.CANONICAL]
-    rows[row + s.R_FLAGS], rows[row + s.R_BODY] = st[s.FLAGS], st[s.BODY]
-    rows[row + s.R_DROPPED] = st[s.DROPPED]
+        an[4 * i + b.A_START] -= tok0
+        an[4 * i + b.A_END] = min(an[4 * i + b.A_END], ntok) - tok0
+    for i in range(b.ROW_SIZE):
+        lx.out.rows[page * b.ROW_SIZE + i] = st[s.NTOK + i]

@@ -35,10 +35,10 @@ def same_word(html, start, end, word):
     """Return whether html[start:end] is `word` (in lower case), whatever its case."""
     if end - start != len(word):
         return False
-    i = 0
-    while i < len(word) and lower(html[start + i]) == word[i]:
-        i += 1
-    return i == len(word)
+    for i in range(len(word)):
+        if lower(html[start + i]) != word[i]:
+            return False
+    return True
 
 
 @kernel
@@ -75,8 +75,7 @@ def after_spaces(html, pos, end):
 @kernel
 def strip(html, start, end):
     """Return (start, end) of html[start:end] without the white space around it."""
-    while start < end and is_space(html[start]):
-        start += 1
+    start = after_spaces(html, start, end)
     while end > start and is_space(html[end - 1]):
         end -= 1
     return start, end
@@ -141,10 +140,7 @@ def after_comment(html, pos, end):
                     return i + 4
             i += 1
         return end
-    i = pos + 1
-    while i < end and html[i] != 62:
-        i += 1
-    return min(i + 1, end)
+    return min(find_byte(html, pos + 1, end, 62) + 1, end)
 
 
 @kernel
@@ -156,55 +152,39 @@ def after_cdata(html, pos, end):
 
 
 @kernel
+def is_name(html, start, end, name):
+    """Return whether a tag's name at html[start] is `name`."""
+    after = start + len(name)
+    return after < end and same_word(html, start, after, name) and ends_name(html[after])
+
+
+@kernel
 def ends_raw(html, pos, end, name):
     """Return whether an end tag for `name` opens at html[pos] == '<'."""
-    n = len(name)
-    if pos + 2 + n > end or html[pos + 1] != 47:
-        return False
-    for i in range(n):
-        if lower(html[pos + 2 + i]) != name[i]:
-            return False
-    if pos + 2 + n == end:
-        return False
-    c = html[pos + 2 + n]
-    return c == 62 or c == 47 or is_space(c)
+    return html[pos + 1] == 47 and is_name(html, pos + 2, end, name)
 
 
 @kernel
 def raw_end(html, pos, end, name):
     """Return where the raw text that starts at `pos` ends: at its end tag, or at `end`."""
-    while pos < end:
-        if html[pos] == 60 and ends_raw(html, pos, end, name):
-            return pos
-        pos += 1
-    return end
+    pos = find_byte(html, pos, end, 60)
+    while pos < end and not ends_raw(html, pos, end, name):
+        pos = find_byte(html, pos + 1, end, 60)
+    return pos
 
 
 @kernel
-def opens_name(html, pos, end, name):
-    """Return whether a start tag for `name` opens at html[pos] == '<'."""
-    n = len(name)
-    if pos + 1 + n >= end:
-        return False
-    for i in range(n):
-        if lower(html[pos + 1 + i]) != name[i]:
-            return False
-    c = html[pos + 1 + n]
-    return c == 62 or c == 47 or is_space(c)
-
-
-@kernel
-def script_end(html, pos, end, name):
+def script_end(html, pos, end):
     """Return where a script ends, by the rules for scripts hidden in comments (script data escaped states)."""
     escaped = 0
     while pos < end:
         c = html[pos]
         if c == 60:
-            if escaped < 2 and ends_raw(html, pos, end, name):
-                return pos
-            if escaped == 2 and ends_raw(html, pos, end, name):
+            if ends_raw(html, pos, end, b"script"):
+                if escaped < 2:
+                    return pos
                 escaped = 1
-            elif escaped == 1 and opens_name(html, pos, end, name):
+            elif escaped == 1 and is_name(html, pos + 1, end, b"script"):
                 escaped = 2
             elif escaped == 0 and opens_comment(html, pos, end):
                 escaped = 1
@@ -219,23 +199,22 @@ def script_end(html, pos, end, name):
 
 
 @kernel
-def template_end(html, pos, end, template, script, style):
+def template_end(html, pos, end):
     """Return the position after the `</template>` that closes the one whose content starts at `pos`."""
     depth = 1
     while pos < end:
         if html[pos] != 60:
             pos += 1
-            continue
-        if pos + 1 < end and (html[pos + 1] == 33 or html[pos + 1] == 63):
+        elif pos + 1 < end and (html[pos + 1] == 33 or html[pos + 1] == 63):
             pos = after_comment(html, pos, end)
-        elif opens_name(html, pos, end, script):
-            pos = script_end(html, pos + 7, end, script)
-        elif opens_name(html, pos, end, style):
-            pos = raw_end(html, pos + 6, end, style)
-        elif opens_name(html, pos, end, template):
+        elif is_name(html, pos + 1, end, b"script"):
+            pos = script_end(html, pos + 7, end)
+        elif is_name(html, pos + 1, end, b"style"):
+            pos = raw_end(html, pos + 6, end, b"style")
+        elif is_name(html, pos + 1, end, b"template"):
             depth += 1
             pos += 9
-        elif ends_raw(html, pos, end, template):
+        elif ends_raw(html, pos, end, b"template"):
             depth -= 1
             pos = after_comment(html, pos, end)  # to the '>'
             if depth == 0:

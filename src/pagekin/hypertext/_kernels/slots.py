@@ -7,22 +7,19 @@ tag's attributes and the elements' properties.
 
 from typing import Any, NamedTuple
 
-from pagekin.hypertext import batch
-
-# The kernels read all their places from here.
-A_HREF, A_START, A_END, A_FLAGS = batch.A_HREF, batch.A_START, batch.A_END, batch.A_FLAGS
-R_TOKENS, R_EVENTS, R_ANCHORS, R_TEXT = batch.R_TOKENS, batch.R_EVENTS, batch.R_ANCHORS, batch.R_TEXT
-R_TITLE0, R_TITLE1, R_LANG0, R_LANG1 = batch.R_TITLE0, batch.R_TITLE1, batch.R_LANG0, batch.R_LANG1
-R_BASE, R_CANONICAL, R_FLAGS, R_BODY = batch.R_BASE, batch.R_CANONICAL, batch.R_FLAGS, batch.R_BODY
-R_DROPPED, ROW_SIZE = batch.R_DROPPED, batch.ROW_SIZE
-
 NESTING_MOST = 4_000
 FORMATTING_MOST = 256
+ELEMENTS_MOST = 128
+NAME_PLACES = 512
 
 (
-    # How full the arrays are, where the page's share of each begins, and the limits.
-    NTOK, NTXT, NEV, NAN, NTERMS, NHREFS, TOK0, TXT0, EV0, AN0, ORIGIN, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD,
-    MAX_EVENTS, MAX_TERMS, MAX_HREFS, TERM_SHIFT, HREF_SHIFT, NESTING, FULL,
+    # How full the tables are, and the limits.
+    NTERMS, NHREFS, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD, MAX_EVENTS, MAX_TERMS, MAX_HREFS, TERM_SHIFT, HREF_SHIFT,
+    NESTING, FULL,
+    # Where the page's bytes and its share of each array begin.
+    ORIGIN, TOK0, EV0, AN0, TXT0,
+    # The page's row (`batch.R_TOKENS` and so on): how full the arrays are, and what is said about it as a whole.
+    NTOK, NEV, NAN, NTXT, TITLE0, TITLE1, LANG0, LANG1, BASE, CANONICAL, FLAGS, BODY, DROPPED,
     # What is read: where it ends, how (DATA and so on), the element whose text it is; and the same of what is around it.
     LIM, MODE, RAW_TAG, OUTER_POS, OUTER_LIM, OUTER_MODE,
     # The word in the making, its length or 0, its digest or 0 if not known yet; the last character of a run of pairs.
@@ -30,22 +27,37 @@ FORMATTING_MOST = 256
     # What stands before the next word: white space, a line's end, the end of a sentence; and the words' attributes.
     SPACE, LINE, AFTER_STOP, ATTR, OVERRIDE, LAST_ATTR,
     # The tree: open elements that count, depth of stack and formatting list, whether formatting is to be reopened.
-    HEADINGS, ADDRESSES, KEYWORDS, PARAGRAPHS, TABLES, SVG, SP, NF, PENDING, CRUMB_SP, CRUMB_SPANS, FRAMESET,
-    FRAMESET_OK, MUTE, SAVED_TXT, AREA,
-    # What is said about the page as a whole.
-    BODY, TITLE0, TITLE1, LANG0, LANG1, BASE, CANONICAL, FLAGS, DROPPED, LAST,
-) = range(70)  # fmt: skip
+    HEADINGS, ADDRESSES, KEYWORDS, PARAGRAPHS, TABLES, SVG, OTHERS, SP, NF, PENDING, CRUMB_SP, CRUMB_SPANS, FRAMESET,
+    FRAMESET_OK, MUTE, SAVED_TXT, AREA, LAST,
+) = range(71)  # fmt: skip
 FULL_TERMS, FULL_HREFS = 1, 2  # bits of FULL: there is no room for another word or address
 # From LAST on: the position of the last boundary of each kind.
 FOUND = LAST + 16
 # Attributes that are looked at: each takes two places, the start and the end of its value (-1: absent).
 HREF, SRC, ALT, REL, NAME, CONTENT, HTTP_EQUIV, LANG, TYPE = range(FOUND, FOUND + 18, 2)
 CRUMBS = FOUND + 18
-BITS = CRUMBS + 1
-STACK = BITS + 256  # per open element: its number, its entry of the formatting list or -1
+IN_CLASS, IN_ITEMTYPE = 1, 2  # in place of an attribute's places: its value may name breadcrumbs
+ATTRIBUTES = {
+    **{"href": HREF, "src": SRC, "alt": ALT, "rel": REL, "name": NAME, "content": CONTENT, "http-equiv": HTTP_EQUIV},
+    **{
+        "lang": LANG,
+        "xml:lang": LANG,
+        "type": TYPE,
+        "class": IN_CLASS,
+        "aria-label": IN_CLASS,
+        "itemtype": IN_ITEMTYPE,
+    },
+}
+# Per element: what it does (`tags`), the place that counts it while it is open, the boundaries where it starts and ends.
+BITS, COUNTER, START_BORDER, END_BORDER = range(CRUMBS + 1, CRUMBS + 1 + 4 * ELEMENTS_MOST, ELEMENTS_MOST)
+# Per open element: its number, its entry of the formatting list or -1.
+STACK = END_BORDER + ELEMENTS_MOST
+ENTRY = STACK + NESTING_MOST
 # Per entry: its element or MARK, its depth on the stack or -1, its anchor or -1.
-FORMATTING = STACK + 2 * NESTING_MOST
-STATE_SIZE = FORMATTING + 3 * FORMATTING_MOST
+F_TAG = ENTRY + NESTING_MOST
+F_DEPTH = F_TAG + FORMATTING_MOST
+F_ANCHOR = F_DEPTH + FORMATTING_MOST
+STATE_SIZE = F_ANCHOR + FORMATTING_MOST
 
 DATA, RCDATA, RAW, VALUE, CDATA = range(5)
 """How bytes are read: as markup, as text with references, as text alone, as an attribute's value, as a CDATA section."""
@@ -61,7 +73,9 @@ class Tables(NamedTuple):
     class_blocks: Any
     """uint8 (256 × blocks): the classes (`model.CharClass`) of each block's characters."""
     tags: Any
-    """int64 (2 × TAG_PLACES): digest and number of each element, by digest; digest 0 is empty."""
+    """int64 (2 × NAME_PLACES): digest and number of each element, by digest; digest 0 is empty."""
+    attributes: Any
+    """int64 (2 × NAME_PLACES): the same of attributes: digest of the name, and where the state keeps its value."""
     references: Any
     """int64 (32 + 3 × REFERENCES): see `references.reference`."""
 
@@ -103,6 +117,3 @@ class Lexing(NamedTuple):
     terms: Strings
     hrefs: Strings
     out: Output
-
-
-TAG_PLACES = 512
