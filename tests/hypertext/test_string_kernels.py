@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pagekin.hypertext import merge
 from pagekin.hypertext.merge import _merge_strings
 from pagekin.hypertext.part import _PADDING, _coded, _sorted
-from pagekin.hypertext.streams import encode_gaps
 from pagekin.store import pack_strings
+from tests.hypertext.coders import encode_gaps
 
 strings = st.lists(st.one_of(st.binary(max_size=3), st.text("ab\0", max_size=30).map(str.encode)), max_size=80)
 
@@ -65,7 +65,7 @@ def test_gaps_of_many_pages_are_coded_as_one_page_after_another(pages: list[list
     ends = np.cumsum([len(page) for page in pages], dtype=np.int64)
     gaps, kinds, page_ends = _coded(values, 8, ends, with_kinds=True)
     for number, page in enumerate(pages):
-        coded, last = encode_gaps(np.diff(np.array([p for p, _ in page], dtype=np.int64), prepend=0))
+        coded, last = encode_gaps(np.array([p for p, _ in page], dtype=np.int64))
         wanted = np.zeros(len(coded), dtype=np.uint8)
         wanted[last] = [k for _, k in page]
         mine = slice(page_ends[number], page_ends[number + 1])

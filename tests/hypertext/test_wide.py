@@ -9,6 +9,7 @@ from pagekin.hypertext._kernels import attributes, markup, wide
 from pagekin.hypertext._kernels.borrow import borrow, load
 
 LETTERS_AND_DIGITS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+B_EIGHT_TIMES, R_EIGHT_TIMES = wide.eight_times(ord("b")), wide.eight_times(ord("r"))
 NAME_ENDS = b"\t\n\f\r />="
 # Bytes on both sides of every border that the arithmetic draws, more often than others.
 borders = some.sampled_from(
@@ -29,7 +30,7 @@ def lowered(data):
 
 @njit
 def flag_br(data):
-    return wide.flag_br(borrow(data), 0)
+    return wide.flag_pairs(borrow(data), 0, B_EIGHT_TIMES, R_EIGHT_TIMES)
 
 
 @njit

@@ -4,7 +4,7 @@ A word id below 65,535 takes two bytes; the few rarer ones are marked by 65,535 
 are ranks by frequency, so almost all words are of the first kind. Boundaries and attribute changes are pairs of
 bytes, the gap to the one before and the kind; kind 0 means that the gap goes on. Text offsets are gaps in bytes.
 
-Here is the numpy coder for single pages; `decode_stream` in the room's kernels decodes batches of pages for other kernels.
+Here is the numpy decoder for single pages; `decode_stream` in the room's kernels decodes batches of pages for other kernels.
 """
 
 from typing import Any, NamedTuple
@@ -52,43 +52,20 @@ class DecodedPage(NamedTuple):
         )
 
 
-def encode_words(ids: Array) -> tuple[Array, Array]:
-    """Return (two-byte words, the rare ids among them)."""
-    rare = ids >= RARE
-    return np.where(rare, RARE, ids).astype(np.uint16), ids[rare].astype(np.uint32)
-
-
 def decode_words(words: Array, rare: Array) -> npt.NDArray[np.uint32]:
-    """Return the ids that `encode_words` encoded."""
+    """Return the ids of a page's words, given its two-byte words and its rare ids."""
     ids = words.astype(np.uint32)
     ids[words == RARE] = rare
     return ids
 
 
-def encode_gaps(gaps: Array) -> tuple[Array, Array]:
-    """Return (bytes, place of the last byte of each gap): a gap of 255 or more takes several bytes, all but the last 255."""
-    more = gaps // LONG
-    last = np.cumsum(more + 1) - 1
-    coded = np.full(int(last[-1]) + 1 if len(last) else 0, LONG, dtype=np.uint8)
-    coded[last] = gaps % LONG
-    return coded, last
-
-
-def encode_marks(positions: Array, kinds: Array) -> tuple[Array, Array]:
-    """Return (gaps, kinds) of marks at rising positions, as stored."""
-    gaps, last = encode_gaps(np.diff(positions, prepend=0))
-    coded = np.zeros(len(gaps), dtype=np.uint8)
-    coded[last] = kinds
-    return gaps, coded
-
-
 def decode_marks(gaps: Array, kinds: Array) -> tuple[npt.NDArray[np.int64], Array]:
-    """Return the (positions, kinds) that `encode_marks` encoded."""
+    """Return (positions, kinds) of a page's marks."""
     real = kinds != 0
     return np.cumsum(gaps, dtype=np.int64)[real], kinds[real]
 
 
 def decode_gaps(coded: Array) -> npt.NDArray[np.int64]:
-    """Return the rising positions whose gaps `encode_gaps` encoded."""
+    """Return the rising positions whose gaps are coded."""
     positions: npt.NDArray[np.int64] = np.cumsum(coded, dtype=np.int64)[coded != LONG]
     return positions

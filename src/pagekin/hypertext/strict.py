@@ -5,6 +5,7 @@ vouch for the other.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ _AHEAD = 128  # bytes that kernels may read beyond the last link address
 def read_strictly(html: str, limits: Limits) -> ReadPage:
     """Read `html` as a page, by the WHATWG tree-construction rules."""
     reader = _StrictReader(limits)
-    reader.walk(parse(html, positions=True, allow_declarative_shadow_roots=False))
+    reader.walk(parse(html, positions=True, allow_declarative_shadow_roots=False).children)
     return reader.finish()
 
 
@@ -75,14 +76,14 @@ class _StrictReader:
 
     # -- the tree ---------------------------------------------------------------------------------------------------
 
-    def walk(self, root: Any, attributes: int = int(_PLAIN)) -> None:
-        """Visit all nodes below `root` in document order, without recursion: pages may nest 100,000 deep."""
+    def walk(self, nodes: Sequence[Any], attributes: int = int(_PLAIN)) -> None:
+        """Visit all of `nodes` and below in document order, without recursion: pages may nest 100,000 deep."""
         context = (attributes, False)
-        pending: list[tuple[Any, tuple[int, bool], bool]] = [(n, context, False) for n in reversed(root.children)]
+        pending = [(node, context, False) for node in reversed(nodes)]
         while pending:
             node, context, leaving = pending.pop()
             if leaving:
-                self._leave(node, context)
+                self._leave(node)
             elif isinstance(node, Element):
                 inner = self._enter(node, context)
                 if inner is not None:
@@ -140,7 +141,7 @@ class _StrictReader:
             return None
         return attributes, in_svg or tag == "svg"
 
-    def _leave(self, node: Element, _context: tuple[int, bool]) -> None:
+    def _leave(self, node: Element) -> None:
         """Act on an element's end."""
         tag = node.tag.lower()
         if tag in BREAKING:
@@ -178,9 +179,7 @@ class _StrictReader:
         # One inside another would be read again at each level: <object> does to words what <noframes> does.
         raw = _NOFRAMES.sub("<object", raw)
         self._fragment += 1
-        for child in parse_fragment(raw).children:
-            holder = _Holder([child])
-            self.walk(holder, attributes)
+        self.walk(parse_fragment(raw).children, attributes)
         self._flush()
 
     # -- what tags say ----------------------------------------------------------------------------------------------
@@ -387,13 +386,6 @@ class _StrictReader:
         return self.page
 
 
-class _Holder:
-    """A stand-in for a document whose children are walked."""
-
-    def __init__(self, children: list[Any]) -> None:
-        self.children = children
-
-
 def _text(value: object) -> str:
     """Return an attribute's value as text; some are given as lists of words, some have none."""
     if isinstance(value, list | tuple):
@@ -451,8 +443,7 @@ class StrictLexer:
                 anchors.append((self._number(self._hrefs, anchor.href), anchor.start, anchor.end, flags))
             text.append(page.text.encode("utf-8", "replace"))
             # The title and the language are given by their places, as the fast lexer gives them.
-            title0 = page.title_start
-            row[slots.R_TITLE0], row[slots.R_TITLE1] = title0, page.title_end
+            row[slots.R_TITLE0], row[slots.R_TITLE1] = page.title_start, page.title_end
             row[slots.R_LANG0], row[slots.R_LANG1] = _place(html, page.language)
             for slot, href in ((slots.R_BASE, page.base), (slots.R_CANONICAL, page.canonical)):
                 if href is not None:

@@ -1,7 +1,5 @@
 """Read the attributes of a tag (WHATWG tokenisation)."""
 
-import numpy as np
-
 from pagekin.hypertext._kernels import markup as m
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import wide
@@ -76,24 +74,10 @@ def note_attribute(html, name, length, value, value_end, wanted, names, st):
         return
     slot = find_name(length, wide.to_lower(load(html, name)), wide.to_lower(load(html, name + 8)), names)
     if slot == s.IN_CLASS or slot == s.IN_ITEMTYPE:
-        if holds_crumb(html, value, value_end, b"breadcrumb" if slot == s.IN_CLASS else b"breadcrumblist"):
+        if m.holds(html, value, value_end, b"breadcrumb" if slot == s.IN_CLASS else b"breadcrumblist"):
             st[s.CRUMBS] = 1
     elif wanted and slot > 0 and (st[slot] < 0 or (slot == s.LANG and st[slot] == st[slot + 1])):
         st[slot], st[slot + 1] = value, value_end
-
-
-@kernel
-def holds_crumb(html, start, end, word):
-    """Return whether `word`, which starts with "br", occurs in html[start:end], whatever its case."""
-    while start + len(word) <= end:
-        flags = wide.flag_br(html, start)
-        while flags != 0:
-            i = start + wide.first_flag(flags)
-            if i + len(word) <= end and m.same_word(html, i, i + len(word), word):
-                return True
-            flags &= flags - np.uint64(1)
-        start += 8
-    return False
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Code rising positions by their gaps, for many pages at once: what `streams.encode_gaps` does for one."""
+"""Code rising positions by their gaps, for many pages at once."""
 
 from pagekin.store import kernel
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from pagekin.hypertext._kernels.borrow import borrow
 from pagekin.hypertext._kernels.intern import digest_of, intern, slot_shift
+from pagekin.hypertext._kernels.markup import lower
 from pagekin.store import kernel
 
 FIXED, ORIGIN, FOLDER, WHOLE, NEVER = range(5)
@@ -33,26 +34,21 @@ _CLASSES = _classes()
 
 
 @kernel
-def _lower(byte):
-    return byte | 32 if 65 <= byte <= 90 else byte
-
-
-@kernel
 def _kind(data, start, end):
     """Return what the address data[start:end] is relative to."""
     if start == end:
         return WHOLE
     first = data[start]
-    if 97 <= _lower(first) <= 122:
+    if 97 <= lower(first) <= 122:
         at = start + 1
         while at < end and _CLASSES[data[at]] & _SCHEME:
             at += 1
         if at < end and data[at] == 58:
             http = at - start >= 4
             for i, letter in enumerate((104, 116, 116, 112)):
-                http = http and _lower(data[start + i]) == letter
+                http = http and lower(data[start + i]) == letter
             # "http:page.html" is relative to a page of the same scheme; mail, scripts and the like are no pages.
-            if not http or (at - start > 4 and _lower(data[start + 4]) != 115):
+            if not http or (at - start > 4 and lower(data[start + 4]) != 115):
                 return NEVER
             slashes = at + 2 < end and data[at + 1] == 47 and data[at + 2] == 47
             return FIXED if slashes and at - start <= 5 else WHOLE
@@ -106,7 +102,7 @@ def _append_path(data, at, end, arena, root, fresh):
             if not _CLASSES[data[at]] & _PATH:
                 return ODD
             # "%2e" is a dot.
-            if data[at] == 37 and at + 2 < end and data[at + 1] == 50 and _lower(data[at + 2]) == 101:
+            if data[at] == 37 and at + 2 < end and data[at + 1] == 50 and lower(data[at + 2]) == 101:
                 return ODD
             at += 1
         length = at - segment

@@ -43,13 +43,17 @@ def same_word(html, start, end, word):
 
 @kernel
 def holds(html, start, end, word):
-    """Return whether `word` (in lower case) occurs in html[start:end], whatever its case."""
-    n = len(word)
-    first = word[0]
-    i = start
-    while i + n <= end and not (html[i] | 32 == first and same_word(html, i, i + n, word)):
-        i += 1
-    return i + n <= end
+    """Return whether `word` (letters in lower case) occurs in html[start:end], whatever its case."""
+    first, second = np.uint64(word[0]) * wide.ONES, np.uint64(word[1]) * wide.ONES
+    while start + len(word) <= end:
+        flags = wide.flag_pairs(html, start, first, second)
+        while flags != 0:
+            i = start + wide.first_flag(flags)
+            if i + len(word) <= end and same_word(html, i, i + len(word), word):
+                return True
+            flags &= flags - np.uint64(1)
+        start += 8
+    return False
 
 
 @kernel
@@ -227,4 +231,4 @@ def template_end(html, pos, end):
 @kernel
 def is_alnum(c):
     """Return whether `c` is an ASCII letter or digit."""
-    return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122
+    return is_letter(c) or 48 <= c <= 57

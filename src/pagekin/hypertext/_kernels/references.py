@@ -111,17 +111,9 @@ def encode(code, out, at):
     if code < 0x80:
         out[at] = code
         return 1
-    if code < 0x800:
-        out[at] = 0xC0 | (code >> 6)
-        out[at + 1] = 0x80 | (code & 63)
-        return 2
-    if code < 0x10000:
-        out[at] = 0xE0 | (code >> 12)
-        out[at + 1] = 0x80 | ((code >> 6) & 63)
-        out[at + 2] = 0x80 | (code & 63)
-        return 3
-    out[at] = 0xF0 | (code >> 18)
-    out[at + 1] = 0x80 | ((code >> 12) & 63)
-    out[at + 2] = 0x80 | ((code >> 6) & 63)
-    out[at + 3] = 0x80 | (code & 63)
-    return 4
+    count = 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    for i in range(count - 1, 0, -1):
+        out[at + i] = 0x80 | (code & 63)
+        code >>= 6
+    out[at] = (0xF00 >> count) & 0xFF | code  # as many ones as there are bytes, a zero, and what is left
+    return count

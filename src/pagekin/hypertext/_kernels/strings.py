@@ -10,7 +10,6 @@ from pagekin.hypertext._kernels.intern import head
 from pagekin.store import kernel
 
 AHEAD = 8
-_FEW = 24  # as many are sorted by insertion
 
 
 @kernel
@@ -45,35 +44,10 @@ def _compare(data, start, length, other_data, other, other_length):
 
 
 @kernel
-def _sort_keys(keys, order, low, high):
-    """Sort order[low:high] by the keys beside it: quicksort, the smaller side first."""
-    while high - low > _FEW:
-        a, b, c = keys[low], keys[(low + high) >> 1], keys[high - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high - 1
-        while i <= j:
-            while keys[i] < pivot:
-                i += 1
-            while keys[j] > pivot:
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if j + 1 - low < high - i:
-            _sort_keys(keys, order, low, j + 1)
-            low = i
-        else:
-            _sort_keys(keys, order, i, high)
-            high = j + 1
-    for i in range(low + 1, high):
-        key, number = keys[i], order[i]
-        j = i
-        while j > low and keys[j - 1] > key:
-            keys[j], order[j] = keys[j - 1], order[j - 1]
-            j -= 1
-        keys[j], order[j] = key, number
+def _sort_keys(keys, order):
+    """Sort `order` by the keys beside it, and these."""
+    places = np.argsort(keys)
+    keys[:], order[:] = keys[places], order[places]
 
 
 @kernel
@@ -94,7 +68,7 @@ def sort_strings(data, bounds, order, places):
         for i in range(low, high):
             start = bounds[order[i]] + depth
             keys[i] = _key(data, start, bounds[order[i] + 1] - start)
-        _sort_keys(keys, order, low, high)
+        _sort_keys(keys[low:high], order[low:high])
         first = low
         while first < high:
             last = first + 1
@@ -104,7 +78,7 @@ def sort_strings(data, bounds, order, places):
                 # Those that end here come first, the shorter before the longer (they differ in zeros at their ends).
                 for i in range(first, last):
                     keys[i] = np.uint64(min(bounds[order[i] + 1] - bounds[order[i]] - depth, 9))
-                _sort_keys(keys, order, first, last)
+                _sort_keys(keys[first:last], order[first:last])
                 longer = first
                 while longer < last and keys[longer] <= 8:
                     longer += 1

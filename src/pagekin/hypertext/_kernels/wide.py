@@ -32,7 +32,7 @@ def eight_times(byte: int) -> np.uint64:
 _FROM_0, _AFTER_9, _FROM_A, _AFTER_Z = _from(0x30), _from(0x3A), _from(0x41), _from(0x5B)
 _FROM_SMALL_A, _AFTER_SMALL_Z, _FROM_VISIBLE = _from(0x61), _from(0x7B), _from(0x21)
 _SLASHES, _EQUALS, _CLOSES = eight_times(0x2F), eight_times(0x3D), eight_times(0x3E)
-_AMPERSANDS, _HASHES, _BS, _RS = eight_times(0x26), eight_times(0x23), eight_times(0x62), eight_times(0x72)
+_AMPERSANDS, _HASHES = eight_times(0x26), eight_times(0x23)
 
 
 @kernel(inline=True)
@@ -99,6 +99,9 @@ def find_in_address(data, at):
 
 
 @kernel(inline=True)
-def flag_br(data, at):
-    """Flag each `b` before an `r`, whatever their case, among data[at : at + 8], and maybe others; reads data[at + 8]."""
-    return flag_zeros((load(data, at) | _CASE) ^ _BS) & flag_zeros((load(data, at + 1) | _CASE) ^ _RS)
+def flag_pairs(data, at, first, second):
+    """Flag each letter of data[at : at + 8], whatever its case, that is the one eight times in `first` before that in `second`.
+
+    Others may be flagged, too; data[at + 8] is read.
+    """
+    return flag_zeros((load(data, at) | _CASE) ^ first) & flag_zeros((load(data, at + 1) | _CASE) ^ second)

@@ -154,24 +154,10 @@ def read_letters(pos, lx):
 @kernel
 def read_long_word(pos, lx):
     """Read letters and digits that may be many, or go on with a word; return where they end."""
-    html, st, lower, text, arena = lx.html, lx.state, lx.tables.lower, lx.out.text, lx.terms.arena
-    run = pos + 1
-    while run < st[s.LIM] and lower[html[run]] != 0:
-        run += 1
-    count = run - pos
-    for i in range(count):
-        text[st[s.NTXT] + i] = html[pos + i]
-    st[s.NTXT] += count
-    length = st[s.LENGTH]
-    if st[s.FULL_WORD] != 0 or length + count > st[s.MAX_WORD]:
-        count = 0 if st[s.FULL_WORD] != 0 else st[s.MAX_WORD] - length
-        st[s.FULL_WORD] = 1
-    at = lx.terms.bounds[st[s.NTERMS]] + length
-    for i in range(count):
-        arena[at + i] = lower[html[pos + i]]
-    st[s.LENGTH] = length + count
-    st[s.DIGEST] = 0
-    return run
+    while pos < lx.state[s.LIM] and lx.tables.lower[lx.html[pos]] != 0:
+        add_to_word(np.int64(lx.html[pos]), 0, lx)
+        pos += 1
+    return pos
 
 
 @kernel(inline=True)
