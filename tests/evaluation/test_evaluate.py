@@ -14,12 +14,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import pagekin.cli.evaluate as verb
 from pagekin.bags import Strategy, StrategyError, choose_strategy
-from pagekin.cli.app import BAD_INPUT, USAGE, VERBS, app
+from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.clusters import Directory, DirectoryError, load_directory
 from pagekin.evaluation import (
     REGIONS,
@@ -475,15 +474,8 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "web.kin"
 
 
-# The verb alone: whether the command has it is for the table of verbs to say, and tests of the command see that table.
-alone = typer.Typer()
-alone.command()(verb.evaluate)
-if "evaluate" not in VERBS:
-    app.registered_commands[:] = [one for one in app.registered_commands if one.callback is not verb.evaluate]
-
-
 def run(*arguments: object) -> Any:
-    return CliRunner().invoke(alone, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
 
 
 def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pagekin.cli.tune as verb
-from pagekin.bags import PRESETS, Strategy, StrategyError, choose_strategy, load_strategy, setting_value
+from pagekin.bags import PRESETS, Strategy, DirectoryError, choose_strategy, load_strategy, setting_value
 from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.clusters import Directory, load_directory
 from pagekin.evaluation import make_bench, tune_strategy
@@ -126,7 +126,7 @@ def test_a_tree_with_one_second_level_class_cannot_be_halved(tmp_path: Path) -> 
     table.write_text("".join(f"{SITE}a/b/{low}/{page}\ta/b/{low}\n" for low in "cd" for page in range(3)))
     tree = load_directory(corpus, str(table))
     assert {path[:2] for path in tree.classes} == {("a", "b")}
-    with pytest.raises(StrategyError, match="at least two second-level classes"):
+    with pytest.raises(DirectoryError, match="at least two second-level classes"):
         tune_strategy(corpus, tree, tries=3)
 
 

@@ -2,21 +2,24 @@
 
 import io
 import json
-import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from pagekin import __version__
+from pagekin.errors import PagekinError
 
 USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
+INTERRUPTED = 130
+_EXIT_CODES = {"usage": USAGE, "input": BAD_INPUT, "ours": OUR_FAULT}
 # What could drive a terminal from a page's title (control characters), show it backwards, or not be printed at all.
 _UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _NOT_SHOWN = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSAFE}]")
@@ -59,17 +62,26 @@ VERBS = {
 }
 
 
-class _VerbsInOrder(TyperGroup):
-    """The verbs in the order of the table: some modules load others, so the order of loading does not tell."""
+class _Verbs(TyperGroup):
+    """The verbs: errors for people end each of them with a sentence and the right exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the loaded verbs."""
+        """Return the loaded verbs in the order of the table: some modules load others, so the order of loading does not tell."""
         return [name for name in VERBS if name in self.commands]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb."""
+        try:
+            return super().invoke(ctx)
+        except PagekinError as error:
+            if error.detail and os.environ.get("PAGEKIN_DEBUG"):
+                say(error.detail, err=True)
+            fail(str(error), _EXIT_CODES[error.fault])
 
 
 # Without markup the help is plain text: the boxes of rich would cost as much time again as all the rest of it.
 app = typer.Typer(
-    cls=_VerbsInOrder, help=HELP, no_args_is_help=True, add_completion=False,
+    cls=_Verbs, help=HELP, no_args_is_help=True, add_completion=False,
     pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
 
@@ -91,6 +103,30 @@ def say(text: str = "", err: bool = False) -> None:
     print(_NOT_SHOWN.sub("�", text), file=sys.stderr if err else sys.stdout)
 
 
+@contextmanager
+def check_option(option: str = "") -> Iterator[None]:
+    """End with wrong usage if a ValueError says that what was given, for an option perhaps, is not allowed."""
+    try:
+        yield
+    except ValueError as error:
+        fail(f"{option}: {error}" if option else str(error), USAGE)
+
+
+def check_choice(option: str, value: str, choices: Iterable[str]) -> None:
+    """End with wrong usage unless an option has one of the values that it may have."""
+    if value not in choices:
+        fail(f"{option} is one of {', '.join(choices)}, not '{value}'", USAGE)
+
+
+@contextmanager
+def use_file(name: str | Path, use: str = "written", then: str = "") -> Iterator[None]:
+    """End with a clear message if a file cannot be written, or read; `then` says in what state that leaves things."""
+    try:
+        yield
+    except OSError as error:
+        fail(f"{name} cannot be {use}: {error.strerror}.{then}")
+
+
 def title_line(title: str) -> str:
     """Return a page's title, cut where it is too long for a line."""
     if len(title) > _LONGEST_TITLE:
@@ -110,13 +146,6 @@ def print_table(rows: list[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         say(f"{name:<{width}}  {value}".rstrip())
-
-
-def refuse_nan(value: float | None) -> float | None:
-    """Refuse nan, which no range of an option keeps out; the callback of such options."""
-    if value is not None and math.isnan(value):
-        raise typer.BadParameter("nan is not a number")
-    return value
 
 
 def human_bytes(size: float) -> str:
@@ -152,28 +181,6 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
         yield tell
 
 
-def open_corpus(path: str) -> Any:
-    """Open the corpus at `path`, or end with a clear message."""
-    from pagekin.hypertext import Corpus
-    from pagekin.store import KinError
-
-    try:
-        return Corpus.open(path)
-    except KinError as error:
-        fail(str(error))
-
-
-def open_index(path: str) -> Any:
-    """Open the index of the collection at `path`, or end with a clear message."""
-    from pagekin.similarity import RelatedIndex
-    from pagekin.store import KinError
-
-    try:
-        return RelatedIndex.open(path)
-    except KinError as error:
-        fail(str(error))
-
-
 def _version(value: bool) -> None:
     if value:
         say(f"pagekin {__version__}")
@@ -199,7 +206,7 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         say("pagekin: stopped; nothing half-done was kept.", err=True)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output went away (head, less): not an error, and nothing to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,40 +4,30 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import app, fail, open_index, print_json, say, title_line
+from pagekin import similarity
+from pagekin.cli import options
+from pagekin.cli.app import app, print_json, say, title_line
 
 
 @app.command()
 def bag(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
+    collection: options.IndexedCollection,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page, or an address that pages link to.")],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many terms to show.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show the terms that represent a page, the heaviest first."""
-    index = open_index(collection)
-    from pagekin.similarity import RelatedError
-
-    try:
-        document = index.document(url)
-    except RelatedError as error:
-        fail(str(error))
+    index = similarity.RelatedIndex.open(collection)
+    document = index.document(url)
     terms = index.heaviest(document, count)
     size = len(index.bags.bag(document)[0])
     inlinks = int(index.bags.inlinks[document])
     if as_json:
-        print_json(
-            {
-                "url": index.urls[document],
-                "title": index.title(document),
-                "strategy": index.strategy.name,
-                "inlinks": inlinks,
-                "distinct_terms": size,
-                "terms": [
-                    {"term": term, "weight": round(weight, 7), "from": origins} for term, weight, origins in terms
-                ],
-            }
-        )
+        print_json({
+            "url": index.urls[document], "title": index.title(document), "strategy": index.strategy.name,
+            "inlinks": inlinks, "distinct_terms": size,
+            "terms": [{"term": term, "weight": round(weight, 7), "from": origins} for term, weight, origins in terms],
+        })  # fmt: skip
         return
     say(title_line(index.title(document)))
     say(f"{index.urls[document]}  (terms: {size:,} by '{index.strategy.name}', pages that link to it: {inlinks:,})")

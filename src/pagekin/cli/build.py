@@ -1,88 +1,49 @@
 """`pagekin build`: sources to an indexed collection."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, human_bytes, print_json, progress_bar, say
-from pagekin.cli.cluster import ClusterSetting, ClustersPreset, clusters_of_options
-from pagekin.cli.read import (
-    AllCaptures,
-    BaseUrls,
-    Limit,
-    Parser,
-    Sources,
-    Strict,
-    Workers,
-    make_plan,
-    print_summary,
-    report_worker,
-    seconds,
-)  # fmt: skip
-
-Preset = Annotated[
-    str, typer.Option("--preset", metavar="NAME", help="A strategy by name: default, haveliwala2002 (as in the paper).")
-]
-StrategyFile = Annotated[
-    str,
-    typer.Option(
-        "--strategy", metavar="FILE", help="A strategy from a TOML file, such as `pagekin index --show` prints."
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16; repeatable."
-    ),
-]
+from pagekin import bags, engines, similarity
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, fail, human_bytes, print_json, progress_bar, say
+from pagekin.cli.cluster import clusters_of_options
+from pagekin.cli.read import make_plan, print_summary, round_times, seconds
 
 
 @app.command()
 def build(
-    sources: Sources,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")],
-    preset: Preset = "",
-    strategy: StrategyFile = "",
-    settings: Settings = None,
-    base_url: BaseUrls = None,
-    all_captures: AllCaptures = False,
-    strict: Strict = False,
-    parser: Parser = "fast",
-    workers: Workers = 0,
-    limit: Limit = None,
+    sources: options.Sources,
+    out: options.NewCollection,
+    preset: options.Preset = "",
+    strategy: options.StrategyFile = "",
+    settings: options.Settings = None,
+    base_url: options.BaseUrls = None,
+    all_captures: options.AllCaptures = False,
+    strict: options.Strict = False,
+    parser: options.Parser = "fast",
+    workers: options.Workers = 0,
+    limit: options.Limit = None,
     clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
-    clusters_preset: ClustersPreset = "",
-    cluster_settings: ClusterSetting = None,
+    clusters_preset: options.ClustersPreset = "",
+    cluster_settings: options.ClusterSetting = None,
     text: Annotated[bool, typer.Option(help="Make the words searchable by `pagekin search`.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+    as_json: options.SummaryAsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Read and index web archives or folders of HTML.
 
     Related pages, clusters, search and the content label: all is made, in one commit.
     """
-    from pagekin.bags import StrategyError
-    from pagekin.clusters import ClusterError
-    from pagekin.engines import build_collection
-    from pagekin.hypertext import WorkerError
-    from pagekin.sources import SourceError
-    from pagekin.store import KinError
-
     if not clusters and (clusters_preset or cluster_settings):
         fail("--no-clusters leaves out what --clusters-preset and --cluster-set describe; give one of them", USAGE)
-    chosen = choose_strategy(preset, strategy, settings)
+    chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
-    try:
-        with progress_bar(quiet or as_json) as tell:
-            report = build_collection(plan, chosen, tell, wanted, text)
-    except (SourceError, KinError, ClusterError) as error:
-        fail(str(error), BAD_INPUT)
-    except StrategyError as error:
-        fail(str(error), USAGE)
-    except WorkerError as error:
-        report_worker(error)
+    with progress_bar(quiet or as_json) as tell:
+        report = engines.build_collection(plan, chosen, tell, wanted, text)
+    assert report.read is not None
     if as_json:
         print_json({**report.facts, "seconds": {**seconds(report.read), **round_times(report.seconds)}})
     elif not quiet:
@@ -90,29 +51,11 @@ def build(
         print_index(report, out)
 
 
-def choose_strategy(preset: str, file: str, settings: list[str] | None) -> Any:
-    """Return the strategy of the command line, or end with what is wrong with it."""
-    from pagekin.bags import StrategyError
-    from pagekin.bags import choose_strategy as choose
-
-    try:
-        return choose(preset, file, settings or [])
-    except StrategyError as error:
-        fail(str(error), USAGE)
-
-
-def round_times(times: dict[str, float]) -> dict[str, float]:
-    """Round times for people."""
-    return {name: round(value, 2) for name, value in times.items()}
-
-
-def print_index(report: Any, out: Path) -> None:
+def print_index(report: "engines.BuildReport", out: Path) -> None:
     """Print what was indexed, for people."""
-    from pagekin.similarity import INDEX_ARRAYS
-
     facts = report.facts["index"]
     signature = facts["strategy"]["signature"]
-    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(INDEX_ARRAYS))
+    size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(similarity.INDEX_ARRAYS))
     say(
         f"indexed {facts['bags']:,} addresses by '{facts['strategy']['name']}': "
         f"{facts['bag_entries'] / max(facts['bags'], 1):,.0f} terms each, windows of {facts['window_words']['left']:.1f} "

@@ -5,22 +5,17 @@ from typing import Annotated
 
 import typer
 
+from pagekin import clusters, hypertext, labels, similarity, store, text
+from pagekin.cli import options
 from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
 
 
 @app.command()
 def check(
     collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
-    from pagekin.clusters import check_trees
-    from pagekin.hypertext import check_corpus
-    from pagekin.labels import check_stored_label
-    from pagekin.similarity import check_index
-    from pagekin.store import KinError, check_files, open_kin
-    from pagekin.text import check_text
-
     if not collection.is_dir():
         fail(f"{collection} is no collection; make one with: pagekin build SOURCE... --out {collection}")
     total = sum(file.stat().st_size for file in collection.glob("*.npy")) or 1
@@ -32,15 +27,13 @@ def check(
             done += size
             tell("checking", done / total)
 
-        findings = list(check_files(collection, read))
+        findings = list(store.check_files(collection, read))
     if all(finding.leftover for finding in findings):
-        try:
-            kin = open_kin(collection)
-            findings += list(check_corpus(kin)) or [
-                *check_index(kin), *check_trees(kin), *check_stored_label(kin), *check_text(kin),
-            ]  # fmt: skip
-        except KinError as error:
-            fail(str(error))
+        kin = store.open_kin(collection)
+        findings += list(hypertext.check_corpus(kin)) or [
+            *similarity.check_index(kin), *clusters.check_trees(kin), *labels.check_stored_label(kin),
+            *text.check_text(kin),
+        ]  # fmt: skip
     whole = all(finding.leftover for finding in findings)
     if as_json:
         print_json({"whole": whole, "findings": [{"where": f.where, "what": f.what} for f in findings]})

@@ -5,25 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, progress_bar, say
-from pagekin.cli.evaluate import Classes, Depth, Loose, Mode, open_directory
-
-ClustersPreset = Annotated[
-    str,
-    typer.Option(
-        "--clusters-preset",
-        metavar="default|hypursuit1996",
-        help="How clusters are made: our way, or the paper's complete link.",
-    ),
-]
-ClusterSetting = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cluster-set",
-        metavar="NAME=VALUE",
-        help="Change a setting of the clusters, e.g. links.paths=0; repeatable.",
-    ),
-]
+from pagekin import clusters, engines, hypertext
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, check_option, fail, print_json, progress_bar, say
+from pagekin.cli.clusters import PageView
+from pagekin.cli.evaluate import open_directory
 
 
 @app.command()
@@ -44,10 +30,7 @@ def cluster(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
-            "--cluster-set",
-            metavar="NAME=VALUE",
-            help="Change a setting, e.g. links.paths=0; repeatable.",
+            "--set", "--cluster-set", metavar="NAME=VALUE", help="Change a setting, e.g. links.paths=0; repeatable."
         ),
     ] = None,
     similarity: Annotated[
@@ -62,62 +45,48 @@ def cluster(
     directory: Annotated[
         str, typer.Option(metavar="FILE|url-path|breadcrumbs", help="A tree to keep beside, or to compare with.")
     ] = "",
-    depth: Depth = 3,
-    mode: Mode = "lenient",
-    classes: Classes = "primary",
-    loose: Loose = False,
+    depth: options.Depth = 3,
+    mode: options.Mode = "lenient",
+    classes: options.Classes = "primary",
+    loose: options.Loose = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the default method. [default: 1]")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    workers: options.Threads = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Put pages into clusters.
 
     The clusters are kept in the collection, in place of those it has. `--similarity`, `--combine` and the settings
     `links.*` mean the paper's method.
     """
-    from pagekin.clusters import ClusterError, compare_methods
-    from pagekin.engines import cluster_collection
-    from pagekin.hypertext import default_workers
-    from pagekin.store import KinError
-
     if evaluate and not directory:
         fail("--evaluate needs --directory: what the clusters are compared with", USAGE)
     chosen = clusters_of_options(
         preset, settings, max_clusters=max_clusters, similarity=similarity or None, combine=combine or None, seed=seed
     )
-    corpus = open_corpus(str(collection))
+    corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose) if directory else None
-    threads = workers or default_workers()
-    try:
-        if evaluate and tree is not None:
-            with progress_bar(as_json) as tell:
-                rows = compare_methods(corpus, tree, chosen, tell, threads)
-            print_json(rows) if as_json else print_comparison(rows)
-            return
+    threads = workers or hypertext.default_workers()
+    if evaluate and tree is not None:
         with progress_bar(as_json) as tell:
-            trees = cluster_collection(collection, chosen, tree, tell, threads)
-    except (ClusterError, KinError) as error:
-        fail(str(error))
+            rows = clusters.compare_methods(corpus, tree, chosen, tell, threads)
+        print_json(rows) if as_json else print_comparison(rows)
+        return
+    with progress_bar(as_json) as tell:
+        trees = engines.cluster_collection(collection, chosen, tree, tell, threads)
     if as_json:
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
-    from pagekin.cli.clusters import PageView, print_nodes
-    from pagekin.hypertext import ShortTitles
-
-    shown = sorted(trees[0].facts["shown"], key=lambda node: (-len(trees[0].pages_of(node)), node))
-    documents = next((tree for tree in trees if tree.name == "documents"), None)
-    print_nodes(trees[0], shown, ShortTitles(corpus), view=PageView(corpus, documents))
+    first = trees[0]
+    view = PageView(corpus, next((tree for tree in trees if tree.name == clusters.DOCUMENTS_TREE), None))
+    for node in sorted(first.facts["shown"], key=lambda node: (-len(first.pages_of(node)), node)):
+        view.print_line(first, node)
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
 
 
-def clusters_of_options(preset: str, settings: list[str] | None, **chosen: Any) -> Any:
+def clusters_of_options(preset: str, settings: list[str] | None, **chosen: Any) -> "clusters.ClusterSettings":
     """Return the cluster settings of a command line, or end with what is wrong with them."""
-    from pagekin.clusters import ClusterError, choose_clusters
-
-    try:
-        return choose_clusters(preset, settings or [], **chosen)
-    except ClusterError as error:
-        fail(str(error), USAGE)
+    with check_option():
+        return clusters.choose_clusters(preset, settings or [], **chosen)
 
 
 def print_comparison(rows: list[dict[str, Any]]) -> None:

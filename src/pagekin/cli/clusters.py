@@ -1,18 +1,21 @@
 """`pagekin clusters`: browse a collection's clusters."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, say, title_line
+from pagekin import clusters, hypertext
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, fail, print_json, say, title_line
 
 _PAGES = 10
 
 
-@app.command()
-def clusters(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+@app.command("clusters")
+def browse_clusters(
+    collection: options.Collection,
     cluster: Annotated[str, typer.Argument(metavar="[CLUSTER]", help="A cluster's number, or a page's address.")] = "",
     hierarchy: Annotated[
         str, typer.Option(metavar="TREE", help="Which tree: clusters, addresses, directory, or documents.")
@@ -21,73 +24,81 @@ def clusters(
     documents: Annotated[
         bool, typer.Option("--documents", help="Show documents of several pages: all, or one with all its pages.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Browse clusters and other trees."""
-    corpus = open_corpus(collection)
-    from pagekin.clusters import DOCUMENTS_TREE, read_trees
-
-    trees = {one.name: one for one in read_trees(corpus.kin)}
+    corpus = hypertext.Corpus.open(collection)
+    trees = {one.name: one for one in clusters.read_trees(corpus.kin)}
     if not trees:
         fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
-    if documents or hierarchy == DOCUMENTS_TREE:
-        if hierarchy not in ("clusters", DOCUMENTS_TREE):
-            fail(f"--documents shows the tree '{DOCUMENTS_TREE}'; leave out --hierarchy {hierarchy}", USAGE)
-        if DOCUMENTS_TREE not in trees and "documents" not in trees["clusters"].facts:
+    view = PageView(corpus, trees.get(clusters.DOCUMENTS_TREE))
+    if documents or hierarchy == clusters.DOCUMENTS_TREE:
+        if hierarchy not in ("clusters", clusters.DOCUMENTS_TREE):
+            fail(f"--documents shows the tree '{clusters.DOCUMENTS_TREE}'; leave out --hierarchy {hierarchy}", USAGE)
+        if view.documents is None and "documents" not in trees["clusters"].facts:
             fail(
                 f"{collection} was not searched for documents of several pages. Find them with: pagekin cluster {collection}"
             )
-        show_documents(corpus, trees.get(DOCUMENTS_TREE), cluster, as_json)
+        show_documents(view, cluster, as_json)
         return
     if hierarchy not in trees:
         fail(f"there is no tree '{hierarchy}'; there are {', '.join(trees)}", USAGE)
-    chosen = trees[hierarchy]
+    chosen, levels = trees[hierarchy], 99 if tree else 1
     node = find_node(corpus, chosen, cluster)
-    from pagekin.hypertext import ShortTitles
-
-    view = PageView(corpus, trees.get(DOCUMENTS_TREE))
     if as_json:
-        print_json(node_as_dict(view, chosen, node, 99 if tree else 1))
+        print_json(node_as_dict(view, chosen, node, levels))
         return
-    titles = ShortTitles(corpus)
     if node or not tree:
-        print_node(view, chosen, node, titles)
-    print_level(chosen, node, 99 if tree else 1, titles, view)
+        print_node(view, chosen, node)
+    print_level(view, chosen, node, levels)
 
 
 class PageView:
     """How pages are shown: those of one document once, as the document."""
 
-    def __init__(self, corpus: Any, documents: Any) -> None:
-        from pagekin.clusters import document_of
+    def __init__(self, corpus: "hypertext.Corpus", documents: "clusters.Tree | None") -> None:
+        self.corpus, self.documents = corpus, documents
+        self._covers = clusters.document_of(documents, len(corpus))
 
-        self.corpus = corpus
-        self._covers = document_of(documents, len(corpus))
+    def fold(self, pages: Iterable[int]) -> list[int]:
+        """Return pages that are alone and covers of documents, in the order of their first pages."""
+        return clusters.fold_documents(self._covers, pages)
 
     def _pages(self, page: int) -> int:
         """Return the number of pages of the document that a page covers; 1 if it is alone."""
         return max(int((self._covers == page).sum()), 1)
 
-    def fold(self, pages: Iterable[int]) -> list[int]:
-        """Return pages that are alone and covers of documents, in the order of their first pages."""
-        from pagekin.clusters import fold_documents
+    @cached_property
+    def titles(self) -> "hypertext.ShortTitles":
+        """Return the pages' titles for people."""
+        return hypertext.ShortTitles(self.corpus)
 
-        return fold_documents(self._covers, pages)
-
-    def title(self, page: int, titles: Any) -> str:
+    def title(self, page: int) -> str:
         """Return a title for people, with the number of pages if it is a document's."""
         pages = self._pages(page)
-        return title_line(titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
+        return title_line(self.titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
 
     def as_dict(self, page: int) -> dict[str, Any]:
         """Return a page or a document for programs."""
         return {**_page(self.corpus, page), "pages": self._pages(page)}
 
+    def print_pages(self, pages: list[int]) -> None:
+        """Print titles and addresses."""
+        for page in pages:
+            say(f"  {self.title(page)}\n    {self.corpus.page_url(page)}")
 
-def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> None:
+    def print_line(self, tree: "clusters.Tree", node: int, indent: int = 0) -> None:
+        """Print a cluster in a line, and its most central pages in another."""
+        about = tree.descriptions[node]
+        say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
+        if about.central:
+            central = "; ".join(self.title(page) for page in self.fold(about.central)[:3])
+            say(f"{'  ' * indent}{'':>4}  {'':>6}        {central}")
+
+
+def show_documents(view: PageView, asked: str, as_json: bool) -> None:
     """Print all documents of several pages, the largest first; or all pages of one."""
-    from pagekin.hypertext import ShortTitles
-
+    corpus, documents = view.corpus, view.documents
     if documents is None:
         if asked:
             fail("there are no documents of several pages in this collection")
@@ -99,9 +110,8 @@ def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> No
             print_json(_document(corpus, documents, node) | {"parts": [_page(corpus, page) for page in pages]})
             return
         say(f"{node}  {documents.descriptions[node].name}, {len(pages):,} pages\n")
-        titles = ShortTitles(corpus)
         for page in [cover, *(page for page in pages if page != cover)]:
-            say(f"  {title_line(titles.text(page))}\n    {corpus.page_url(page)}")
+            say(f"  {title_line(view.titles.text(page))}\n    {corpus.page_url(page)}")
         return
     nodes = sorted(documents.children[0], key=lambda node: (-len(documents.pages_of(node)), node))
     if as_json:
@@ -113,7 +123,7 @@ def show_documents(corpus: Any, documents: Any, asked: str, as_json: bool) -> No
         say(f"{'':>4}  {'':>6}        {corpus.page_url(about.central[0])}")
 
 
-def _document(corpus: Any, documents: Any, node: int) -> dict[str, Any]:
+def _document(corpus: "hypertext.Corpus", documents: "clusters.Tree", node: int) -> dict[str, Any]:
     about = documents.descriptions[node]
     return {
         "document": node, "title": about.name, "url": corpus.page_url(about.central[0]),
@@ -121,7 +131,7 @@ def _document(corpus: Any, documents: Any, node: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def find_node(corpus: Any, tree: Any, text: str) -> int:
+def find_node(corpus: "hypertext.Corpus", tree: "clusters.Tree", text: str) -> int:
     """Return the node that a number or a page's address names; end with a clear message if there is none."""
     if not text:
         return 0
@@ -129,20 +139,18 @@ def find_node(corpus: Any, tree: Any, text: str) -> int:
         if len(text) < 10 and int(text) < len(tree):
             return int(text)
         fail(f"there is no cluster {text[:20]}; the last is {len(tree) - 1}", USAGE)
-    from pagekin.hypertext import unknown_url_message
-
     number = corpus.url_number(text)
     if number < 0:
-        fail(unknown_url_message(corpus, text))
+        fail(hypertext.unknown_url_message(corpus, text))
     homes = [home for page in corpus.pages_of(number)[:1] for home in tree.homes(page)]
-    if not homes and tree.name == "documents":
+    if not homes and tree.name == clusters.DOCUMENTS_TREE:
         fail(f"{text} is a document of its own")
     if not homes:
         fail(f"{text} is in no cluster of '{tree.name}'")
     return int(homes[0])
 
 
-def node_as_dict(view: PageView, tree: Any, node: int, levels: int) -> dict[str, Any]:
+def node_as_dict(view: PageView, tree: "clusters.Tree", node: int, levels: int) -> dict[str, Any]:
     """Return a cluster for programs, with its sub-clusters so many levels down."""
     about = tree.descriptions[node]
     return {
@@ -153,42 +161,29 @@ def node_as_dict(view: PageView, tree: Any, node: int, levels: int) -> dict[str,
     }  # fmt: skip
 
 
-def _page(corpus: Any, page: int) -> dict[str, str]:
+def _page(corpus: "hypertext.Corpus", page: int) -> dict[str, str]:
     return {"url": corpus.page_url(page), "title": corpus.titles.text(page)}
 
 
-def print_node(view: PageView, tree: Any, node: int, titles: Any) -> None:
+def print_node(view: PageView, tree: "clusters.Tree", node: int) -> None:
     """Print one cluster for people."""
     about = tree.descriptions[node]
     if node:
         say(" > ".join(f"{one}" + (f" {tree.descriptions[one].name}" if one else "") for one in tree.path(node)))
     say(f"{len(tree.pages_of(node)):,} pages" + (f"; {', '.join(about.terms)}" if about.terms else ""))
     central = view.fold(about.central)
-    for page in central:
-        say(f"  {view.title(page, titles)}\n    {view.corpus.page_url(page)}")
+    view.print_pages(central)
     if not tree.children[node]:
         others = [page for page in view.fold(tree.pages_of(node).tolist()) if page not in central]
-        for page in others[:_PAGES]:
-            say(f"  {view.title(page, titles)}\n    {view.corpus.page_url(page)}")
+        view.print_pages(others[:_PAGES])
         if len(others) > _PAGES:
             say(f"  and {len(others) - _PAGES:,} more")
     say()
 
 
-def print_level(tree: Any, node: int, levels: int, titles: Any, view: PageView, indent: int = 0) -> None:
+def print_level(view: PageView, tree: "clusters.Tree", node: int, levels: int, indent: int = 0) -> None:
     """Print the sub-clusters of a cluster, so many levels down."""
     for child in tree.children[node]:
-        print_nodes(tree, [child], titles, indent, view)
+        view.print_line(tree, child, indent)
         if levels > 1:
-            print_level(tree, child, levels - 1, titles, view, indent + 1)
-
-
-def print_nodes(tree: Any, nodes: list[int], titles: Any, indent: int = 0, view: PageView | None = None) -> None:
-    """Print clusters, a line and the most central pages each."""
-    view = view or PageView(None, None)
-    for node in nodes:
-        about = tree.descriptions[node]
-        say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
-        if about.central:
-            central = "; ".join(view.title(page, titles) for page in view.fold(about.central)[:3])
-            say(f"{'  ' * indent}{'':>4}  {'':>6}        {central}")
+            print_level(view, tree, child, levels - 1, indent + 1)

@@ -6,9 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, print_json, progress_bar, refuse_nan, say
+from pagekin import net, sources
+from pagekin.cli import options
+from pagekin.cli.app import (
+    INTERRUPTED,
+    USAGE,
+    app,
+    check_choice,
+    check_option,
+    fail,
+    human_bytes,
+    print_json,
+    progress_bar,
+    say,
+)
 
-_INTERRUPTED = 130
 _OUT_NAME = re.compile(r".\.warc(\.gz)?$", re.IGNORECASE)
 _CONTACT = re.compile(r"[\x21-\x27\x2a-\x7e]{3,200}")  # no spaces, no parentheses: it goes into a header's comment
 
@@ -22,7 +34,7 @@ def crawl(
     pages: Annotated[int, typer.Option(min=1, help="Number of pages to keep, over all runs.")] = 100,
     depth: Annotated[int, typer.Option(min=0, help="How many links deep to go from the root.")] = 20,
     delay: Annotated[
-        float, typer.Option(min=0, callback=refuse_nan, help="Seconds between two requests to the same host.")
+        float, typer.Option(min=0, callback=options.refuse_nan, help="Seconds between two requests to the same host.")
     ] = 1.0,
     scope: Annotated[
         str,
@@ -56,33 +68,27 @@ def crawl(
         list[str] | None,
         typer.Option(metavar="NAME=NUMBER", help="Set another limit, e.g. page_seconds=60; repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+    as_json: options.SummaryAsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Visit a site and write its pages to a web archive.
 
     The robot obeys robots.txt, walks breadth-first and asks each host for one page at a time. Run the same command again
     to resume a crawl that was stopped, even by a kill.
     """
-    from pagekin.sources import CrawlError
-    from pagekin.sources import crawl as run_crawl
-
     plan = make_plan(
         root, out, scope, include or [], exclude or [], contact, allow or [], resolve or [], keep_others,
         [f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])],
     )  # fmt: skip
-    try:
-        with progress_bar(quiet or as_json) as on_progress:
-            report = run_crawl(plan, on_progress)
-    except CrawlError as error:
-        fail(str(error))
+    with progress_bar(quiet or as_json) as on_progress:
+        report = sources.crawl(plan, on_progress)
     if as_json:
         print_json(report.as_json())
     elif not quiet and report.pages:
         print_summary(report, plan)
     if report.stopped == "interrupted":
         say(f"pagekin: stopped; run the same command to resume (the state is in {plan.state_file.name}).", err=True)
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
     if not report.pages:
         hint = "; to crawl it anyway, use --allow loopback, --allow private or a range" if _may_allow(report) else ""
         fail(f"{plan.root} gave no page: {report.root}{hint}.")
@@ -91,20 +97,16 @@ def crawl(
 def make_plan(
     root: str, out: Path, scope: str, include: list[str], exclude: list[str], contact: str, allow: list[str],
     resolve: list[str], keep_others: bool, limits: list[str],
-) -> Any:  # fmt: skip
+) -> "sources.CrawlPlan":  # fmt: skip
     """Make a plan of the command's options, or exit with what is wrong with them."""
-    from pagekin.net import Guard, parse_allowed, parse_names
-    from pagekin.sources import SCOPES, CrawlPlan, clean_url, has_credentials, parse_crawl_limits
-
-    address = clean_url(root)
+    address = sources.clean_url(root)
     if address is None:
         fail(f"'{root}' is not an http(s) address; write for example https://docs.example/", USAGE)
-    if has_credentials(address):
+    if sources.has_credentials(address):
         fail("the address holds a name or password; the robot visits only what anyone may see", USAGE)
     if not _OUT_NAME.search(out.name):
         fail(f"--out: '{out}' must end in .warc.gz or .warc", USAGE)
-    if scope not in SCOPES:
-        fail(f"--scope is one of {', '.join(SCOPES)}, not '{scope}'", USAGE)
+    check_choice("--scope", scope, sources.SCOPES)
     for name, patterns in (("include", include), ("exclude", exclude)):
         for pattern in patterns:
             try:
@@ -113,16 +115,13 @@ def make_plan(
                 fail(f"--{name}: '{pattern}' is not a regular expression: {error}", USAGE)
     if contact and not _CONTACT.fullmatch(contact):
         fail("--contact: write a mail address or a URL, without spaces", USAGE)
-    option = "allow"
-    try:
-        guard = Guard(parse_allowed(allow))
-        option = "resolve"
-        names = parse_names(resolve)
-        option = "limit"
-        crawl_limits = parse_crawl_limits(limits)
-    except ValueError as error:
-        fail(f"--{option}: {error}", USAGE)
-    return CrawlPlan(
+    with check_option("--allow"):
+        guard = net.Guard(net.parse_allowed(allow))
+    with check_option("--resolve"):
+        names = net.parse_names(resolve)
+    with check_option("--limit"):
+        crawl_limits = sources.parse_crawl_limits(limits)
+    return sources.CrawlPlan(
         address, out, scope, tuple(include), tuple(exclude), contact, keep_others, guard, names, crawl_limits
     )  # fmt: skip
 

@@ -1,12 +1,20 @@
 """`pagekin demo`: the built-in demo web, indexed and served."""
 
+import webbrowser
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pagekin import __version__
-from pagekin.cli.app import BAD_INPUT, app, fail, progress_bar, say
+import pagekin
+from pagekin import bags, clusters, engines, hypertext, routers, store
+from pagekin.cli.app import USAGE, app, fail, progress_bar, say
+from pagekin.cli.build import print_index
+from pagekin.cli.read import print_summary
+from pagekin.cli.related import print_related
+from pagekin.cli.serve import serve_collection
+from pagekin.errors import PagekinError
 
 _SAMPLES = ("http://elements.example/carbon.html", "http://mountains.example/mauna-kea.html")
 _HOST, _FIRST_PORT, _PORTS = "127.0.0.1", 8600, 50
@@ -27,20 +35,17 @@ def demo(
 ) -> None:
     """Index the built-in demo web and serve it. As a web site, here, without a network."""
     if no_serve and open_browser:
-        fail("--no-serve and --open exclude each other; give one of them", 2)
+        fail("--no-serve and --open exclude each other; give one of them", USAGE)
     if not _is_fresh(out):
         _build(out, report_it=no_serve)
     if no_serve:
         _show(out)
         return
-    from pagekin.cli.serve import serve_collection
 
     def tell(address: str, pages: int) -> None:
         say(f"{pages:,} pages of the demo web. Look at them in a browser (Ctrl-C ends it):")
         say(address)
         if open_browser:
-            import webbrowser
-
             webbrowser.open(address)
 
     serve_collection(out, _HOST, port or _free_port(), "The demo web", tell=tell)
@@ -48,13 +53,11 @@ def demo(
 
 def _is_fresh(out: Path) -> bool:
     """Return whether the demo web is at `out`, whole, as this version builds it; end if something else is there."""
-    from pagekin.store import KinError, read_manifest
-
     if not out.exists():
         return False
     try:
-        facts = read_manifest(out)["facts"]
-    except KinError:
+        facts = store.read_manifest(out)["facts"]
+    except store.KinError:
         # Not a collection, or a damaged one: the build says what it may replace.
         return False
     if facts.get("sources") != ["demo"]:
@@ -62,7 +65,7 @@ def _is_fresh(out: Path) -> bool:
             f"{out} is a collection of something else. Name another place for the demo web: pagekin demo --out DEMO.kin"
         )
     return (
-        facts.get("pagekin") == __version__
+        facts.get("pagekin") == pagekin.__version__
         and facts.keys() >= _STAGES
         and _code_changed() <= _changed(out / "manifest.json")
     )
@@ -79,21 +82,10 @@ def _changed(path: Path) -> float:
 
 def _build(out: Path, report_it: bool) -> None:
     """Build the demo web, and print what was built if wanted."""
-    from pagekin.bags import Strategy
-    from pagekin.cli.build import print_index
-    from pagekin.cli.read import print_summary
-    from pagekin.clusters import ClusterSettings
-    from pagekin.engines import build_collection
-    from pagekin.hypertext import ReadPlan
-    from pagekin.sources import SourceError
-    from pagekin.store import KinError
-
     say("Building an index of the demo web (the very first time, compiling takes half a minute) ...", err=True)
-    try:
-        with progress_bar() as tell:
-            report = build_collection(ReadPlan(["demo"], out), Strategy(), tell, ClusterSettings(), text=True)
-    except (SourceError, KinError) as error:
-        fail(str(error), BAD_INPUT)
+    plan = hypertext.ReadPlan(["demo"], out)
+    with progress_bar() as tell:
+        report = engines.build_collection(plan, bags.Strategy(), tell, clusters.ClusterSettings(), text=True)
     if report_it and report.read is not None:
         print_summary(report.read, out)
         print_index(report, out)
@@ -101,29 +93,19 @@ def _build(out: Path, report_it: bool) -> None:
 
 def _free_port() -> int:
     """Return the first port from 8600 on that nobody listens at; 0, for any, if there is none among fifty."""
-    import contextlib
-
-    from pagekin.collection import ServiceError
-    from pagekin.routers import Place, listening_socket
-
     for port in range(_FIRST_PORT, _FIRST_PORT + _PORTS):
-        with contextlib.suppress(ServiceError), contextlib.closing(listening_socket(Place(_HOST, port))):
+        with suppress(PagekinError), closing(routers.listening_socket(routers.Place(_HOST, port))):
             return port
     return 0
 
 
 def _show(out: Path) -> None:
     """Show related pages of two pages, and how to look further."""
-    from pagekin.cli.questions import open_target
-    from pagekin.cli.related import print_related
-
-    with open_target(str(out)) as index:
+    with pagekin.open(out) as index:
         for sample in _SAMPLES:
             say()
             print_related(index.related(sample, 3, explain=True))
-    say()
-    say("Look further:")
-    say(f"  pagekin related {out} {_SAMPLES[0]} -k 20 --other-sites --explain")
+    say(f"\nLook further:\n  pagekin related {out} {_SAMPLES[0]} -k 20 --other-sites --explain")
     say(f"  pagekin clusters {out} --tree")
     say(f"  pagekin label {out}")
     say(f"  pagekin refine {out} volcano")

@@ -4,42 +4,40 @@ from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import app, open_index, print_json, progress_bar, refuse_nan, say, title_line
+from pagekin import similarity
+from pagekin.cli import options
+from pagekin.cli.app import app, print_json, progress_bar, say, title_line
 
 
 @app.command()
 def duplicates(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
+    collection: options.IndexedCollection,
     common: Annotated[
         float,
         typer.Option(
-            min=0.5, max=1, callback=refuse_nan, help="Near-duplicates have this share of their words in common."
+            min=0.5,
+            max=1,
+            callback=options.refuse_nan,
+            help="Near-duplicates have this share of their words in common.",
         ),
     ] = 0.9,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many groups to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all groups.")] = False,
 ) -> None:
     """Show pages that say the same: mirrors, second names."""
-    index = open_index(collection)
-    from pagekin.similarity import near_duplicates
-
+    index = similarity.RelatedIndex.open(collection)
     with progress_bar(as_json) as tell:
-        groups = near_duplicates(index, common, lambda share: tell("comparing", share))
+        groups = similarity.near_duplicates(index, common, lambda share: tell("comparing", share))
     pages = sum(len(group.documents) for group in groups)
     if as_json:
-        print_json(
-            {
-                "common": common,
-                "pages": pages,
-                "groups": [
-                    [
-                        {"url": index.urls[document], "common": round(alike, 4)}
-                        for document, alike in zip(group.documents, group.common, strict=True)
-                    ]
-                    for group in groups
-                ],
-            }
-        )
+        print_json({
+            "common": common, "pages": pages,
+            "groups": [
+                [{"url": index.urls[document], "common": round(alike, 4)}
+                 for document, alike in zip(group.documents, group.common, strict=True)]
+                for group in groups
+            ],
+        })  # fmt: skip
         return
     if not groups:
         say(f"No two pages have {common:.0%} of their words in common.")

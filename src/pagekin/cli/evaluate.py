@@ -3,104 +3,73 @@
 import math
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import BAD_INPUT, USAGE, app, fail, open_corpus, print_json, progress_bar, say
-
-DirectoryOption = Annotated[
-    str,
-    typer.Option(
-        metavar="FILE|url-path|breadcrumbs", help="A table of addresses and paths, or the collection's own tree."
-    ),
-]
-Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; what is deeper is collapsed.")]
-Mode = Annotated[str, typer.Option(metavar="lenient|strict", help="Pages listed above that depth: pad, or leave out.")]
-Classes = Annotated[str, typer.Option(metavar="primary|all", help="Pages in several classes: the deepest, or all.")]
-OwnPages = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--directory-pages", metavar="PREFIX",
-        help="The directory's own pages, by the beginning of their URLs: their links are left out; not judged.",
-    ),
-]  # fmt: skip
-Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also if scheme, last slash or capitals differ.")]
+from pagekin import clusters, evaluation, hypertext
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, check_choice, fail, print_json, progress_bar, say, use_file
+from pagekin.errors import PagekinError
 
 
 @app.command()
 def evaluate(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
-    directory: DirectoryOption,
-    strategies: Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")] = "",
-    figures: Annotated[bool, typer.Option("--figures", help="The strategies of the paper's figures 3 to 9.")] = False,
+    collection: options.Collection,
+    directory: options.DirectoryName,
+    strategies: options.Strategies = "",
+    figures: options.Figures = False,
     sample: Annotated[int, typer.Option(min=0, help="Draw this many pairs of sibling classes, as the paper did.")] = 0,
     linked: Annotated[
         bool, typer.Option("--linked", help="Judge only pages that others link to, as the paper did.")
     ] = False,
-    depth: Depth = 3,
-    mode: Mode = "lenient",
-    classes: Classes = "primary",
-    loose: Loose = False,
-    directory_pages: OwnPages = None,
+    depth: options.Depth = 3,
+    mode: options.Mode = "lenient",
+    classes: options.Classes = "primary",
+    loose: options.Loose = False,
+    directory_pages: options.OwnPages = None,
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Also judge similarities of other tools: TF-IDF, BM25 and more.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 1,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
+    workers: options.Threads = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write a report: index.html, CSV, TOML, TREC files.")
     ] = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Judge again what an earlier run judged, and keep nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Judge strategies by a human-made directory."""
     if figures and strategies:
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
-    corpus = open_corpus(collection)
+    corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.clusters import DirectoryError
-    from pagekin.evaluation import evaluate_strategies, figure_strategies, own_strategies, read_strategies
-    from pagekin.hypertext import default_workers
-
-    if figures:
-        todo = figure_strategies()
+    if strategies:
+        todo = evaluation.read_strategies(Path(strategies))
     else:
-        todo = load_strategies(read_strategies, strategies) if strategies else own_strategies(corpus)
-    named: list[str] = []
-    if baselines:
-        from pagekin.evaluation import BASELINES
-
-        named = list(BASELINES)
-    try:
-        with progress_bar(as_json) as tell:
-            done = evaluate_strategies(
-                corpus, tree, todo, linked=linked or figures, sample=sample, seed=seed,
-                threads=workers or default_workers(), own_pages=directory_pages or (), baselines=named,
-                cache=not no_cache, progress=tell,
-            )  # fmt: skip
-    except DirectoryError as error:
-        fail(str(error))
+        todo = evaluation.figure_strategies() if figures else evaluation.own_strategies(corpus)
+    with progress_bar(as_json) as tell:
+        done = evaluation.evaluate_strategies(
+            corpus, tree, todo, linked=linked or figures, sample=sample, seed=seed,
+            threads=workers or hypertext.default_workers(), own_pages=directory_pages or (),
+            baselines=list(evaluation.BASELINES) if baselines else [], cache=not no_cache, progress=tell,
+        )  # fmt: skip
     page = None
     if out is not None:
-        try:
+        with use_file(out):
             page = done.write(out, f"{Path(collection).name} against {Path(directory).name}", figures)
-        except OSError as error:
-            fail(f"{out} cannot be written: {error.strerror}.", BAD_INPUT)
-    from pagekin.evaluation import command_to_repeat, summarise_evaluation
-
     given = {"--figures": figures, "--linked": linked, "--baselines": baselines, "--loose": loose}
     valued = {
         "--strategies": (Path(strategies).name, ""), "--sample": (sample, 0), "--depth": (depth, 3),
         "--mode": (mode, "lenient"), "--classes": (classes, "primary"), "--seed": (seed, 1),
     }  # fmt: skip
-    options = [name for name, on in given.items() if on]
-    options += [f"{name} {quote(str(value))}" for name, (value, usual) in valued.items() if value != usual]
-    options += [f"--directory-pages {quote(prefix)}" for prefix in directory_pages or ()]
-    command = command_to_repeat("evaluate", collection, directory, *options)
-    keep_report(corpus, "evaluate", summarise_evaluation(done, Path(directory).name, command))
+    flags = [name for name, on in given.items() if on]
+    flags += [f"{name} {quote(str(value))}" for name, (value, usual) in valued.items() if value != usual]
+    flags += [f"--directory-pages {quote(prefix)}" for prefix in directory_pages or ()]
+    command = evaluation.command_to_repeat("evaluate", collection, directory, *flags)
+    keep_report(corpus, "evaluate", evaluation.summarise_evaluation(done, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return
@@ -109,46 +78,26 @@ def evaluate(
         say(f"\nReport: {page}")
 
 
-def keep_report(corpus: Any, kind: str, kept: Any) -> None:
+def keep_report(corpus: "hypertext.Corpus", kind: str, kept: "evaluation.StoredEvaluation") -> None:
     """Keep results in the collection that they are about; if that fails, say so and go on."""
-    from pagekin.evaluation import store_evaluation
-    from pagekin.store import KinError
-
     try:
-        store_evaluation(corpus.kin, kind, kept)
-    except (KinError, OSError) as error:
+        evaluation.store_evaluation(corpus.kin, kind, kept)
+    except (PagekinError, OSError) as error:
         say(f"pagekin: the results are not kept in the collection: {error}", err=True)
 
 
-def load_strategies(read: Any, file: str) -> Any:
-    """Read the strategies in a file, or end with what is wrong with it."""
-    from pagekin.bags import StrategyError
-
-    try:
-        return read(Path(file))
-    except StrategyError as error:
-        fail(str(error), USAGE)
-
-
-def open_directory(corpus: Any, source: str, depth: int, mode: str, classes: str, loose: bool) -> Any:
+def open_directory(
+    corpus: "hypertext.Corpus", source: str, depth: int, mode: str, classes: str, loose: bool
+) -> "clusters.Directory":
     """Open the directory, or end with a clear message."""
-    from pagekin.clusters import DIRECTORY_CHOICES, DIRECTORY_MODES, DirectoryError, load_directory
-
-    for name, value, allowed in (("--mode", mode, DIRECTORY_MODES), ("--classes", classes, DIRECTORY_CHOICES)):
-        if value not in allowed:
-            fail(f"{name} is one of {', '.join(allowed)}, not '{value}'", USAGE)
-    try:
-        return load_directory(corpus, source, depth, mode, classes, loose)
-    except DirectoryError as error:
-        fail(str(error))
+    check_choice("--mode", mode, clusters.DIRECTORY_MODES)
+    check_choice("--classes", classes, clusters.DIRECTORY_CHOICES)
+    return clusters.load_directory(corpus, source, depth, mode, classes, loose)
 
 
-def print_judgements(done: Any) -> None:
+def print_judgements(done: "evaluation.Evaluation") -> None:
     """Print judgements as a table for people."""
-    from pagekin.evaluation import summarise_comparisons
-
-    facts = done.bench.directory.facts
-    tree = done.bench.directory
+    tree, facts = done.bench.directory, done.bench.directory.facts
     say(
         f"{facts['pages']:,} pages in {facts['classes']:,} classes (depth {tree.depth}, {tree.mode}, {tree.choice}); "
         f"judged: {done.bench.note}"
@@ -180,7 +129,7 @@ def print_judgements(done: Any) -> None:
             f"  {number_cell(scores.map)}"
         )
     say()
-    best = summarise_comparisons(done.comparisons(), done.region)
+    best = evaluation.summarise_comparisons(done.comparisons(), done.region)
     if best:
         say(best)
     say(f"{done.rankings.note}.")

@@ -2,14 +2,18 @@
 
 import math
 import shutil
+import textwrap
 from itertools import zip_longest
+from pathlib import Path
 from typing import Annotated, Any
 from unicodedata import bidirectional, category
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, open_corpus, print_json, progress_bar, say, title_line
-from pagekin.cli.evaluate import Classes, Depth, DirectoryOption, Loose, Mode, OwnPages, load_strategies, open_directory
+from pagekin import clusters, evaluation, hypertext
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, fail, print_json, progress_bar, say, title_line
+from pagekin.cli.evaluate import number_cell, open_directory
 
 SYMBOLS = {"same class": "#", "sibling": "+", "cousin": "-", "distant cousin": "~", "unrelated": "."}
 STRIP = 60
@@ -23,19 +27,19 @@ _TURNING = frozenset("LRE RLE PDF LRO RLO LRI RLI FSI PDI".split())
 
 @app.command("explain-gamma")
 def explain_gamma(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
+    collection: options.Collection,
     url: Annotated[str, typer.Argument(metavar="URL", help="The source: a page of the collection and the directory.")],
-    directory: DirectoryOption,
-    strategies: Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")] = "",
-    figures: Annotated[bool, typer.Option("--figures", help="The strategies of the paper's figures 3 to 9.")] = False,
-    depth: Depth = 3,
-    mode: Mode = "lenient",
-    classes: Classes = "primary",
-    loose: Loose = False,
-    directory_pages: OwnPages = None,
+    directory: options.DirectoryName,
+    strategies: options.Strategies = "",
+    figures: options.Figures = False,
+    depth: options.Depth = 3,
+    mode: options.Mode = "lenient",
+    classes: options.Classes = "primary",
+    loose: options.Loose = False,
+    directory_pages: options.OwnPages = None,
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages of each ordering to show.")] = 10,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    workers: options.Threads = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what strategies make of one page.
 
@@ -43,36 +47,21 @@ def explain_gamma(
     """
     if figures and strategies:
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
-    corpus = open_corpus(collection)
+    corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.clusters import DirectoryError
-    from pagekin.evaluation import (
-        SourcePageError,
-        default_strategies,
-        distinct_strategies,
-        explain_source,
-        figure_strategies,
-        find_source,
-        read_strategies,
-        without_own_pages,
-    )
-    from pagekin.evaluation import directory_pages as pages_under
-    from pagekin.hypertext import default_workers
-
-    if figures:
-        todo = distinct_strategies(figure_strategies())
+    if strategies:
+        todo = evaluation.read_strategies(Path(strategies))
+    elif figures:
+        todo = evaluation.distinct_strategies(evaluation.figure_strategies())
     else:
-        todo = load_strategies(read_strategies, strategies) if strategies else default_strategies(corpus)
-    try:
-        tree = without_own_pages(corpus, tree, pages_under(corpus, directory_pages or ()))
-        source = find_source(corpus, tree, url, loose)
-        with progress_bar(as_json) as tell:
-            done = explain_source(
-                corpus, tree, source, todo, threads=workers or default_workers(), own_pages=directory_pages or (),
-                progress=tell,
-            )  # fmt: skip
-    except (DirectoryError, SourcePageError) as error:
-        fail(str(error))
+        todo = evaluation.default_strategies(corpus)
+    tree = evaluation.without_own_pages(corpus, tree, evaluation.directory_pages(corpus, directory_pages or ()))
+    source = evaluation.find_source(corpus, tree, url, loose)
+    with progress_bar(as_json) as tell:
+        done = evaluation.explain_source(
+            corpus, tree, source, todo, threads=workers or hypertext.default_workers(),
+            own_pages=directory_pages or (), progress=tell,
+        )  # fmt: skip
     if as_json:
         print_json(explanation_as_dict(corpus, done, k))
     else:
@@ -82,7 +71,7 @@ def explain_gamma(
 # -- for programs -------------------------------------------------------------------------------------------------------
 
 
-def explanation_as_dict(corpus: Any, done: Any, k: int) -> dict[str, Any]:
+def explanation_as_dict(corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", k: int) -> dict[str, Any]:
     """Return everything for programs, with the first k places of the orderings."""
     tree = done.directory
     chosen = {"best": done.best, "worst": done.worst}
@@ -132,25 +121,25 @@ def _finite(value: float) -> float | None:
     return round(value, 6) if math.isfinite(value) else None
 
 
-def _document(corpus: Any, done: Any, document: int) -> dict[str, Any]:
+def _document(corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", document: int) -> dict[str, Any]:
     """Return a page with its classes, the nearest to the source's first."""
-    from pagekin.clusters import familial_distance
-    from pagekin.evaluation import classes_of_document, path_text
-
     number = int(done.directory.urls[document])
     pages = corpus.pages_of(number)
-    own = classes_of_document(done.directory, done.source)
+    own = evaluation.classes_of_document(done.directory, done.source)
     paths = sorted(
-        classes_of_document(done.directory, document), key=lambda path: min(familial_distance(a, path) for a in own)
+        evaluation.classes_of_document(done.directory, document),
+        key=lambda path: min(clusters.familial_distance(a, path) for a in own),
     )
     return {
         "url": corpus.url(number),
         "title": corpus.titles.text(pages[0]) if pages else "",
-        "classes": [path_text(path) for path in paths],
+        "classes": [evaluation.path_text(path) for path in paths],
     }
 
 
-def _ranked(corpus: Any, done: Any, one: Any, document: int) -> dict[str, Any]:
+def _ranked(
+    corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement", document: int
+) -> dict[str, Any]:
     return {
         **_document(corpus, done, document),
         "relation": _relation(done, document),
@@ -158,29 +147,25 @@ def _ranked(corpus: Any, done: Any, one: Any, document: int) -> dict[str, Any]:
     }
 
 
-def _relation(done: Any, document: int) -> str:
-    from pagekin.evaluation import relation_name
-
-    return relation_name(int(done.distance[document]), done.directory.depth)
+def _relation(done: "evaluation.SourceExplanation", document: int) -> str:
+    return evaluation.relation_name(int(done.distance[document]), done.directory.depth)
 
 
-def _relations(done: Any) -> dict[str, int]:
+def _relations(done: "evaluation.SourceExplanation") -> dict[str, int]:
     """Return how many candidates there are at each familial distance, the nearest first."""
-    from pagekin.evaluation import relation_name
-
     counts: dict[str, int] = {}
     for distance in range(done.directory.depth + 1):
-        name = relation_name(distance, done.directory.depth)
+        name = evaluation.relation_name(distance, done.directory.depth)
         counts[name] = counts.get(name, 0) + int((done.distance == distance).sum())
     return counts
 
 
-def _strip(done: Any, one: Any) -> str:
+def _strip(done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement") -> str:
     """Return the familial distances of the first places of an ordering, a symbol each."""
     return "".join(SYMBOLS[_relation(done, document)] for document in one.order[:STRIP].tolist())
 
 
-def _places(done: Any, one: Any) -> dict[str, Any]:
+def _places(done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement") -> dict[str, Any]:
     """Return at which places of an ordering the pages of the source's class stand."""
     import numpy as np
 
@@ -191,7 +176,7 @@ def _places(done: Any, one: Any) -> dict[str, Any]:
 # -- for people ---------------------------------------------------------------------------------------------------------
 
 
-def print_explanation(corpus: Any, done: Any, k: int, width: int) -> None:
+def print_explanation(corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", k: int, width: int) -> None:
     """Print the source, all strategies in short, and the best and the worst in full: side by side if there is room."""
     about, tree = _document(corpus, done, done.source), done.directory
     say(f"{title_line(about['title'])}\n{about['url']}")
@@ -216,7 +201,7 @@ def print_explanation(corpus: Any, done: Any, k: int, width: int) -> None:
             say("\n".join([*section, ""]))
 
 
-def _print_strategies(done: Any) -> None:
+def _print_strategies(done: "evaluation.SourceExplanation") -> None:
     """Print a line for each strategy, the best first."""
     if done.region == "siblings":
         say("Strategies by this page's Γ among siblings (same class against sibling classes):")
@@ -226,16 +211,16 @@ def _print_strategies(done: Any) -> None:
     say(f"{'':<7}{'':<{width}}  siblings  cousins  unrelated  overall    D {_SHORT[done.region]}  tied")
     for one in done.judgements:
         mark = "best" if one is done.best else "worst" if one is done.worst else ""
-        gammas = [_number(one.regions[region].gamma) for region in ("siblings", "cousins", "unrelated", "overall")]
+        gammas = [number_cell(one.regions[region].gamma) for region in ("siblings", "cousins", "unrelated", "overall")]
         agreed = one.regions[done.region]
         say(f"{mark:<7}{_cut(one.name, width):<{width}}  {gammas[0]:>8}  {gammas[1]:>7}  {gammas[2]:>9}  {gammas[3]:>7}"
-            f"  {_number(agreed.somers_d):>7}  {_tied(agreed):>4}")  # fmt: skip
+            f"  {number_cell(agreed.somers_d):>7}  {_tied(agreed):>4}")  # fmt: skip
     most = max(done.judgements, key=lambda one: one.regions[done.region].somers_d)
     if most.regions[done.region].somers_d > done.best.regions[done.region].somers_d:
         say(f"With ties counted as undecided (Somers' D), '{most.name}' is the best.")
     if done.sparse:
         named = ", ".join(f"{one.name} ({_tied(one.regions[done.region])})" for one in done.sparse)
-        for line in _wrap(f"Neither best nor worst, for most of its pairs are tied: {named}.", _LINE):
+        for line in textwrap.wrap(f"Neither best nor worst, for most of its pairs are tied: {named}.", _LINE):
             say(line)
     say()
 
@@ -243,17 +228,24 @@ def _print_strategies(done: Any) -> None:
 _SHORT = {"siblings": "sib.", "overall": "all "}
 
 
-def _sections(corpus: Any, done: Any, which: str, one: Any, k: int, width: int) -> list[list[str]]:
+def _sections(
+    corpus: "hypertext.Corpus",
+    done: "evaluation.SourceExplanation",
+    which: str,
+    one: "evaluation.SourceJudgement",
+    k: int,
+    width: int,
+) -> list[list[str]]:
     """Return an ordering as four parts: agreement, strip, first pages, discordant pairs; no line is longer than `width`."""
     agreement = [f"{which.capitalize() if done.worst is not done.best else 'Only'}: {one.name}"]
     agreement.append(f"{'':<9} {'Γ':>6} {'D':>6}  {'concordant':>11} {'discordant':>11} {'tied':>11}")
     for region in ("siblings", "cousins", "unrelated", "overall"):
         agreed = one.regions[region]
-        agreement.append(f"{region:<9} {_number(agreed.gamma):>6} {_number(agreed.somers_d):>6}  "
+        agreement.append(f"{region:<9} {number_cell(agreed.gamma):>6} {number_cell(agreed.somers_d):>6}  "
                          f"{agreed.concordant:>11,} {agreed.discordant:>11,} {agreed.tied:>11,}")  # fmt: skip
     strip = [
         _strip(done, one) or "(no page has anything in common with it)",
-        *_wrap(_describe_places(done, one), width),
+        *textwrap.wrap(_describe_places(done, one), width),
     ]
     first = []
     for place, document in enumerate(one.order[:k].tolist(), 1):
@@ -284,7 +276,7 @@ def _name(about: dict[str, Any]) -> str:
     return "".join("�" if category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNING else sign for sign in name)
 
 
-def _describe_places(done: Any, one: Any) -> str:
+def _describe_places(done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement") -> str:
     """Return a sentence that says where the pages of the same class stand."""
     where = _places(done, one)
     places, nothing = where["places"], where["nothing_in_common"]
@@ -302,17 +294,7 @@ def _describe_places(done: Any, one: Any) -> str:
     return f"{sentence}."
 
 
-def _wrap(text: str, width: int) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, width)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else "-"
-
-
-def _tied(agreed: Any) -> str:
+def _tied(agreed: "evaluation.SourceAgreement") -> str:
     return f"{agreed.tied / agreed.pairs:.0%}"
 
 

@@ -5,20 +5,20 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import app, human_bytes, open_corpus, print_json, print_table, say
+from pagekin import hypertext, routers
+from pagekin.cli import options
+from pagekin.cli.app import app, human_bytes, print_json, print_table, say
 
 
 @app.command()
 def info(
     collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="A collection.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
-    from pagekin.routers import parts_on_disk
-
-    corpus = open_corpus(collection)
+    corpus = hypertext.Corpus.open(collection)
     facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
-    parts = parts_on_disk(corpus.kin)
+    parts = routers.parts_on_disk(corpus.kin)
     streams, text, indexed, search, trees = parts.values()
     if as_json:
         hidden = {"language_codes"}

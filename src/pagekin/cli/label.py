@@ -2,16 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, open_corpus, print_json, say, title_line
-from pagekin.cli.questions import AsJson, Target, check_choice, open_target
-
-if TYPE_CHECKING:
-    from pagekin.hypertext import Corpus
-    from pagekin.labels import ContentLabel
+import pagekin
+from pagekin import clusters, engines, hypertext, labels, routers, store
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, check_choice, fail, human_bytes, print_json, say, title_line
 
 FORMATS = ("summary", "json", "sexpr")
 PARTS = ("refinement", "routing", "browsing")
@@ -19,7 +18,7 @@ PARTS = ("refinement", "routing", "browsing")
 
 @app.command()
 def label(
-    target: Target,
+    target: options.Target,
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORM", help="summary, for people; json; sexpr, as the 1996 paper has it."),
@@ -59,48 +58,33 @@ def label(
     budgets = (max_terms, max_clusters, max_bytes)
     if save and any(budget is not None for budget in budgets):
         fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
-    from pagekin.labels import label_part, label_to_json, label_to_sexpr
-
     corpus = None
-    if _is_address(target):
+    if routers.address_of(target):
         if save or add or broader or any(budget is not None for budget in budgets):
             fail("a router gives the label that it has: budgets and added terms are for collections", USAGE)
-        with open_target(target) as index:
+        with pagekin.open(target) as index:
             content = index.label()
     else:
-        corpus = open_corpus(target)
+        corpus = hypertext.Corpus.open(target)
         content = _make_label(corpus, budgets, add or [], broader, save)
     if form == "summary":
-        print_label(content, len(label_to_json(content)), corpus)
+        print_label(content, len(labels.label_to_json(content)), corpus)
         return
     if part:
-        content = label_part(content, part)
+        content = labels.label_part(content, part)
     # A label's form is exact, whatever the terminal: programs read it.
-    data = label_to_json(content) + b"\n" if form == "json" else label_to_sexpr(content).encode()
+    data = labels.label_to_json(content) + b"\n" if form == "json" else labels.label_to_sexpr(content).encode()
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
-def _is_address(target: str) -> bool:
-    """Return whether a target is asked over HTTP."""
-    from pagekin.collection import ServiceError
-    from pagekin.routers import address_of
-
-    try:
-        return bool(address_of(target))
-    except ServiceError as error:
-        fail(str(error))
-
-
 @app.command()
-def summary(target: Target, as_json: AsJson = False) -> None:
+def summary(target: options.Target, as_json: options.AsJson = False) -> None:
     """Say what a collection or a network holds. Sub-clusters with their words and some of their pages."""
-    with open_target(target) as index:
+    with pagekin.open(target) as index:
         about = index.summary()
     if as_json:
-        import msgspec
-
         print_json(msgspec.to_builtins(about))
         return
     bound = "" if about.exact else "at most "
@@ -116,42 +100,33 @@ def summary(target: Target, as_json: AsJson = False) -> None:
 
 
 def _make_label(
-    corpus: "Corpus", budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool
-) -> "ContentLabel":
+    corpus: "hypertext.Corpus", budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool
+) -> "labels.ContentLabel":
     """Return the label that was asked for: the published one, or one made for this."""
-    from pagekin.labels import LabelError, added_terms, broader_terms, operator_terms, read_label
-    from pagekin.store import KinError, open_kin
-
-    published = read_label(corpus.kin)
+    published = labels.read_label(corpus.kin)
     if published is not None and not (add or broader or save) and all(budget is None for budget in budgets):
         return published
-    from pagekin.clusters import read_trees
-    from pagekin.engines import label_collection
-    from pagekin.hypertext import default_workers
-    from pagekin.labels import LabelBudget, leaf_label
-
-    path, threads = Path(corpus.kin.path), default_workers()
-    trees = {tree.name: tree for tree in read_trees(corpus.kin)}
+    path, threads = Path(corpus.kin.path), hypertext.default_workers()
+    trees = {tree.name: tree for tree in clusters.read_trees(corpus.kin)}
     tree, documents = trees.get("clusters"), trees.get("documents")
     if tree is None:
         fail(f"{path} has no clusters yet. Make them with: pagekin cluster {path}")
     names = ("terms", "clusters", "bytes")
-    budget = LabelBudget(**{name: most for name, most in zip(names, budgets, strict=True) if most is not None})
-    try:
-        added = operator_terms(add)
-        if broader:
-            whole = published or leaf_label(corpus, tree, budget, (), threads, documents)
-            added += broader_terms(corpus, whole, broader, threads)
-        if not save:
-            return leaf_label(corpus, tree, budget, {*added, *added_terms(corpus.facts)}, threads, documents)
-        label_collection(path, added, threads)
-    except (KinError, LabelError) as error:
-        fail(str(error))
-    saved: ContentLabel = read_label(open_kin(path))  # type: ignore[assignment]  # it was made just now
+    budget = labels.LabelBudget(**{name: most for name, most in zip(names, budgets, strict=True) if most is not None})
+    added = labels.operator_terms(add)
+    if broader:
+        whole = published or labels.leaf_label(corpus, tree, budget, (), threads, documents)
+        added += labels.broader_terms(corpus, whole, broader, threads)
+    if not save:
+        every = {*added, *labels.added_terms(corpus.facts)}
+        return labels.leaf_label(corpus, tree, budget, every, threads, documents)
+    engines.label_collection(path, added, threads)
+    saved = labels.read_label(store.open_kin(path))
+    assert saved is not None
     return saved
 
 
-def print_label(label: "ContentLabel", size: int, corpus: "Corpus | None") -> None:
+def print_label(label: "labels.ContentLabel", size: int, corpus: "hypertext.Corpus | None") -> None:
     """Print a label for people, with the titles of pages that the corpus holds."""
     say(f"{label.name}: {label.num_docs:,} pages, {human_bytes(label.size)}, {label.num_terms:,} terms")
     say(f"  {', '.join(label.heaviest)}")

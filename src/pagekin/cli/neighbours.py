@@ -7,30 +7,25 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, human_bytes, open_index, progress_bar, refuse_nan, say
+from pagekin import hypertext, similarity
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, fail, human_bytes, progress_bar, say, use_file
 
 _PARQUET_ROWS = 200_000
 
 
 @app.command()
 def neighbours(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")],
+    collection: options.IndexedCollection,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write: .jsonl or .parquet.")],
-    k: Annotated[int, typer.Option("-k", min=1, max=1_000, help="Related pages per page.")] = 10,
-    min_similarity: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."
-        ),
-    ] = None,
+    k: options.RelatedCount = 10,
+    min_similarity: options.MinSimilarity = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also for addresses that are known only by links to them.")
     ] = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Give near-duplicates as results of their own.")] = False,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")
-    ] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+    workers: options.CoreThreads = 0,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write the related pages of every page to one file."""
     if out.suffix not in (".jsonl", ".parquet"):
@@ -39,38 +34,43 @@ def neighbours(
         _need_pyarrow()
     if out.is_dir():
         fail(f"--out: {out} is a folder; name a file", USAGE)
-    index = open_index(collection)
     import numpy as np
 
-    from pagekin.hypertext import default_workers
-    from pagekin.similarity import all_neighbours, check_index
-
-    # Compiled code does not look where it reads, so a damaged index would end it without a word.
-    if damage := next(check_index(index.corpus.kin), None):
-        fail(f"{collection} is damaged: {damage.where} {damage.what}. Index it again: pagekin index {collection}")
-    cores = default_workers()
+    index = open_undamaged(collection)
     documents = np.arange(len(index))
     if not everything:
         documents = documents[index.captured(documents)]
-    answers = all_neighbours(index, documents, k, not unfold, min_similarity, min(workers or cores, cores))
+    answers = similarity.all_neighbours(index, documents, k, not unfold, min_similarity, threads_of(workers))
     fresh = out.with_name(f".{out.name}.unfinished")
-    try:
-        with progress_bar(quiet) as tell, fresh.open("wb") as file:
-            write = _write_parquet if out.suffix == ".parquet" else _write_json_lines
-            pairs, alone = write(index, answers, file, lambda done: tell("answering", done / max(len(documents), 1)))
-        fresh.replace(out)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        fail(f"{out} cannot be written: {error.strerror}. Nothing was left behind.")
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
+    write = _write_parquet if out.suffix == ".parquet" else _write_json_lines
+    with use_file(out, then=" Nothing was left behind."):
+        try:
+            with progress_bar(quiet) as tell, fresh.open("wb") as file:
+                pairs, alone = write(
+                    index, answers, file, lambda done: tell("answering", done / max(len(documents), 1))
+                )
+            fresh.replace(out)
+        finally:
+            fresh.unlink(missing_ok=True)
     if not quiet:
         say(f"{out}: {pairs:,} related pages of {len(documents):,} pages, {human_bytes(out.stat().st_size)}")
         alpha = index.strategy.signature.alpha if min_similarity is None else min_similarity
         if alone and alpha:
             pages = f"{alone:,} page{'s have' if alone > 1 else ' has'}"
             say(f"{pages} no related page above the threshold α = {alpha:g}. Without it: --min-similarity 0")
+
+
+def open_undamaged(collection: str) -> "similarity.RelatedIndex":
+    """Open an index for compiled code, which does not look where it reads: a damaged one would end it without a word."""
+    index = similarity.RelatedIndex.open(collection)
+    if damage := next(similarity.check_index(index.corpus.kin), None):
+        fail(f"{collection} is damaged: {damage.where} {damage.what}. Index it again: pagekin index {collection}")
+    return index
+
+
+def threads_of(workers: int) -> int:
+    """Return the number of threads to run: one per core for 0, and never more."""
+    return min(workers or hypertext.default_workers(), hypertext.default_workers())
 
 
 def _need_pyarrow() -> None:

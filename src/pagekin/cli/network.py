@@ -1,26 +1,28 @@
 """`pagekin network`: sites that join a hierarchy of routers."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
-from pagekin.cli.cluster import ClusterSetting, ClustersPreset, clusters_of_options
-from pagekin.cli.read import BaseUrls, Limit, parse_base_urls, report_worker
+from pagekin import hypertext, routers, sources, store, web
+from pagekin.cli import options
+from pagekin.cli.app import BAD_INPUT, INTERRUPTED, app, fail, print_json, progress_bar, say
+from pagekin.cli.cluster import clusters_of_options
+from pagekin.cli.read import parse_base_urls, round_times
 
 network = typer.Typer(help="Sites below routers, searched as one.", no_args_is_help=True, add_completion=False)
 app.add_typer(network, name="network")
 
 NetworkFile = Annotated[Path, typer.Argument(metavar="NET", help="The network's folder, or its network.toml.")]
 _LEFT_OUT_SHOWN = 10
-_INTERRUPTED = 130
 
 
 @network.command()
 def init(
-    sources: Annotated[
+    archives: Annotated[
         list[str],
         typer.Option(
             "--from-archive",
@@ -47,8 +49,8 @@ def init(
     max_clusters: Annotated[
         int | None, typer.Option(min=1, help="Clusters of a site, at most; small sites have fewer. [default: 30]")
     ] = None,
-    clusters_preset: ClustersPreset = "",
-    cluster_settings: ClusterSetting = None,
+    clusters_preset: options.ClustersPreset = "",
+    cluster_settings: options.ClusterSetting = None,
     host: Annotated[str, typer.Option(help="Where all nodes will answer.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The first port.")] = 8700,
     one_port: Annotated[
@@ -58,63 +60,40 @@ def init(
     replace: Annotated[
         bool, typer.Option("--replace", help="Write a network file anew that is there; sites that fit are kept.")
     ] = False,
-    base_url: BaseUrls = None,
-    limit: Limit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+    base_url: options.BaseUrls = None,
+    limit: options.Limit = None,
+    as_json: options.SummaryAsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Divide web archives into sites, build these, and write the network file with routers above them.
 
     If it is stopped, even by a kill, the same command goes on: sites that are whole are kept.
     """
-    from pagekin.cli.network_init import init_network
-    from pagekin.clusters import DirectoryError
-    from pagekin.hypertext import WorkerError
-    from pagekin.routers import NetworkError
-    from pagekin.sources import SourceError
-    from pagekin.store import KinError
+    from pagekin.cli.network_init import NetworkPlan, init_network
 
     bases = parse_base_urls(base_url or [])
     clusters = clusters_of_options(clusters_preset, cluster_settings, max_clusters=max_clusters)
+    url, fault = routers.clean_node_url(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    if fault or url.count("/") > 3 or not host:
+        fail(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org")
     try:
-        plan = _plan(by, directory, name, min_pages, clusters, host, port, one_port, processes, replace, bases, limit)
+        limits = sources.parse_limits(limit or [])
+    except ValueError as error:
+        fail(f"--limit: {error}")
+    plan = NetworkPlan(
+        tuple(by or ["dns"]), directory, name, min_pages, clusters, host, port, one_port,
+        processes or hypertext.default_workers(), replace, *bases, limits,
+    )  # fmt: skip
+    try:
         with progress_bar(quiet or as_json) as tell:
-            report = init_network(sources, out, plan, tell)
-    except (NetworkError, SourceError, DirectoryError, KinError) as error:
-        fail(str(error), BAD_INPUT)
-    except WorkerError as error:
-        report_worker(error)
+            report = init_network(archives, out, plan, tell)
     except KeyboardInterrupt:
         say("pagekin: stopped; the same command goes on from here.", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json(_summary(report))
     elif not quiet:
         print_summary(report, out)
-
-
-def _plan(
-    by: list[str] | None, directory: Path | None, name: str, min_pages: int, clusters: Any, host: str, port: int,
-    one_port: bool, processes: int, replace: bool, bases: tuple[dict[str, str], str], limit: list[str] | None,
-) -> Any:  # fmt: skip
-    """Return the plan that options describe; NetworkError says what is wrong with them."""
-    from pagekin.cli.network_init import NetworkPlan
-    from pagekin.hypertext import default_workers
-    from pagekin.routers import NetworkError, clean_node_url
-    from pagekin.sources import parse_limits
-
-    shown = f"[{host}]" if ":" in host else host
-    url, fault = clean_node_url(f"http://{shown}:{port}/")
-    if fault or url.count("/") > 3 or not host:
-        raise NetworkError(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org")
-    try:
-        limits = parse_limits(limit or [])
-    except ValueError as error:
-        raise NetworkError(f"--limit: {error}") from None
-    return NetworkPlan(
-        tuple(by or ["dns"]), directory, name, min_pages, clusters, host, port, one_port,
-        processes or default_workers(), replace, *bases, limits,
-    )  # fmt: skip
 
 
 def _summary(report: Any) -> dict[str, Any]:
@@ -134,7 +113,7 @@ def _summary(report: Any) -> dict[str, Any]:
         "skipped": report.skipped,
         "listed": report.listed,
         "unused": report.unused,
-        "seconds": {name: round(value, 2) for name, value in report.seconds.items()},
+        "seconds": round_times(report.seconds),
     }
 
 
@@ -171,7 +150,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show the tree of a network: names, levels, pages and addresses."""
-    net = load_network(path)
+    net = routers.Network.load(path)
     pages = pages_of(net)
     if as_json:
         print_json({
@@ -197,39 +176,23 @@ def show(
         say(f"warning: {warning}", err=True)
 
 
-def load_network(path: Path) -> Any:
-    """Load the network at `path`, or end with a clear message."""
-    from pagekin.routers import Network, NetworkError
-
-    try:
-        return Network.load(path)
-    except NetworkError as error:
-        fail(str(error))
-
-
-def pages_of(net: Any) -> dict[str, int | None]:
+def pages_of(net: "routers.Network") -> dict[str, int | None]:
     """Return the pages of each site; None where its collection is elsewhere or cannot be read."""
-    from pagekin.store import KinError, open_kin
-
-    found: dict[str, int | None] = {}
+    pages: dict[str, int | None] = dict.fromkeys(node.name for node in net.nodes if node.leaf)
     for node in net.nodes:
-        if node.leaf:
-            found[node.name] = None
-            if node.here and node.collection is not None:
-                try:
-                    found[node.name] = int(open_kin(net.collection_of(node)).facts["pages"])
-                except (KinError, KeyError):
-                    continue
-    return found
+        if node.leaf and node.here and (path := net.collection_of(node)):
+            with suppress(store.KinError, KeyError):
+                pages[node.name] = int(store.open_kin(path).facts["pages"])
+    return pages
 
 
-def _pages_below(net: Any, node: Any, pages: dict[str, int | None]) -> int | None:
+def _pages_below(net: "routers.Network", node: Any, pages: dict[str, int | None]) -> int | None:
     """Return the known number of pages of all sites below a node; None if none is known."""
     known = [count for leaf in net.leaves_below(node.name) if (count := pages[leaf.name]) is not None]
     return sum(known) if known else None
 
 
-def _print_tree(net: Any, root: Any, pages: dict[str, int | None], sites: bool) -> None:
+def _print_tree(net: "routers.Network", root: Any, pages: dict[str, int | None], sites: bool) -> None:
     """Print the tree below a root. A node with several parents stands below each."""
     waiting = [(root, 0)]
     while waiting:
@@ -255,19 +218,11 @@ def up(
     refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
 ) -> None:
     """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
-    from pagekin.collection import ServiceError
-    from pagekin.hypertext import default_workers
-    from pagekin.routers import choose_nodes, run_network
-    from pagekin.web import web_app
-
-    net = load_network(path)
+    net = routers.Network.load(path)
     for warning in net.warnings:
         say(f"warning: {warning}", err=True)
-    try:
-        names = choose_nodes(net, only or [], on)
-        run_network(net, names, processes or default_workers(), refresh, _tell, web_app)
-    except ServiceError as error:
-        fail(str(error))
+    names = routers.choose_nodes(net, only or [], on)
+    routers.run_network(net, names, processes or hypertext.default_workers(), refresh, _tell, web.web_app)
 
 
 def _tell(line: str) -> None:
@@ -280,16 +235,14 @@ def _tell(line: str) -> None:
 def status(
     path: NetworkFile,
     seconds: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait for each.")] = 3.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say who is up and ready: levels, label sizes and ages, pages, last errors. Exit code 3 while something is wrong.
 
     A router is ready when it knows what all below it hold.
     """
-    from pagekin.routers import ask_health
-
-    net = load_network(path)
-    rows = ask_health(net, seconds)
+    net = routers.Network.load(path)
+    rows = routers.ask_health(net, seconds)
     up = sum(row["up"] for row in rows)
     ready = sum(row["ready"] for row in rows)
     wrong = sum(bool(row["error"]) for row in rows)

@@ -1,12 +1,14 @@
 """`pagekin page`: what was understood of one page."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
+import pagekin
+from pagekin.cli import options
 from pagekin.cli.app import app, human_bytes, print_json, print_table, say
-from pagekin.cli.questions import Deadline, Target, open_target
 
 _SHOWN = 12
 _MOST_INLINKS = 10_000
@@ -14,13 +16,13 @@ _MOST_INLINKS = 10_000
 
 @app.command()
 def page(
-    target: Target,
+    target: options.Target,
     url: Annotated[str, typer.Argument(metavar="URL")],
-    deadline: Deadline = 5.0,
+    deadline: options.Deadline = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, everything in full.")] = False,
 ) -> None:
     """Show what was understood of a page. Title, words by attribute, anchors out and in with their windows, regions."""
-    with open_target(target) as index:
+    with pagekin.open(target) as index:
         about = index.page(url, _MOST_INLINKS if as_json else _SHOWN, deadline=deadline)
     if as_json:
         print_json(about)
@@ -35,12 +37,8 @@ def print_page(about: dict[str, Any]) -> None:
     rows = []
     if about["captured"]:
         date = datetime.fromtimestamp(about["date"], UTC).strftime("%Y-%m-%d") if about["date"] else "unknown date"
-        rows.append(
-            (
-                "captured",
-                f"{date}, {human_bytes(about['html_bytes'])}, language {about['language'] or 'unknown'}",
-            )
-        )
+        about_it = f"{date}, {human_bytes(about['html_bytes'])}, language {about['language'] or 'unknown'}"
+        rows.append(("captured", about_it))
         if about["flags"]:
             rows.append(("noted", ", ".join(about["flags"])))
     else:
@@ -56,8 +54,7 @@ def print_page(about: dict[str, Any]) -> None:
         ("linked from", about["anchors_in"], "source", about["anchors_in_total"]),
     ):
         if anchors:
-            say()
-            say(f"{title} ({total:,})")
+            say(f"\n{title} ({total:,})")
         for anchor in anchors[:_SHOWN]:
             say(f"  {anchor[other]}")
             left, right = " ".join(anchor["left"][-6:]), " ".join(anchor["right"][:6])
@@ -65,8 +62,5 @@ def print_page(about: dict[str, Any]) -> None:
         if total > _SHOWN:
             say(f"  ... and {total - _SHOWN:,} more (--json shows all)")
     if about.get("regions"):
-        kinds: dict[str, int] = {}
-        for region in about["regions"]:
-            kinds[region["kind"]] = kinds.get(region["kind"], 0) + 1
-        say()
-        say("regions: " + ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(kinds.items())))
+        kinds = Counter(region["kind"] for region in about["regions"])
+        say("\nregions: " + ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(kinds.items())))

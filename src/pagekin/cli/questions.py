@@ -1,74 +1,21 @@
-"""What the verbs that ask a question share: their options, how a target is opened, how an answer is printed."""
+"""How answers of several kinds of questions are printed."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
 
-import typer
+import msgspec
 
-from pagekin.cli.app import USAGE, fail, print_json, say, title_line
+from pagekin import collection
+from pagekin.cli.app import print_json, say, title_line
 
-if TYPE_CHECKING:
-    from pagekin.collection import Answer, Hit
-    from pagekin.index import PageIndex
-
-PRESETS = ("default", "hypursuit1996")
 _REASONS_SHOWN = 3
-Target = Annotated[
-    str,
-    typer.Argument(metavar="SITE.kin|URL|NET", help="A collection, the address of a service, or a network's folder."),
-]
-QueryText = Annotated[
-    str, typer.Argument(metavar="QUERY", help='Words, title:word, "a phrase", OR, NOT; all must match.')
-]
-Most = Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Results at most.")]
-PageNumber = Annotated[int, typer.Option("--page", min=1, metavar="N", help="Which page of -k results: 2 is the next.")]
-Deadline = Annotated[
-    float, typer.Option(min=0.05, max=120, help="Seconds to wait for a network; the answer says what is missing then.")
-]
-Site = Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host and its subdomains: cornell.edu.")]
-Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or later: 1996-12-01.")]
-Until = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or earlier.")]
-Language = Annotated[str, typer.Option(metavar="CODE", help="Only pages in this language: en.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@contextmanager
-def open_target(target: str, threads: int = 1, about: str = "") -> Iterator["PageIndex"]:
-    """Open what a person names, for questions; end with a clear message if it cannot be opened or cannot answer.
-
-    The message begins with the file that the question is `about`, if any.
-    """
-    from pagekin.collection import ServiceError
-    from pagekin.index import PageIndex
-    from pagekin.store import KinError
-    from pagekin.text import QueryError
-
-    try:
-        with PageIndex(target, threads=threads) as index:
-            yield index
-    except QueryError as error:
-        fail(str(error), USAGE)
-    except ServiceError as error:
-        fail(f"{about}: {error}" if about else str(error))
-    except KinError as error:
-        fail(str(error))
-
-
-def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """End with wrong usage unless an option has one of the values that it may have."""
-    if value not in choices:
-        fail(f"{option} is one of {', '.join(choices)}; not '{value}'", USAGE)
-
-
-def print_answer(answer: "Answer", as_json: bool, page: int = 1, limit: int = 0) -> None:
+def print_answer(answer: "collection.Answer", as_json: bool, page: int = 1, limit: int = 0) -> None:
     """Print an answer as JSON, or for people: hits by sub-cluster, and what may be missing.
 
     It is the given page of `limit` hits each; without a limit there are no pages.
     """
     if as_json:
-        import msgspec
-
         print_json(msgspec.to_builtins(answer))
         return
     say(f"{_counts(answer, (page - 1) * limit)}, in {1000 * answer.seconds:,.0f} ms{_describe_asked(answer)}")
@@ -83,7 +30,7 @@ def print_answer(answer: "Answer", as_json: bool, page: int = 1, limit: int = 0)
     print_missing(answer.partial)
 
 
-def _counts(answer: "Answer", first: int) -> str:
+def _counts(answer: "collection.Answer", first: int) -> str:
     """Return how many documents match, and which of them follow."""
     total = f"{answer.total:,} found"
     many = len(answer.results)
@@ -92,7 +39,7 @@ def _counts(answer: "Answer", first: int) -> str:
     return f"{total}, the first {many:,}" if many < answer.total else total
 
 
-def _describe_asked(answer: "Answer") -> str:
+def _describe_asked(answer: "collection.Answer") -> str:
     """Return how many services were asked."""
     if not answer.asked and not answer.skipped:
         return ""
@@ -103,7 +50,7 @@ def _describe_asked(answer: "Answer") -> str:
     return text + (f", {failed:,} gave no answer" if failed else "")
 
 
-def _print_hit(hit: "Hit") -> None:
+def _print_hit(hit: "collection.Hit") -> None:
     pages = [f"{hit.pages:,} pages"] if hit.pages > 1 else []
     matches = [f"{hit.matches:,} match"] if hit.matches else []
     size = f" ({', '.join([*pages, *matches])})" if pages or matches else ""

@@ -1,53 +1,48 @@
 """`pagekin refine`: terms to refine a question with."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, print_json, say
-from pagekin.cli.questions import PRESETS, AsJson, Deadline, Target, check_choice, open_target, print_missing
-
-if TYPE_CHECKING:
-    from pagekin.collection import Refinements
+import pagekin
+from pagekin import hypertext
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, check_choice, fail, print_json, say
+from pagekin.cli.questions import print_missing
 
 
 @app.command()
 def refine(
-    target: Target,
+    target: options.Target,
     terms: Annotated[list[str], typer.Argument(metavar="TERM...", help="The words of the question.")],
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=1000, help="Terms in each list, at most.")] = 8,
     preset: Annotated[
         str,
-        typer.Option(metavar="|".join(PRESETS), help="By what pages are about, or as in 1996 by terms of sub-clusters."),
+        typer.Option(metavar="|".join(options.PRESETS), help="By what pages are about, or as in 1996 by terms of sub-clusters."),
     ] = "default",
     workers: Annotated[
         int, typer.Option(min=0, help="Threads, for a collection that does not keep what its pages are about; 0: one per core.")
     ] = 0,
-    deadline: Deadline = 5.0,
-    as_json: AsJson = False,
+    deadline: options.Deadline = 5.0,
+    as_json: options.AsJson = False,
 ) -> None:  # fmt: skip
     """Suggest collocated, broader and narrower terms."""
     words = [word for term in terms for word in term.split()]
     if not words:
         fail("name at least one word to refine", USAGE)
-    check_choice("--preset", preset, PRESETS)
-    from pagekin.hypertext import default_workers
-
-    with open_target(target, workers or default_workers()) as index:
+    check_choice("--preset", preset, options.PRESETS)
+    with pagekin.open(target, threads=workers or hypertext.default_workers()) as index:
         refinements = index.refine(" ".join(words), count, preset=preset, deadline=deadline)  # type: ignore[arg-type]  # checked above
     if not (refinements.known or refinements.partial):
         what = "page" if preset == "default" else "sub-cluster"
         fail(f"no {what} of {target} is about {' '.join(map(repr, words))}")
+    lists = {name: list(getattr(refinements, name)) for name in ("collocated", "broader", "narrower")}
     if as_json:
-        print_json({"terms": words, "pages": refinements.known, **_lists(refinements)})
+        print_json({"terms": words, "pages": refinements.known, **lists})
         return
     say(
         f"{' '.join(words)}: {refinements.known:,} {'pages are about it' if preset == 'default' else 'sub-clusters hold it'}"
     )
-    for name, some in _lists(refinements).items():
+    for name, some in lists.items():
         say(f"{name:<10}  {', '.join(some) or '-'}")
     print_missing(refinements.partial)
-
-
-def _lists(refinements: "Refinements") -> dict[str, list[str]]:
-    return {name: list(getattr(refinements, name)) for name in ("collocated", "broader", "narrower")}

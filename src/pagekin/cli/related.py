@@ -2,25 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import msgspec
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, print_json, refuse_nan, say, title_line
-from pagekin.cli.questions import (
-    AsJson,
-    Deadline,
-    Language,
-    Since,
-    Site,
-    Target,
-    Until,
-    open_target,
-    print_missing,
-)
-
-if TYPE_CHECKING:
-    from pagekin.collection import Answer, Hit, SharedTerm
+import pagekin
+from pagekin import collection, sources
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, fail, print_json, say, title_line, use_file
+from pagekin.cli.questions import print_missing
 
 _STANDARD_INPUT = "the page"
 """What a page that came by standard input is called."""
@@ -28,7 +19,7 @@ _STANDARD_INPUT = "the page"
 
 @app.command()
 def related(
-    target: Target,
+    target: options.Target,
     urls: Annotated[
         list[str] | None, typer.Argument(metavar="[URL]...", help="Pages; several are asked about together.")
     ] = None,
@@ -43,12 +34,7 @@ def related(
         str, typer.Option("--url", metavar="URL", help="With --html: the page's address, for its relative links.")
     ] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
-    min_similarity: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."
-        ),
-    ] = None,
+    min_similarity: options.MinSimilarity = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Compare with every page, not only the likeliest; slower.")
     ] = False,
@@ -56,21 +42,17 @@ def related(
         bool, typer.Option("--estimate", help="Compare signatures alone; gives 95 % error bounds.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why: shared terms and citing pages.")] = False,
-    other_sites: Annotated[
-        bool, typer.Option("--other-sites", help="Only pages of other sites (registrable domains).")
-    ] = False,
+    other_sites: options.OtherSites = False,
     same_site: Annotated[bool, typer.Option("--same-site", help="Only pages of the same site.")] = False,
-    captured: Annotated[
-        bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")
-    ] = False,
-    site: Site = "",
-    since: Since = "",
-    until: Until = "",
-    language: Language = "",
+    captured: options.Captured = False,
+    site: options.Site = "",
+    since: options.Since = "",
+    until: options.Until = "",
+    language: options.Language = "",
     unfold: Annotated[bool, typer.Option("--unfold", help="Show near-duplicates as results of their own.")] = False,
     ask: Annotated[int, typer.Option(min=1, max=1_000, help="Children to ask at each router, the most promising.")] = 4,
-    deadline: Deadline = 5.0,
-    as_json: AsJson = False,
+    deadline: options.Deadline = 5.0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show the pages related to a page, and why."""
     if bool(urls) == bool(html):
@@ -83,13 +65,16 @@ def related(
         fail("--other-sites and --same-site exclude each other; give one of them", USAGE)
     method = "exact" if exact else "estimate" if estimate else "reranked"
     page = _read_page(html) if html else None
-    with open_target(target, about="" if html == "-" else html) as index:
-        answer = index.related(
-            urls or address, k, html=page, min_similarity=min_similarity,
-            sites="other" if other_sites else "same" if same_site else "all", captured_only=captured, site=site,
-            since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]  # checked above
-            deadline=deadline,
-        )  # fmt: skip
+    with pagekin.open(target) as index:
+        try:
+            answer = index.related(
+                urls or address, k, html=page, min_similarity=min_similarity,
+                sites="other" if other_sites else "same" if same_site else "all", captured_only=captured, site=site,
+                since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]  # checked above
+                deadline=deadline,
+            )  # fmt: skip
+        except collection.ServiceError as error:
+            fail(f"{html}: {error}" if html not in ("", "-") else str(error))
     name = _STANDARD_INPUT if html == "-" else html
     if as_json:
         print_json(answer_as_dict(answer, name, method, explain))
@@ -99,45 +84,33 @@ def related(
 
 def _read_page(name: str) -> bytes:
     """Return the bytes of a file, or of standard input for '-': no more than are read of a page of a collection."""
-    from pagekin.sources import Limits
-
-    most = Limits().page_bytes
-    try:
-        if name == "-":
-            return sys.stdin.buffer.read(most)
-        with Path(name).open("rb") as file:
-            return file.read(most)
-    except OSError as error:
-        fail(f"{name} cannot be read: {error.strerror}")
+    most = sources.Limits().page_bytes
+    if name == "-":
+        return sys.stdin.buffer.read(most)
+    with use_file(name, "read"), Path(name).open("rb") as file:
+        return file.read(most)
 
 
-def answer_as_dict(answer: "Answer", html: str, method: str, explain: bool) -> dict[str, Any]:
+def answer_as_dict(answer: "collection.Answer", html: str, method: str, explain: bool) -> dict[str, Any]:
     """Return an answer for programs; `html` names a page that is in no collection."""
     return {
         "query": {
             "urls": [subject.url for subject in answer.subjects],
             "titles": [subject.title for subject in answer.subjects],
-            "html": html,
-            "copies": list(answer.copies),
-            "strategy": answer.strategy,
-            "method": "re-ranked" if method == "reranked" else method,
-            "alpha": answer.alpha,
+            "html": html, "copies": list(answer.copies), "strategy": answer.strategy,
+            "method": "re-ranked" if method == "reranked" else method, "alpha": answer.alpha,
         },
         "below_threshold": answer.below_threshold,
         "results": [_hit_as_dict(hit, explain) for hit in answer],
         "partial": list(answer.partial),
-    }
+    }  # fmt: skip
 
 
-def _hit_as_dict(hit: "Hit", explain: bool) -> dict[str, Any]:
+def _hit_as_dict(hit: "collection.Hit", explain: bool) -> dict[str, Any]:
     about: dict[str, Any] = {
-        "url": hit.url,
-        "title": hit.title,
-        "similarity": round(hit.similarity, 6),
-        "error": round(hit.error, 6),
-        "captured": hit.captured,
-        "copies": list(hit.copies),
-    }
+        "url": hit.url, "title": hit.title, "similarity": round(hit.similarity, 6), "error": round(hit.error, 6),
+        "captured": hit.captured, "copies": list(hit.copies),
+    }  # fmt: skip
     if explain:
         about["terms"] = [
             {
@@ -146,15 +119,11 @@ def _hit_as_dict(hit: "Hit", explain: bool) -> dict[str, Any]:
             }
             for shared in hit.terms
         ]  # fmt: skip
-        about["citations"] = [
-            {"source": cited.source, "text": cited.text, "left": cited.left, "right": cited.right,
-             "cites_both": cited.cites_both}
-            for cited in hit.citations
-        ]  # fmt: skip
+        about["citations"] = msgspec.to_builtins(hit.citations)
     return about
 
 
-def print_related(answer: "Answer", html: str = "") -> None:
+def print_related(answer: "collection.Answer", html: str = "") -> None:
     """Print an answer for people; `html` names a page that is in no collection."""
     for subject in answer.subjects:
         say(f"{title_line(subject.title)}\n{subject.url}")
@@ -173,7 +142,7 @@ def print_related(answer: "Answer", html: str = "") -> None:
     print_missing(answer.partial)
 
 
-def _print_hit(hit: "Hit") -> None:
+def _print_hit(hit: "collection.Hit") -> None:
     error = f" ±{hit.error:.3f}" if hit.error else ""
     uncaptured = "" if hit.captured else "  (known only by links to it)"
     say(f"{hit.similarity:.3f}{error}  {title_line(hit.title)}{uncaptured}")
@@ -188,7 +157,7 @@ def _print_hit(hit: "Hit") -> None:
         say(f"{indent}cited by {cited.source}{both}: {cited.left}[{cited.text}]{cited.right}".rstrip())
 
 
-def _describe_term(term: "SharedTerm") -> str:
+def _describe_term(term: "collection.SharedTerm") -> str:
     """Return a shared term for people: a word and where it is from, or a page that both link to or are linked from."""
     if term.origins in (("outlinks",), ("links",)):
         kind = "a link to" if term.origins[0] == "outlinks" else "a link from"

@@ -2,30 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
+import msgspec
 import typer
 
-from pagekin.cli.app import USAGE, app, fail
-from pagekin.cli.questions import (
-    PRESETS,
-    AsJson,
-    Deadline,
-    Language,
-    Most,
-    PageNumber,
-    QueryText,
-    Since,
-    Site,
-    Target,
-    Until,
-    check_choice,
-    open_target,
-    print_answer,
-)
-
-if TYPE_CHECKING:
-    from pagekin.collection import Hit
+import pagekin
+from pagekin import collection
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, check_choice, fail, use_file
+from pagekin.cli.questions import print_answer
 
 _ROUTINGS = ("filters", "terms", "all")
 _MOST_ITEMS = 1_000
@@ -39,27 +25,27 @@ From = Annotated[
 
 @app.command()
 def search(
-    target: Target,
-    query: QueryText,
-    limit: Most = 10,
-    page: PageNumber = 1,
-    site: Site = "",
-    since: Since = "",
-    until: Until = "",
-    language: Language = "",
+    target: options.Target,
+    query: options.QueryText,
+    limit: options.Most = 10,
+    page: options.PageNumber = 1,
+    site: options.Site = "",
+    since: options.Since = "",
+    until: options.Until = "",
+    language: options.Language = "",
     ask: Annotated[int, typer.Option(min=0, help="Children to ask at each router, the most promising; 0: all.")] = 0,
     routing: Annotated[
         str, typer.Option(metavar="filters|terms|all", help="What children are chosen by; terms is the 1996 paper's way.")
     ] = "filters",
-    deadline: Deadline = 5.0,
-    as_json: AsJson = False,
+    deadline: options.Deadline = 5.0,
+    as_json: options.AsJson = False,
 ) -> None:  # fmt: skip
     """Search a collection or a network.
 
     The answer names the services that were asked and those that were not, with the reasons, and what may be missing.
     """
     check_choice("--routing", routing, _ROUTINGS)
-    with open_target(target) as index:
+    with pagekin.open(target) as index:
         answer = index.search(
             query, limit, (page - 1) * limit, site=site, since=since, until=until, language=language, ask=ask,
             routing=routing, deadline=deadline,  # type: ignore[arg-type]  # checked above
@@ -69,23 +55,23 @@ def search(
 
 @app.command()
 def select(
-    target: Target,
-    query: QueryText,
+    target: options.Target,
+    query: options.QueryText,
     results: From = "",
-    limit: Most = 100,
-    page: PageNumber = 1,
-    site: Site = "",
-    since: Since = "",
-    until: Until = "",
-    language: Language = "",
-    deadline: Deadline = 5.0,
-    as_json: AsJson = False,
+    limit: options.Most = 100,
+    page: options.PageNumber = 1,
+    site: options.Site = "",
+    since: options.Since = "",
+    until: options.Until = "",
+    language: options.Language = "",
+    deadline: options.Deadline = 5.0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Keep the results that match.
 
     Without --from these are all children: the sub-clusters of a collection, the children of a router, which filters leave in.
     """
-    with open_target(target) as index:
+    with pagekin.open(target) as index:
         answer = index.select(
             query, _read_results(results), limit=limit, first=(page - 1) * limit, site=site, since=since, until=until,
             language=language, deadline=deadline,
@@ -95,26 +81,26 @@ def select(
 
 @app.command()
 def expand(
-    target: Target,
-    query: QueryText,
+    target: options.Target,
+    query: options.QueryText,
     results: From = "",
-    limit: Most = 100,
-    page: PageNumber = 1,
+    limit: options.Most = 100,
+    page: options.PageNumber = 1,
     each: Annotated[
         int, typer.Option(min=0, max=10_000, metavar="N", help="Documents of each sub-cluster, at most; 0: all.")
     ] = 0,
-    site: Site = "",
-    since: Since = "",
-    until: Until = "",
-    language: Language = "",
-    deadline: Deadline = 5.0,
-    as_json: AsJson = False,
+    site: options.Site = "",
+    since: options.Since = "",
+    until: options.Until = "",
+    language: options.Language = "",
+    deadline: options.Deadline = 5.0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Go one step down.
 
     Shows the matching children of those results that match: documents of a collection's sub-clusters, children of routers.
     """
-    with open_target(target) as index:
+    with pagekin.open(target) as index:
         answer = index.expand(
             query, _read_results(results), limit=limit, first=(page - 1) * limit, each=each, site=site, since=since,
             until=until, language=language, deadline=deadline,
@@ -124,34 +110,34 @@ def expand(
 
 @app.command()
 def suggest(
-    target: Target,
+    target: options.Target,
     query: Annotated[
         str, typer.Argument(metavar="[QUERY]", help="Documents like its best hits are suggested; or use --from.")
     ] = "",
     results: From = "",
-    limit: Most = 10,
+    limit: options.Most = 10,
     preset: Annotated[
         str,
         typer.Option(
-            metavar="|".join(PRESETS),
+            metavar="|".join(options.PRESETS),
             help="Related and central pages, or as in 1996 all documents of the sub-clusters.",
         ),
     ] = "default",
-    site: Site = "",
-    since: Since = "",
-    until: Until = "",
-    language: Language = "",
-    deadline: Deadline = 5.0,
-    as_json: AsJson = False,
+    site: options.Site = "",
+    since: options.Since = "",
+    until: options.Until = "",
+    language: options.Language = "",
+    deadline: options.Deadline = 5.0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Suggest documents like those found.
 
     They come from the same sub-clusters and from related pages. Filters are for the suggested documents alone.
     """
-    check_choice("--preset", preset, PRESETS)
+    check_choice("--preset", preset, options.PRESETS)
     if bool(query) == bool(results):
         fail("name a query, or the results so far with --from", USAGE)
-    with open_target(target) as index:
+    with pagekin.open(target) as index:
         answer = index.suggest(
             query, _read_results(results) or (), limit=limit, preset=preset, site=site, since=since, until=until,  # type: ignore[arg-type]  # checked above
             language=language, deadline=deadline,
@@ -159,19 +145,13 @@ def suggest(
     print_answer(answer, as_json)
 
 
-def _read_results(file: str) -> "tuple[Hit, ...] | None":
+def _read_results(file: str) -> "tuple[collection.Hit, ...] | None":
     """Return the results so far, from a file that holds an answer; None without a file."""
     if not file:
         return None
-    import msgspec
-
-    from pagekin.collection import Answer
-
-    try:
+    with use_file(file, "read"):
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        answer: Any = msgspec.json.decode(raw, type=Answer)
-    except OSError as error:
-        fail(f"{file} cannot be read: {error.strerror}")
+    try:
+        return msgspec.json.decode(raw, type=collection.Answer).results[:_MOST_ITEMS]
     except (msgspec.MsgspecError, UnicodeError) as error:
         fail(f"{file} holds no answer as --json prints it: {error}")
-    return tuple(answer.results[:_MOST_ITEMS])

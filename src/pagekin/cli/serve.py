@@ -4,11 +4,14 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pagekin.cli.app import USAGE, app, fail, say
+from pagekin import collection as leaves
+from pagekin import labels, routers, web
+from pagekin.cli.app import USAGE, app, check_option, fail, say
+from pagekin.errors import PagekinError
 
 
 @app.command()
@@ -43,44 +46,29 @@ def serve_collection(
     public_url: str = "",
 ) -> None:  # fmt: skip
     """Serve a collection until this process is stopped; `tell` is called with its address and pages once it listens."""
-    from pagekin.collection import ReloadingCollection, ServiceError
-    from pagekin.labels import plain_text
-    from pagekin.routers import Place, free_port, run_leaf
-    from pagekin.store import KinError
-    from pagekin.web import PublicAddressError, public_address, web_app
-
     if not host.strip():
         fail("name the address to listen at, such as --host 127.0.0.1", USAGE)
-    try:
-        public = "".join(public_address(public_url))
-    except PublicAddressError as error:
-        fail(f"--public-url: {error}", USAGE)
-    try:
-        leaf = ReloadingCollection(plain_text(name).strip() or "collection", collection)
-        _warm(leaf)
-        place = Place(host, port or free_port(host))
-        address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
+    with check_option("--public-url"):
+        public = "".join(web.public_address(public_url))
+    leaf = leaves.ReloadingCollection(labels.plain_text(name).strip() or "collection", collection)
+    _warm(leaf)
+    place = routers.Place(host, port or routers.free_port(host))
+    address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
 
-        def ready() -> None:
-            tell(address, leaf.label.num_docs)
-            if public:
-                say(f"For browsers: {public}/   (the proxy passes on what is asked below it, without the path)")
-            sys.stdout.flush()  # who reads it through a pipe is waiting
+    def ready() -> None:
+        tell(address, leaf.label.num_docs)
+        if public:
+            say(f"For browsers: {public}/   (the proxy passes on what is asked below it, without the path)")
+        sys.stdout.flush()  # who reads it through a pipe is waiting
 
-        run_leaf(leaf, place, processes, ready, partial(web_app, public))
-    except (KinError, ServiceError) as error:
-        fail(str(error))
+    routers.run_leaf(leaf, place, processes, ready, partial(web.web_app, public))
 
 
-def _warm(leaf: Any) -> None:
+def _warm(leaf: "leaves.ReloadingCollection") -> None:
     """Open what the first visitor would have to wait for; where that fails the collection may be damaged."""
-    from pagekin.collection import explain_damage
-    from pagekin.store import KinError
-    from pagekin.web import warm_pages
-
     try:
-        warm_pages(leaf)
-    except KinError:
+        web.warm_pages(leaf)
+    except PagekinError:
         raise
     except Exception as error:
-        raise explain_damage(leaf.path, error) from error
+        raise leaves.explain_damage(leaf.path, error) from error

@@ -6,18 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin.cli.app import BAD_INPUT, app, fail, open_corpus, print_json, print_table, progress_bar, say
-from pagekin.cli.evaluate import (
-    Classes,
-    Depth,
-    DirectoryOption,
-    Loose,
-    Mode,
-    OwnPages,
-    keep_report,
-    number_cell,
-    open_directory,
-)
+from pagekin import evaluation, hypertext
+from pagekin.cli import options
+from pagekin.cli.app import app, print_json, print_table, progress_bar, say, use_file
+from pagekin.cli.evaluate import keep_report, number_cell, open_directory
 
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -33,8 +25,8 @@ def parse_seconds(text: str) -> float:
 
 @app.command()
 def tune(
-    collection: Annotated[str, typer.Argument(metavar="SITE.kin")],
-    directory: DirectoryOption,
+    collection: options.Collection,
+    directory: options.DirectoryName,
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE.toml", help="Write the strategy to use; for pagekin index --strategy."),
@@ -46,45 +38,33 @@ def tune(
         int,
         typer.Option(min=0, help="Judge exactly this many strategies instead; the result is then the same everywhere."),
     ] = 0,
-    depth: Depth = 3,
-    mode: Mode = "lenient",
-    classes: Classes = "primary",
-    loose: Loose = False,
-    directory_pages: OwnPages = None,
+    depth: options.Depth = 3,
+    mode: options.Mode = "lenient",
+    classes: options.Classes = "primary",
+    loose: options.Loose = False,
+    directory_pages: options.OwnPages = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search, of the halves and of intervals.")] = 1,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    workers: options.Threads = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Search for a strategy that agrees better with a directory.
 
     The search sees one half of the directory's second-level classes; the other half judges what it found.
     """
-    corpus = open_corpus(collection)
+    corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
-    from pagekin.bags import StrategyError
-    from pagekin.clusters import DirectoryError
-    from pagekin.evaluation import tune_strategy
-    from pagekin.hypertext import default_workers
-
-    try:
-        with progress_bar(as_json) as tell:
-            done = tune_strategy(
-                corpus, tree, own_pages=directory_pages or (), budget=budget, tries=tries, seed=seed,
-                threads=workers or default_workers(), progress=tell,
-            )  # fmt: skip
-    except (DirectoryError, StrategyError) as error:
-        fail(str(error))
+    with progress_bar(as_json) as tell:
+        done = evaluation.tune_strategy(
+            corpus, tree, own_pages=directory_pages or (), budget=budget, tries=tries, seed=seed,
+            threads=workers or hypertext.default_workers(), progress=tell,
+        )  # fmt: skip
     if save is not None:
-        try:
+        with use_file(save):
             save.write_text(done.as_toml(f"{Path(collection).name} and {Path(directory).name}"), encoding="utf-8")
-        except OSError as error:
-            fail(f"{save} cannot be written: {error.strerror}.", BAD_INPUT)
-    from pagekin.evaluation import command_to_repeat, summarise_tuning
-
-    options = [f"--tries {tries}"] if tries else [f"--budget {budget:g}s"]
-    options += [f"--seed {seed}"] if seed != 1 else []
-    command = command_to_repeat("tune", collection, directory, *options)
-    keep_report(corpus, "tune", summarise_tuning(done, tree, Path(directory).name, command))
+    flags = [f"--tries {tries}"] if tries else [f"--budget {budget:g}s"]
+    flags += [f"--seed {seed}"] if seed != 1 else []
+    command = evaluation.command_to_repeat("tune", collection, directory, *flags)
+    keep_report(corpus, "tune", evaluation.summarise_tuning(done, tree, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return
@@ -94,7 +74,7 @@ def tune(
         say(f"\n{save} holds {what}. Next: pagekin index {collection} --strategy {save}")
 
 
-def print_tuning(done: Any) -> None:
+def print_tuning(done: "evaluation.Tuning") -> None:
     """Print what the search found, for people."""
     say(
         f"{done.tries:,} strategies were tried in {done.seconds:.0f} s on {done.training[1]:,} pages of "

@@ -24,6 +24,9 @@ from .keep import (
     summarise_tuning,
 )
 from .source import (
+    SourceAgreement,
+    SourceExplanation,
+    SourceJudgement,
     SourcePageError,
     classes_of_document,
     default_strategies,
@@ -43,6 +46,9 @@ __all__ = [
     "Evaluation",
     "Experiment",
     "JudgedStrategy",
+    "SourceAgreement",
+    "SourceExplanation",
+    "SourceJudgement",
     "SourcePageError",
     "StoredEvaluation",
     "StrategyScore",

@@ -29,7 +29,6 @@ from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
 from pagekin.evaluation.report import Report, write_report
 from pagekin.hypertext import Corpus
-from pagekin.store import rank
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -86,15 +85,13 @@ def read_strategies(file: Path) -> dict[str, Strategy]:
 
 def directory_pages(corpus: Corpus, prefixes: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the pages that belong to the directory itself: those whose URL begins with one of `prefixes`."""
-    urls = corpus.pages.url
-    own = np.zeros(len(urls), np.bool_)
+    own: set[int] = set()
     for prefix in prefixes:
-        low, high = (corpus.urls.nearest(prefix.encode() + end) for end in (b"", b"\xff"))
-        first, last = rank(urls, low), rank(urls, high)
-        if not prefix or first == last:
+        pages = corpus.pages_under(prefix)
+        if not prefix or not pages:
             raise DirectoryError(f"no page of the collection has a URL that begins with '{prefix}'.")
-        own[first:last] = True
-    return np.flatnonzero(own)
+        own.update(pages)
+    return np.array(sorted(own), np.int64)
 
 
 def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Directory:

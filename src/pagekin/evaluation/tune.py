@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, setting_value, settings_table
-from pagekin.clusters import Directory
+from pagekin.clusters import Directory, DirectoryError
 from pagekin.evaluation.evaluate import (
     directory_pages,
     finite_or_none,
@@ -161,7 +161,7 @@ def tune_strategy(
     in_training, training_classes, other_classes = split_sources(bench, seed)
     train, other = np.flatnonzero(in_training), np.flatnonzero(~in_training)
     if not len(train) or not len(other):
-        raise StrategyError(
+        raise DirectoryError(
             "tuning needs at least two second-level classes, one to learn from and one to judge by; the tree has one"
         )
     some = train

@@ -133,6 +133,11 @@ class Corpus:
         urls = self.kin["page.url"]
         return list(range(rank(urls, number), rank(urls, number + 1)))
 
+    def pages_under(self, prefix: str) -> range:
+        """Return the pages whose URL begins with a prefix."""
+        low, high = (self.urls.nearest(prefix.encode() + end) for end in (b"", b"\xff"))
+        return range(rank(self.kin["page.url"], low), rank(self.kin["page.url"], high))
+
     def page_url(self, page: int) -> str:
         """Return the URL of a page."""
         return self.url(int(self.kin["page.url"][page]))

@@ -1,0 +1,135 @@
+"""Options and arguments that several verbs take."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PRESETS = ("default", "hypursuit1996")
+"""The ways to refine, and to suggest."""
+
+
+def refuse_nan(value: float | None) -> float | None:
+    """Refuse nan, which no range of an option keeps out; the callback of such options."""
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter("nan is not a number")
+    return value
+
+
+# -- of most verbs ------------------------------------------------------------------------------------------------------
+
+Collection = Annotated[str, typer.Argument(metavar="SITE.kin")]
+IndexedCollection = Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")]
+NewCollection = Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")]
+Threads = Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")]
+CoreThreads = Annotated[
+    int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")
+]  # fmt: skip
+
+# -- of what reads sources ----------------------------------------------------------------------------------------------
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(metavar="SOURCE...", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."),
+]
+BaseUrls = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[FOLDER=]URL", help="The address of a folder's root (default http://localhost/); once per folder."
+    ),
+]
+AllCaptures = Annotated[bool, typer.Option(help="Keep every capture of a URL, not only the newest.")]
+Strict = Annotated[bool, typer.Option(help="Fail (exit 3) on damaged records instead of stepping over them.")]
+Parser = Annotated[str, typer.Option(metavar="fast|strict", help="How to read HTML; strict is slow.")]
+Workers = Annotated[int, typer.Option(min=0, help="Processes that read; 0 means one per core.")]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000."),
+]
+
+# -- of what indexes and clusters ---------------------------------------------------------------------------------------
+
+Preset = Annotated[
+    str, typer.Option("--preset", metavar="NAME", help="A strategy by name: default, haveliwala2002 (as in the paper).")
+]
+StrategyFile = Annotated[
+    str,
+    typer.Option(
+        "--strategy", metavar="FILE", help="A strategy from a TOML file, such as `pagekin index --show` prints."
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change a setting of the strategy, e.g. window.size=16; repeatable."
+    ),
+]
+ClustersPreset = Annotated[
+    str,
+    typer.Option(
+        "--clusters-preset",
+        metavar="default|hypursuit1996",
+        help="How clusters are made: our way, or the paper's complete link.",
+    ),
+]
+ClusterSetting = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cluster-set", metavar="NAME=VALUE", help="Change a setting of the clusters, e.g. links.paths=0; repeatable."
+    ),
+]
+
+# -- of questions -------------------------------------------------------------------------------------------------------
+
+Target = Annotated[
+    str,
+    typer.Argument(metavar="SITE.kin|URL|NET", help="A collection, the address of a service, or a network's folder."),
+]
+QueryText = Annotated[
+    str, typer.Argument(metavar="QUERY", help='Words, title:word, "a phrase", OR, NOT; all must match.')
+]
+Most = Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Results at most.")]
+PageNumber = Annotated[int, typer.Option("--page", min=1, metavar="N", help="Which page of -k results: 2 is the next.")]
+Deadline = Annotated[
+    float, typer.Option(min=0.05, max=120, help="Seconds to wait for a network; the answer says what is missing then.")
+]
+Site = Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host and its subdomains: cornell.edu.")]
+Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or later: 1996-12-01.")]
+Until = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or earlier.")]
+Language = Annotated[str, typer.Option(metavar="CODE", help="Only pages in this language: en.")]
+
+# -- of related pages ---------------------------------------------------------------------------------------------------
+
+RelatedCount = Annotated[int, typer.Option("-k", min=1, max=1_000, help="Related pages per page.")]
+MinSimilarity = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."),
+]
+OtherSites = Annotated[bool, typer.Option("--other-sites", help="Only pages of other sites (registrable domains).")]
+Captured = Annotated[bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")]
+
+# -- of the laboratory --------------------------------------------------------------------------------------------------
+
+DirectoryName = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE|url-path|breadcrumbs", help="A table of addresses and paths, or the collection's own tree."
+    ),
+]
+Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; what is deeper is collapsed.")]
+Mode = Annotated[str, typer.Option(metavar="lenient|strict", help="Pages listed above that depth: pad, or leave out.")]
+Classes = Annotated[str, typer.Option(metavar="primary|all", help="Pages in several classes: the deepest, or all.")]
+Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also if scheme, last slash or capitals differ.")]
+OwnPages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--directory-pages", metavar="PREFIX",
+        help="The directory's own pages, by the beginning of their URLs: their links are left out; not judged.",
+    ),
+]  # fmt: skip
+Strategies = Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")]
+Figures = Annotated[bool, typer.Option("--figures", help="The strategies of the paper's figures 3 to 9.")]
