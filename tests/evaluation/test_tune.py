@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import pagekin.cli.tune as verb
-from pagekin.bags import PRESETS, Strategy, DirectoryError, choose_strategy, load_strategy, setting_value
+from pagekin.bags import PRESETS, Strategy, choose_strategy, load_strategy, setting_value
 from pagekin.cli.app import BAD_INPUT, USAGE, app
-from pagekin.clusters import Directory, load_directory
+from pagekin.clusters import Directory, DirectoryError, load_directory
 from pagekin.evaluation import make_bench, tune_strategy
 from pagekin.evaluation.tune import AXES, PARTS, mean_difference, split_sources, with_sources
 from pagekin.hypertext import Corpus

@@ -15,15 +15,15 @@ from litestar.testing import TestClient
 from typer.testing import CliRunner
 
 from pagekin.cli.app import app, load_verbs
-from pagekin.collection import ReloadingCollection
-from pagekin.evaluation import (
+from pagekin.collection import (
     JudgedStrategy,
+    ReloadingCollection,
     StoredEvaluation,
     StrategyScore,
     command_to_repeat,
     read_evaluations,
-    store_evaluation,
 )
+from pagekin.evaluation import store_evaluation
 from pagekin.routers import Place
 from pagekin.routers.serve import Mounted
 from pagekin.store import KinError, KinWriter, check_files, open_kin

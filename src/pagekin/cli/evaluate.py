@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pagekin import clusters, evaluation, hypertext
+from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_choice, fail, print_json, progress_bar, say, use_file
 from pagekin.errors import PagekinError
@@ -68,7 +69,7 @@ def evaluate(
     flags = [name for name, on in given.items() if on]
     flags += [f"{name} {quote(str(value))}" for name, (value, usual) in valued.items() if value != usual]
     flags += [f"--directory-pages {quote(prefix)}" for prefix in directory_pages or ()]
-    command = evaluation.command_to_repeat("evaluate", collection, directory, *flags)
+    command = collection_room.command_to_repeat("evaluate", collection, directory, *flags)
     keep_report(corpus, "evaluate", evaluation.summarise_evaluation(done, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
@@ -78,7 +79,7 @@ def evaluate(
         say(f"\nReport: {page}")
 
 
-def keep_report(corpus: "hypertext.Corpus", kind: str, kept: "evaluation.StoredEvaluation") -> None:
+def keep_report(corpus: "hypertext.Corpus", kind: str, kept: "collection_room.StoredEvaluation") -> None:
     """Keep results in the collection that they are about; if that fails, say so and go on."""
     try:
         evaluation.store_evaluation(corpus.kin, kind, kept)

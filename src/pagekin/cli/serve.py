@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pagekin import collection as leaves
+from pagekin import collection as collection_room
 from pagekin import labels, routers, web
 from pagekin.cli.app import USAGE, app, check_option, fail, say
 from pagekin.errors import PagekinError
@@ -50,7 +50,7 @@ def serve_collection(
         fail("name the address to listen at, such as --host 127.0.0.1", USAGE)
     with check_option("--public-url"):
         public = "".join(web.public_address(public_url))
-    leaf = leaves.ReloadingCollection(labels.plain_text(name).strip() or "collection", collection)
+    leaf = collection_room.ReloadingCollection(labels.plain_text(name).strip() or "collection", collection)
     _warm(leaf)
     place = routers.Place(host, port or routers.free_port(host))
     address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
@@ -64,11 +64,11 @@ def serve_collection(
     routers.run_leaf(leaf, place, processes, ready, partial(web.web_app, public))
 
 
-def _warm(leaf: "leaves.ReloadingCollection") -> None:
+def _warm(leaf: "collection_room.ReloadingCollection") -> None:
     """Open what the first visitor would have to wait for; where that fails the collection may be damaged."""
     try:
         web.warm_pages(leaf)
     except PagekinError:
         raise
     except Exception as error:
-        raise leaves.explain_damage(leaf.path, error) from error
+        raise collection_room.explain_damage(leaf.path, error) from error

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pagekin import collection as collection_room
 from pagekin import evaluation, hypertext
 from pagekin.cli import options
 from pagekin.cli.app import app, print_json, print_table, progress_bar, say, use_file
@@ -63,7 +64,7 @@ def tune(
             save.write_text(done.as_toml(f"{Path(collection).name} and {Path(directory).name}"), encoding="utf-8")
     flags = [f"--tries {tries}"] if tries else [f"--budget {budget:g}s"]
     flags += [f"--seed {seed}"] if seed != 1 else []
-    command = evaluation.command_to_repeat("tune", collection, directory, *flags)
+    command = collection_room.command_to_repeat("tune", collection, directory, *flags)
     keep_report(corpus, "tune", evaluation.summarise_tuning(done, tree, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())

@@ -5,6 +5,15 @@ from .collection import Collection
 from .comparison import Comparison, compare_pages, similarities_to
 from .cooccurrences import decode_counts, encode_counts
 from .damage import damaged_error, explain_damage, refuse_damaged
+from .evaluations import (
+    EVALUATION_FACT,
+    JudgedStrategy,
+    SearchSummary,
+    StoredEvaluation,
+    StrategyScore,
+    command_to_repeat,
+    read_evaluations,
+)
 from .facets import Facets, count_facets
 from .messages import (
     BEST_HITS,
@@ -57,6 +66,7 @@ from .suggestion import nothing_to_suggest_by
 
 __all__ = [
     "BEST_HITS",
+    "EVALUATION_FACT",
     "MOST_COOCCURRENCES",
     "MOST_HOPS",
     "MOST_HTML",
@@ -77,6 +87,7 @@ __all__ = [
     "Hit",
     "HitGroup",
     "Item",
+    "JudgedStrategy",
     "LabelThesaurus",
     "PageDescription",
     "Preset",
@@ -89,12 +100,15 @@ __all__ = [
     "Request",
     "Routing",
     "SearchRequest",
+    "SearchSummary",
     "SelectRequest",
     "Service",
     "ServiceError",
     "SharedTerm",
     "ShowRequest",
     "SkippedNode",
+    "StoredEvaluation",
+    "StrategyScore",
     "SuggestRequest",
     "Summary",
     "SummaryCluster",
@@ -105,6 +119,7 @@ __all__ = [
     "check_filters",
     "cluster_address",
     "cluster_number",
+    "command_to_repeat",
     "compare_pages",
     "count_facets",
     "damaged_error",
@@ -120,6 +135,7 @@ __all__ = [
     "nothing_to_suggest_by",
     "parse_query",
     "query_words",
+    "read_evaluations",
     "refuse_damaged",
     "similarities_to",
     "without_own_words",

@@ -13,16 +13,7 @@ from .evaluate import (
 )
 from .experiments import Bench, Experiment, make_bench
 from .gamma import REGIONS, Agreement
-from .keep import (
-    JudgedStrategy,
-    StoredEvaluation,
-    StrategyScore,
-    command_to_repeat,
-    read_evaluations,
-    store_evaluation,
-    summarise_evaluation,
-    summarise_tuning,
-)
+from .keep import store_evaluation, summarise_evaluation, summarise_tuning
 from .source import (
     SourceAgreement,
     SourceExplanation,
@@ -45,16 +36,12 @@ __all__ = [
     "Bench",
     "Evaluation",
     "Experiment",
-    "JudgedStrategy",
     "SourceAgreement",
     "SourceExplanation",
     "SourceJudgement",
     "SourcePageError",
-    "StoredEvaluation",
-    "StrategyScore",
     "Tuning",
     "classes_of_document",
-    "command_to_repeat",
     "default_strategies",
     "directory_pages",
     "distinct_strategies",
@@ -65,7 +52,6 @@ __all__ = [
     "make_bench",
     "own_strategies",
     "path_text",
-    "read_evaluations",
     "read_strategies",
     "relation_name",
     "store_evaluation",

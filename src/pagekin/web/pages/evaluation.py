@@ -5,8 +5,14 @@ from collections.abc import Callable, Sequence
 from litestar import Response
 from msgspec import Struct
 
-from pagekin.collection import Collection
-from pagekin.evaluation import JudgedStrategy, StoredEvaluation, StrategyScore, command_to_repeat, read_evaluations
+from pagekin.collection import (
+    Collection,
+    JudgedStrategy,
+    StoredEvaluation,
+    StrategyScore,
+    command_to_repeat,
+    read_evaluations,
+)
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.web.rendering import render, view_route
