@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.bags import BagMatrix
 from pagekin.clusters import Directory
 from pagekin.evaluation import Bench, make_bench
+from pagekin.evaluation.experiments import count_inlinks
+from pagekin.hypertext import Corpus
 
 Path = tuple[str, ...]
 
@@ -25,6 +28,11 @@ def tree_of(listed: Sequence[Sequence[Path]], depth: int) -> Directory:
 def bench_of(listed: Sequence[Sequence[Path]], depth: int, rounds: int = 50) -> Bench:
     """A bench of all these documents."""
     return make_bench(tree_of(listed, depth), rounds=rounds)
+
+
+def linked_pages(corpus: Corpus, urls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Those URLs that at least one other page links to: all that the paper judges."""
+    return np.asarray(urls[count_inlinks(corpus, urls) > 0], np.int64)
 
 
 def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> BagMatrix:

@@ -11,7 +11,8 @@ from hypothesis import strategies as some
 
 from pagekin.evaluation import REGIONS, Experiment, experiments
 from pagekin.evaluation._kernels import judge as kernels
-from pagekin.evaluation.experiments import NEAREST, count_pairs, differences
+from pagekin.evaluation.compare import differences
+from pagekin.evaluation.experiments import NEAREST, count_pairs
 from pagekin.evaluation.gamma import ClassBootstrap, PairCounts, gamma, holm, interval, kendall_tau, p_value, somers_d
 
 from .benches import bench_of, matrix_of
@@ -267,8 +268,8 @@ def test_differences_are_paired_and_corrected_together() -> None:
         for name, bags in (("good", good), ("poor", poor), ("good again", good))
     ]
     found = differences(judged[0], judged[1:])
-    assert set(found) == {"poor", "good again"}
-    better = {one.region: one for one in found["poor"]}
+    assert {one.other for one in found} == {"poor", "good again"}
+    better = {one.region: one for one in found if one.other == "poor"}
     assert set(better) == set(REGIONS)
     siblings = better["siblings"]
     assert siblings.low <= siblings.difference <= siblings.high
@@ -276,7 +277,7 @@ def test_differences_are_paired_and_corrected_together() -> None:
     assert siblings.difference == pytest.approx(
         judged[0].agreements["siblings"].somers_d - judged[1].agreements["siblings"].somers_d
     )
-    equal = {one.region: one for one in found["good again"]}["siblings"]
+    equal = {one.region: one for one in found if one.other == "good again"}["siblings"]
     assert (equal.difference, equal.low, equal.high, equal.p) == (0.0, 0.0, 0.0, 1.0)
     resampled = [judged[i].resampled["siblings"][1] for i in (0, 1)]
     assert siblings.p >= p_value(resampled[0] - resampled[1])

@@ -8,10 +8,12 @@ import pytest
 from pagekin.bags import BagWorkshop
 from pagekin.clusters import load_directory
 from pagekin.evaluation import Experiment, make_bench
-from pagekin.evaluation.experiments import Judgement, judge_all, linked_pages
+from pagekin.evaluation.experiments import Judgement, judge_all
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.ranking import draw_rankings
 from pagekin.hypertext import Corpus
+
+from .benches import linked_pages
 
 
 @pytest.fixture(scope="module")

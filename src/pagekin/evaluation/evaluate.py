@@ -1,33 +1,25 @@
 """One evaluation from beginning to end: a corpus, a directory, strategies; judgements and a report."""
 
-import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import (
-    PRESETS,
-    BagWorkshop,
-    Strategy,
-    StrategyError,
-    nmdf_parameters,
-    strategy_from_dict,
-    strategy_of_index,
-)
+from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, strategy_from_dict, strategy_of_index
 from pagekin.clusters import Directory, DirectoryError
 from pagekin.evaluation.cache import Cache, CachedExperiment, cache_folder
-from pagekin.evaluation.compare import Comparison, compare_with_best, main_region
+from pagekin.evaluation.compare import Difference, compare_with_best, main_region
 from pagekin.evaluation.experiments import Bench, Judgement, agreement_by_inlinks, count_inlinks, judge_all, make_bench
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
-from pagekin.evaluation.report import Report, write_report
+from pagekin.evaluation.report import write_report
 from pagekin.hypertext import Corpus
 
 Array = npt.NDArray[Any]
@@ -111,12 +103,14 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
     return replace(directory, urls=directory.urls[keep], offsets=offsets, members=members, facts=facts)
 
 
-def workshop_for(corpus: Corpus, directory: Directory, folder: Path, threads: int, own: Array) -> BagWorkshop:
-    """Make a workshop whose bags do not give the directory away.
+@contextmanager
+def bag_workshop(corpus: Corpus, directory: Directory, threads: int, own: Array) -> Iterator[BagWorkshop]:
+    """Open a workshop whose bags do not give the directory away; its files are removed at the end.
 
     The directory's own pages cite nothing, and breadcrumbs that are the tree are no text.
     """
-    return BagWorkshop(corpus, folder, threads, **_bag_options(directory, own))
+    with tempfile.TemporaryDirectory(prefix="pagekin-evaluation-", ignore_cleanup_errors=True) as folder:
+        yield BagWorkshop(corpus, Path(folder), threads, **_bag_options(directory, own))
 
 
 def _bag_options(directory: Directory, own: Array) -> dict[str, Any]:
@@ -171,7 +165,7 @@ class Evaluation:
         """Return the judgements of the same pages: those of content on all pages are not compared with others."""
         return [one for one in self.judgements if one.facts["judged"] == self.bench.note]
 
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> list[Difference]:
         """Compare the best strategy with all others."""
         return compare_with_best(self.comparable, self.region)
 
@@ -190,10 +184,7 @@ class Evaluation:
             "strategies": [judgement_as_dict(one, self.scores[one.name]) for one in self.judgements],
             "left_out": self.left_out,
             "differences": [
-                {
-                    "better": one.better, "other": one.other, "region": one.difference.region, "measure": one.difference.measure,
-                    **{name: finite_or_none(getattr(one.difference, name)) for name in ("difference", "low", "high", "p")},
-                }
+                {name: finite_or_none(value) if isinstance(value, float) else value for name, value in asdict(one).items()}
                 for one in self.comparisons()
             ],
             "by_inlinks": {
@@ -205,20 +196,7 @@ class Evaluation:
 
     def write(self, folder: Path, title: str, with_figures: bool) -> Path:
         """Write the report, the strategies, and rankings as TREC files; return the page's path."""
-        nmdf = next((s for s in self.strategies.values() if s.weight.frequency == "nmdf"), None)
-        curve = None
-        if nmdf and self.frequencies:
-            terms, bags = self.frequencies
-            curve = (*nmdf_parameters(nmdf, bags), terms)
-        page = write_report(
-            folder,
-            Report(
-                title, self.bench, self.judgements, self.comparable, self.region, figures() if with_figures else [],
-                {"seed": self.seed, "resamples of classes": self.rounds,
-                 "ranked sources": len(self.rankings.rows)},
-                self.strategies, self.scores, self.rankings.note, self.comparisons(), curve, self.inlinks, self.left_out,
-            ),
-        )  # fmt: skip
+        page = write_report(folder, self, title, figures() if with_figures else [])
         write_trec(folder / "trec", self.rankings, self.comparable)
         return page
 
@@ -263,9 +241,7 @@ def evaluate_strategies(
         bench = make_bench(directory, cited, sample, seed=seed, rounds=rounds)
         bench = replace(bench, note=f"{bench.note}; only pages that another page links to")
     kept = Cache(cache_folder() if cache else None)
-    folder = Path(tempfile.mkdtemp(prefix="pagekin-evaluate-"))
-    try:
-        workshop = workshop_for(corpus, directory, folder, threads, own)
+    with bag_workshop(corpus, directory, threads, own) as workshop:
         options = _bag_options(directory, own)
         begun = 0.0
 
@@ -309,8 +285,6 @@ def evaluate_strategies(
             bench, judgements, strategies, seed, rounds, experiment.frequencies(nmdf) if nmdf else None, groups, rankings, scores,
             kept.hits, left_out,
         )  # fmt: skip
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _scores(rankings: Rankings, judgements: Sequence[Judgement]) -> dict[str, Scores]:

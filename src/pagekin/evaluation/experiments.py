@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory
-from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts, holm, interval, p_value
+from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts
 from pagekin.hypertext import Corpus
 from pagekin.store import map_in_order
 
@@ -105,16 +105,8 @@ def make_bench(
         note += f", {sources:,} of them drawn as sources"
     primary = classes[class_offsets[:-1]] if len(chosen) else classes
     bootstrap = ClassBootstrap(primary[from_here], rounds, seed)
-    return Bench(
-        directory,
-        directory.urls[chosen],
-        from_here,
-        class_offsets,
-        classes,
-        directory.class_distances(),
-        bootstrap,
-        note,
-    )
+    apart = directory.class_distances()
+    return Bench(directory, directory.urls[chosen], from_here, class_offsets, classes, apart, bootstrap, note)
 
 
 def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array, int]:
@@ -194,8 +186,8 @@ def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> t
     documents = kernels.Matrix(
         matrix.offsets, matrix.terms, matrix.weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, code
     )
-    levels, total = bench.directory.depth + 1, len(bench.sources)
-    counts = _new_counts(total, levels)
+    total = len(bench.sources)
+    counts = _new_counts(total, bench.directory.depth + 1)
     classes = kernels.Classes(bench.class_offsets, bench.classes, bench.apart)
 
     def part(first: int, last: int) -> None:
@@ -204,43 +196,36 @@ def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> t
 
     for _range, _nothing in map_in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
         pass
-    return (
-        PairCounts(counts.concordant, counts.discordant, counts.tied, counts.orthogonal),
-        counts.nearest,
-        counts.similarity,
-    )
+    return _as_counted(counts)
 
 
 def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Array, Array]:
     """Return the same as `count_pairs`, for some sources, by similarities asked for a few rows at a time."""
     from pagekin.evaluation._kernels import judge as kernels
 
-    levels, total = bench.directory.depth + 1, len(sources)
-    counts = _new_counts(total, levels)
+    total = len(sources)
+    counts = _new_counts(total, bench.directory.depth + 1)
     classes = kernels.Classes(bench.class_offsets, bench.classes, bench.apart)
     for first in range(0, total, _BATCH):
         here = slice(first, first + _BATCH)
-        found = np.ascontiguousarray(rows(sources[here]), np.float32)
-        kernels.judge_rows(sources[here], found, classes, kernels.Counts(*(array[here] for array in counts)))
-    return (
-        PairCounts(counts.concordant, counts.discordant, counts.tied, counts.orthogonal),
-        counts.nearest,
-        counts.similarity,
-    )
+        similarity = np.ascontiguousarray(rows(sources[here]), np.float32)
+        kernels.judge_rows(sources[here], similarity, classes, kernels.Counts(*(array[here] for array in counts)))
+    return _as_counted(counts)
+
+
+def _as_counted(counts: Any) -> tuple[PairCounts, Array, Array]:
+    return PairCounts(*counts[:4]), counts.nearest, counts.similarity
 
 
 def _new_counts(sources: int, levels: int) -> Any:
     """Return counts for the kernels to fill, none counted yet."""
     from pagekin.evaluation._kernels.judge import Counts
 
-    return Counts(
-        concordant=np.zeros((sources, levels, levels), np.int64),
-        discordant=np.zeros((sources, levels, levels), np.int64),
-        tied=np.zeros((sources, levels, levels), np.int64),
-        orthogonal=np.zeros((sources, 2), np.int64),
-        nearest=np.full((sources, NEAREST), -1, np.int64),
-        similarity=np.zeros((sources, NEAREST), np.float32),
-    )
+    concordant, discordant, tied = np.zeros((3, sources, levels, levels), np.int64)
+    orthogonal = np.zeros((sources, 2), np.int64)
+    nearest = np.full((sources, NEAREST), -1, np.int64)
+    similarity = np.zeros((sources, NEAREST), np.float32)
+    return Counts(concordant, discordant, tied, orthogonal, nearest, similarity)
 
 
 def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
@@ -256,37 +241,6 @@ def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
     return slot_of
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How much better one strategy is than another, in one region."""
-
-    region: str
-    measure: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    """Of a difference as far from 0 by chance, corrected for the number of comparisons (Holm)."""
-
-
-def differences(better: Judgement, others: list[Judgement], measure: str = "somers_d") -> dict[str, list[Difference]]:
-    """Return how much `better` is better than each other strategy, by name and region, with paired 95 % intervals."""
-    place = 0 if measure == "gamma" else 1
-    compared: list[tuple[str, Difference]] = []
-    for other in others:
-        for region in REGIONS:
-            values = better.resampled[region][place] - other.resampled[region][place]
-            by = getattr(better.agreements[region], measure) - getattr(other.agreements[region], measure)
-            compared.append((other.name, Difference(region, measure, by, *interval(values), p_value(values))))
-    corrected = holm([difference.p for _name, difference in compared])
-    by_name: dict[str, list[Difference]] = {}
-    for (name, difference), p in zip(compared, corrected, strict=True):
-        by_name.setdefault(name, []).append(
-            Difference(difference.region, measure, difference.difference, difference.low, difference.high, p)
-        )
-    return by_name
-
-
 def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> list[tuple[str, float, float, float]]:
     """Return (how many pages link to them, sibling Γ, low, high) of groups of sources (footnote 11).
 
@@ -299,13 +253,9 @@ def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> l
             continue
         part = judgement.counts.only(here)
         agreement, _gammas, _somers = bench.bootstrap.agreement(part, "siblings")
-        label = (
-            f"{least:g} or more"
-            if below == np.inf
-            else f"{least:g}"
-            if below == least + 1
-            else f"{least:g}-{below - 1:g}"
-        )
+        label = f"{least:g}" if below == least + 1 else f"{least:g}-{below - 1:g}"
+        if below == np.inf:
+            label = f"{least:g} or more"
         rows.append((f"{label} ({np.count_nonzero(here):,} pages)", agreement.gamma, agreement.low, agreement.high))
     return rows
 
@@ -340,8 +290,3 @@ def count_inlinks(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
         citing = np.unique(page_url[pages])
         counts[place] = np.count_nonzero(citing != url)
     return counts
-
-
-def linked_pages(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
-    """Return those URLs that at least one other page links to: all that the paper judges."""
-    return np.asarray(urls[count_inlinks(corpus, urls) > 0], np.int64)

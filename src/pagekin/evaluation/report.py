@@ -3,203 +3,252 @@
 import csv
 import json
 import math
-from dataclasses import dataclass, field, fields
-from html import escape
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin import __version__
-from pagekin.bags import Strategy
-from pagekin.evaluation.compare import Comparison
-from pagekin.evaluation.experiments import Bench, Judgement
-from pagekin.evaluation.figures import Figure
-from pagekin.evaluation.gamma import REGIONS, Agreement, kendall_tau
-from pagekin.evaluation.ranking import Scores
-from pagekin.evaluation.sections import (
-    differences_section,
-    figure_section,
-    format_number,
-    inlinks_section,
-    nmdf_section,
-)
+from pagekin.bags import Strategy, nmdf_parameters
+from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
+from pagekin.evaluation.compare import Difference, compare_bars, summarise_comparisons
+from pagekin.evaluation.experiments import Judgement
+from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, Figure
+from pagekin.evaluation.gamma import REGIONS, Agreement, interval, kendall_tau
 
-_STYLE = """
-:root {
-  color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #5b6470; --line: #d9dee4; --bar: #4878a8;
-  --pale: #b3cbe2; --second: #b4532a; --third: #3d7a52; --sure: #2c6b43
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ink: #e6e9ed; --paper: #15181c; --soft: #9aa4b0; --line: #39414a; --bar: #5b8fc4; --pale: #34506d;
-    --second: #f0a074; --third: #7cc698; --sure: #8fd3a8
-  }
-}
-body {
-  font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 72rem; margin: 2rem auto;
-  padding: 0 1rem
-}
-h1 { font-size: 1.8rem; line-height: 1.2; overflow-wrap: anywhere } h2 { font-size: 1.25rem; margin: 0 0 .5rem }
-section { margin-top: 2.5rem; padding-top: 1.5rem; border-top: 1px solid var(--line) }
-p { margin: .5rem 0; max-width: 45rem } .soft, figcaption { color: var(--soft) } .lead { font-size: 1.1rem }
-.pair { display: grid; grid-template-columns: minmax(0, 29rem) minmax(0, 1fr); gap: 1rem 2rem; align-items: start }
-@media (max-width: 56rem) { .pair { grid-template-columns: minmax(0, 1fr) } }
-table { border-collapse: separate; border-spacing: 0; font-size: .875rem; font-variant-numeric: tabular-nums }
-th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top }
-th { color: var(--soft); font-weight: 600; line-height: 1.25; vertical-align: bottom } td { white-space: nowrap }
-th:first-child, td:first-child, td.said, th.said { text-align: left; white-space: normal }
-.wide { overflow-x: auto } .wide th:first-child, .wide td:first-child {
-  position: sticky; left: 0; background: var(--paper); min-width: 8rem; overflow-wrap: anywhere
-}
-table.all { font-size: .8125rem } table.all th, table.all td { padding: .25rem .35rem }
-table.all td:first-child { min-width: 11rem }
-td.sure { color: var(--sure); font-weight: 600 } td.chance { color: var(--soft) }
-td.against { color: var(--second); font-weight: 600 }
-figure { margin: 0 } svg { display: block; width: 100%; max-width: 30rem; height: auto }
-svg text { fill: var(--ink); font: 13px system-ui, sans-serif } svg .title { font-weight: 600; font-size: 15px }
-svg .label, svg .value { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round }
-svg .value { font-variant-numeric: tabular-nums } svg .tick, svg .axis, svg .key, svg .side { fill: var(--soft) }
-svg .side { fill: var(--second) }
-svg .grid { stroke: var(--line) } svg .zero { stroke: var(--soft) } svg .bar, svg .first { fill: var(--bar) }
-svg .pale { fill: var(--pale) } svg .faint { fill: var(--pale) }
-svg .second { fill: var(--second); stroke: var(--paper) } svg .third { fill: var(--third) }
-svg .error { stroke: var(--ink); fill: none; stroke-width: 1.5 } svg .curve { stroke: var(--second); fill: none; stroke-width: 2 }
-svg .first-line { stroke: var(--bar) } svg .second-line { stroke: var(--second) } svg .third-line { stroke: var(--third) }
-details { margin: .75rem 0 } summary { cursor: pointer } pre { overflow-x: auto; font-size: .8rem; line-height: 1.4 }
-"""
+if TYPE_CHECKING:
+    from pagekin.evaluation.evaluate import Evaluation
+
+Array = npt.NDArray[Any]
+_RIVALS = 10
+"""Strategies closest to the best one that the picture shows."""
+_NAMES = {"siblings": "sibling", "cousins": "cousin", "unrelated": "unrelated", "overall": "overall"}
+_GAMMAS = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unrelated")]
 
 
-@dataclass(frozen=True)
-class Report:
-    """Everything that the report shows."""
-
-    title: str
-    bench: Bench
-    judgements: list[Judgement]
-    comparable: list[Judgement]
-    """Those of the bench's pages, which are compared with each other."""
-    region: str | None
-    """The region that pictures show: siblings where there are any."""
-    figures: list[Figure]
-    facts: dict[str, Any]
-    strategies: dict[str, Strategy]
-    scores: dict[str, Scores]
-    ranked: str
-    """How nDCG@10 and MAP were found."""
-    comparisons: list[Comparison]
-    nmdf: tuple[float, float, Any] | None = None
-    """μ, σ and the numbers of terms in 1, 2-3, 4-7, ... bags, for the curve of Figure 8."""
-    inlinks: list[tuple[str, list[tuple[str, float, float, float]]]] = field(default_factory=list)
-    """By strategy: (number of inlinks, Γ, low, high), for footnote 11."""
-    left_out: dict[str, str] = field(default_factory=dict)
-
-
-def write_report(folder: Path, report: Report) -> Path:
+def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence[Figure]) -> Path:
     """Write `index.html`, `strategies.csv` and `strategies.toml`; return the page's path."""
+    import jinja2
+
     folder.mkdir(parents=True, exist_ok=True)
-    by_name = {judgement.name: judgement for judgement in report.judgements}
-    parts = [_head(report), differences_section(report.comparisons, report.region)]
-    for figure in report.figures:
-        judged = {label: by_name[f"{figure.number}: {label}"] for label in figure.strategies}
-        parts.append(figure_section(figure, judged, report.bench, report.region))
-        if figure.number == "7" and report.nmdf:
-            parts.append(nmdf_section(*report.nmdf))
-    if not report.figures and report.nmdf:
-        parts.append(nmdf_section(*report.nmdf))
-    parts += [inlinks_section(report.inlinks), _table(report), _agreement(report), _settings(report)]
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("pagekin.evaluation", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters |= {"number": _format_number, "signed": _format_signed, "interval": _format_interval}
+    by_name = {judgement.name: judgement for judgement in done.judgements}
+    toml = strategies_toml(done.strategies)
+    facts = {
+        "seed": done.seed, "resamples of classes": done.rounds, "ranked sources": len(done.rankings.rows),
+        **done.bench.directory.facts, "Pagekin": __version__,
+    }  # fmt: skip
+    html = environment.get_template("report.html").render(
+        title=title,
+        done=done,
+        directory=done.bench.directory,
+        regions=REGIONS,
+        rivals=_rivals(done.comparisons(), done.region),
+        figures=[
+            _figure(one, {label: by_name[f"{one.number}: {label}"] for label in one.strategies}, done)
+            for one in figures
+        ],
+        nmdf=_nmdf(done),
+        inlinks=_inlinks(done.inlinks),
+        rows=_rows(done.judgements),
+        facts={name: _format_fact(value) for name, value in facts.items()},
+        toml=toml,
+        **_gamma_agreement(done.comparable),
+    )
     page = folder / "index.html"
-    page.write_text("\n".join(parts) + "\n</body></html>\n", encoding="utf-8")
-    _write_csv(folder / "strategies.csv", report)
-    (folder / "strategies.toml").write_text(strategies_toml(report.strategies), encoding="utf-8")
+    page.write_text(html, encoding="utf-8")
+    (folder / "strategies.toml").write_text(toml, encoding="utf-8")
+    _write_csv(folder / "strategies.csv", done)
     return page
 
 
-def _head(report: Report) -> str:
-    directory, facts = report.bench.directory, report.bench.directory.facts
-    return (
-        "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body><h1>{escape(report.title)}</h1>"
-        f"<p>{facts['pages']:,} pages in {facts['classes']:,} classes, depth {directory.depth}, {directory.mode}, "
-        f"{'the deepest class of each page' if directory.choice == 'primary' else 'all classes of each page'}. Judged: "
-        f"{escape(report.bench.note)}. Intervals resample classes.</p>"
-        "<p class=soft>Γ tells how often, of two documents at different distances from a source in the directory, the "
-        "nearer one is the more similar one: 1 is always, 0 as often as not. Documents that are equally similar are not "
-        "compared by Γ; Somers' D counts them as undecided, so a strategy that leaves most pages with nothing in common "
-        f"can have a high Γ and a low D. {escape(report.ranked)}.</p>"
-    )
+def _format_number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "–"
 
 
-def _table(report: Report) -> str:
-    head = "".join(f"<th>{region} Γ<th>D" for region in REGIONS)
-    names: dict[int, list[str]] = {}
-    for one in report.judgements:
-        names.setdefault(id(one.counts), []).append(one.name)
-    rows = []
-    for one in report.judgements:
-        name, *equal = names[id(one.counts)]
-        if name != one.name:
-            continue
-        cells = "".join(
-            f"<td>{format_number(a.gamma)}<td>{format_number(a.somers_d)}"
-            for a in (one.agreements[region] for region in REGIONS)
-        )
-        width = one.facts.get("window_words") if one.strategy.get("anchors", {}).get("scale") else None
-        shown = f"{width[0]:.1f} / {width[1]:.1f}" if width else ""
-        scores = report.scores[one.name]
-        region = one.agreements[report.region or "siblings"]
-        also = f"<br><span class=soft>= {escape(', '.join(equal))}</span>" if equal else ""
-        rows.append(
-            f"<tr><td>{escape(name)}{also}{cells}<td>{format_number(scores.ndcg10)}<td>{format_number(scores.map)}<td>{region.pairs:,}"
-            f"<td>{format_number(region.tied)}<td>{format_number(one.orthogonality)}<td>{shown}<td>{one.seconds:.1f}"
-        )
-    missing = "".join(f"<p>{escape(reason)}.</p>" for reason in report.left_out.values())
-    return (
-        f"<section><h2>All strategies</h2><div class=wide><table class=all><tr><th>strategy{head}<th>nDCG @10<th>MAP"
-        f"<th>{report.region or 'sibling'} pairs<th>tied<th>ortho&shy;gonal<th>window words, left / right<th>seconds"
-        f"{''.join(rows)}</table></div>{missing}</section>"
-    )
+def _format_signed(value: float) -> str:
+    return f"{value:+.3f}" if math.isfinite(value) else "–"
 
 
-def _agreement(report: Report) -> str:
-    """Show Kendall's τ between the three Γ (section 5), and warn where unrelated Γ lags (section 2.3)."""
-    # A strategy that stands in several figures counts once, and one without pairs to compare not at all.
-    once = {id(one.counts): [one.agreements[region].gamma for region in REGIONS] for one in report.comparable}
-    gammas = np.array([row for row in once.values() if all(map(math.isfinite, row))]).reshape(-1, len(REGIONS))
-    values = dict(zip(REGIONS, gammas.T, strict=True))
-    pairs = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unrelated")]
-    taus = ", ".join(f"{a} and {b} {format_number(kendall_tau(values[a], values[b]))}" for a, b in pairs)
-    text = (
-        f"Kendall's τ over {len(gammas)} different strategies: {taus}. The paper found that all three order strategies "
-        "alike."
-    )
-    if len(gammas) < 3:
-        text = f"Kendall's τ says nothing of fewer than three strategies; here are {len(gammas)} with pairs in all regions."
-    low = [
-        one.name for one in report.comparable if one.agreements["unrelated"].gamma < one.agreements["siblings"].gamma
-    ]
-    warning = f"<p>Unrelated Γ is below sibling Γ for {escape(', '.join(low))}: features too sparse?</p>" if low else ""
-    return f"<section><h2>Do the three Γ agree?</h2><p>{text}</p>{warning}</section>"
-
-
-def _settings(report: Report) -> str:
-    facts = {**report.facts, **report.bench.directory.facts, "Pagekin": __version__}
-    rows = "".join(
-        f"<tr><td>{escape(str(name))}<td class=said>{escape(_format_fact(value))}" for name, value in facts.items()
-    )
-    return (
-        f"<section><h2>Settings</h2><table>{rows}</table><details><summary>All strategies with all their settings, as "
-        f"--strategies reads them</summary><pre>{escape(strategies_toml(report.strategies))}</pre></details></section>"
-    )
+def _format_interval(one: Difference) -> str:
+    return f"[{_format_signed(one.low)}, {_format_signed(one.high)}]" if math.isfinite(one.low) else "–"
 
 
 def _format_fact(value: Any) -> str:
-    """Format a fact for people."""
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_format_fact(item)}" for name, item in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(_format_fact, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+# -- the best strategy against others -----------------------------------------------------------------------------------
+
+
+def _rivals(comparisons: list[Difference], region: str | None) -> dict[str, Any]:
+    """Compare the best strategy with all others by both measures: a picture of the closest, a table of all."""
+    by_d, by_gamma = (
+        {one.other: one for one in comparisons if (one.region, one.measure) == (region, measure)}
+        for measure in ("somers_d", "gamma")
+    )
+    rows = [(one, by_gamma.get(other)) for other, one in by_d.items()]
+    if not rows or region is None:
+        return {"rows": [], "chart": ""}
+    best = rows[0][0].better
+    some = f"the {_RIVALS} closest of {len(rows)} others" if len(rows) > _RIVALS else "all others"
+    chart = dot_chart(
+        f"How much better “{best}” is than {some}",
+        f"difference of {_NAMES[region]} agreement; right of 0: “{best}” is better",
+        ["Somers' D, with its paired 95 % interval", "Γ, with its paired 95 % interval"],
+        [(both[0].other, [_difference_bar(one) for one in both]) for both in rows[:_RIVALS]],
+    )
+    return {"rows": rows, "chart": chart, "best": best, "summary": summarise_comparisons(comparisons, region)}
+
+
+def _difference_bar(one: Difference | None) -> Bar:
+    return Bar("", one.difference, one.low, one.high) if one else Bar("", math.nan)
+
+
+# -- figures ------------------------------------------------------------------------------------------------------------
+
+
+def _figure(figure: Figure, judged: dict[str, Judgement], done: "Evaluation") -> dict[str, Any]:
+    """Describe a figure: the picture, what the paper reports, the result here, and which steps are beyond chance."""
+    region = done.region or "siblings"
+    if figure.orthogonality:
+        values = {label: (one.orthogonality, _resampled_orthogonality(one, done)) for label, one in judged.items()}
+        what, axis = "the share", "share of pairs of one class that share no term"
+        bars = [Bar(label, value, *interval(some)) for label, (value, some) in values.items()]
+        legend = ["share, with its 95 % interval over classes"]
+    else:
+        values = {label: (one.agreements[region].gamma, one.resampled[region][0]) for label, one in judged.items()}
+        what = f"{_NAMES[region]} Γ"
+        axis = f"agreement with the directory ({_NAMES[region]} pairs): 1 always, 0 by chance"
+        agreed = {label: one.agreements[region] for label, one in judged.items()}
+        bars = [Bar(label, a.gamma, a.low, a.high, a.somers_d, a.tied > 0.5) for label, a in agreed.items()]
+        legend = [
+            f"{what}, with its 95 % interval over classes", "Somers' D, the same with ties counted as 0",
+            "more than half of the pairs are tied: Γ is of few pairs",
+        ]  # fmt: skip
+    steps = [(step, figure.steps[step.other, step.better]) for step in compare_bars(values, list(figure.steps))]
+    return {
+        "number": figure.number,
+        "heading": f"Figure {figure.number}: {figure.title}" if figure.number[0].isdigit() else figure.title,
+        "paper": figure.paper,
+        "orthogonality": figure.orthogonality,
+        "chart": bar_chart(figure.title, axis, bars, *legend) if any(math.isfinite(bar.value) for bar in bars) else "",
+        "what": what,
+        "with_paper": any(figure.steps.values()),
+        "steps": [(step, claim, *_verdict(step, claim)) for step, claim in steps],
+        "widths": [] if figure.orthogonality else _window_widths(judged),
+    }
+
+
+def _resampled_orthogonality(one: Judgement, done: "Evaluation") -> Array:
+    """Return the share of pairs of one class with nothing in common, in each resample."""
+    same, apart = (done.bench.bootstrap.sums(one.counts.orthogonal[:, place])[1] for place in (0, 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(apart / same)
+
+
+def _verdict(step: Difference, claim: str) -> tuple[str, str]:
+    """Return (class, words): whether the result here agrees with the paper's."""
+    if not claim:
+        return "chance", ""
+    if not step.sure:
+        return ("sure", "agrees") if claim == EQUAL else ("chance", "open")
+    rises = step.difference > 0
+    return ("sure", "agrees") if claim == (HIGHER if rises else LOWER) else ("against", "differs")
+
+
+def _window_widths(judged: dict[str, Judgement]) -> list[str]:
+    """Return the mean widths of windows that end where the text does (section 3.1), beside the paper's."""
+    widths = []
+    for label, paper in (("syntactic", 3), ("topical", 21)):
+        width = judged[label].facts.get("window_words") if label in judged else None
+        if width:
+            widths.append(f"{label} {width[0]:.1f} left and {width[1]:.1f} right (paper: about {paper} a side)")
+    return widths
+
+
+def _nmdf(done: "Evaluation") -> dict[str, Any] | None:
+    """Describe Figure 8: the weight by the number of bags that hold a term, above the collection's histogram of it."""
+    strategy = next((one for one in done.strategies.values() if one.weight.frequency == "nmdf"), None)
+    if strategy is None or done.frequencies is None:
+        return None
+    terms, bags = done.frequencies
+    mu, sigma = nmdf_parameters(strategy, bags)
+    histogram = [(2.0**power, float(count)) for power, count in enumerate(terms.tolist())]
+    chart = ""
+    if histogram:
+        most = 2.0 ** max(len(histogram), 4)
+        numbers = [10 ** (step / 40) for step in range(int(40 * math.log10(most)) + 1)]
+        curve = [(df, math.exp(-0.5 * ((math.log(df) - mu) / sigma) ** 2)) for df in numbers]
+        many = f"terms, by powers of two of that number; at most {max(map(int, terms)):,}"
+        chart = curve_chart(
+            "Weight of a term by the number of bags that hold it (NMDF)", "bags that hold the term (logarithmic)",
+            histogram, curve, (many, "weight, from 0 to 1 (right)"),
+        )  # fmt: skip
+    return {"mu": mu, "sigma": sigma, "df": math.exp(mu), "chart": chart}
+
+
+def _inlinks(strategies: list[tuple[str, list[tuple[str, float, float, float]]]]) -> dict[str, Any]:
+    """Describe strategies by how many pages link to the source (footnote 11), in one picture."""
+    values = {
+        name: {label: Bar("", gamma, low, high) for label, gamma, low, high in groups} for name, groups in strategies
+    }
+    if not any(math.isfinite(bar.value) for bars in values.values() for bar in bars.values()):
+        return {"chart": ""}
+    labels = [label for label, *_numbers in strategies[0][1]]
+    chart = dot_chart(
+        "Agreement by how many pages link to the source", "sibling Γ of the sources, with its 95 % interval over classes",
+        list(values), [(label.replace(" (", " links (", 1), [bars[label] for bars in values.values()]) for label in labels],
+    )  # fmt: skip
+    fixed, topical = values.get("3: window 32"), values.get("3: topical")
+    gaps = []
+    if fixed and topical:
+        gaps = [
+            f"{label.partition(' (')[0]}: {_format_signed(bar.value - topical[label].value)}"
+            for label, bar in fixed.items()
+        ]
+    return {"chart": chart, "gaps": gaps}
+
+
+# -- all strategies -----------------------------------------------------------------------------------------------------
+
+
+def _rows(judgements: list[Judgement]) -> list[tuple[Judgement, list[str], str]]:
+    """Return (judgement, names of equal strategies, mean widths of its windows) of the different strategies."""
+    equal: dict[int, list[Judgement]] = {}
+    for one in judgements:
+        equal.setdefault(id(one.counts), []).append(one)
+    rows = []
+    for first, *others in equal.values():
+        width = first.facts.get("window_words") if first.strategy.get("anchors", {}).get("scale") else None
+        rows.append((first, [one.name for one in others], f"{width[0]:.1f} / {width[1]:.1f}" if width else ""))
+    return rows
+
+
+def _gamma_agreement(judgements: list[Judgement]) -> dict[str, Any]:
+    """Return Kendall's τ between the three Γ (section 5), and where unrelated Γ lags behind (section 2.3)."""
+    # A strategy that stands in several figures counts once, and one without pairs to compare not at all.
+    once = {id(one.counts): [one.agreements[region].gamma for region in REGIONS] for one in judgements}
+    gammas = np.array([row for row in once.values() if all(map(math.isfinite, row))]).reshape(-1, len(REGIONS))
+    values = dict(zip(REGIONS, gammas.T, strict=True))
+    return {
+        "judged": len(gammas),
+        "taus": [(a, b, kendall_tau(values[a], values[b])) for a, b in _GAMMAS],
+        "low": [one.name for one in judgements if one.agreements["unrelated"].gamma < one.agreements["siblings"].gamma],
+    }
 
 
 def strategies_toml(strategies: dict[str, Strategy]) -> str:
@@ -221,13 +270,13 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _write_csv(file: Path, report: Report) -> None:
+def _write_csv(file: Path, done: "Evaluation") -> None:
     measures = [item.name for item in fields(Agreement)]
     with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle)
         writer.writerow(["name", "region", *measures, "orthogonality", "ndcg10", "map", "seconds"])
-        for one in report.judgements:
+        for one in done.judgements:
             for region in REGIONS:
                 numbers = [getattr(one.agreements[region], measure) for measure in measures]
-                rest = [one.orthogonality, *report.scores[one.name], round(one.seconds, 2)]
+                rest = [one.orthogonality, *done.scores[one.name], round(one.seconds, 2)]
                 writer.writerow([one.name, region, *numbers, *rest])

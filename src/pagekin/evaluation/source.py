@@ -1,10 +1,7 @@
 """One source document under many strategies: what the best and the worst of them make of it (section 2.2, Figure 2)."""
 
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.errors import PagekinError
-from pagekin.evaluation.evaluate import directory_pages, figure_strategies, own_strategies, workshop_for
+from pagekin.evaluation.evaluate import bag_workshop, directory_pages, figure_strategies, own_strategies
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
 from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
 
@@ -281,9 +278,7 @@ def explain_source(
             f"all other pages of {directory.name} are equally far from {corpus.url(int(directory.urls[source]))}: there is "
             "no order to compare with."
         )
-    folder = Path(tempfile.mkdtemp(prefix="pagekin-source-"))
-    try:
-        workshop = workshop_for(corpus, directory, folder, threads, directory_pages(corpus, own_pages))
+    with bag_workshop(corpus, directory, threads, directory_pages(corpus, own_pages)) as workshop:
         judgements = []
         for done, (name, strategy) in enumerate(strategies.items()):
             progress("judging", done / (len(strategies) + 1))
@@ -297,8 +292,6 @@ def explain_source(
         misses = _explain_misses(workshop, directory, source, distance, [best, worst])
         progress("judging", 1.0)
         return SourceExplanation(directory, source, distance, region, judgements, best, worst, sparse, misses)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def split_sparse(judgements: list[SourceJudgement], region: str) -> tuple[list[SourceJudgement], list[SourceJudgement]]:

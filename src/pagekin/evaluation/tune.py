@@ -1,12 +1,9 @@
 """Looking for a better strategy: a seeded search on one half of the classes, and an honest word from the other half."""
 
 import random
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +11,15 @@ import numpy.typing as npt
 
 from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, setting_value, settings_table
 from pagekin.clusters import Directory, DirectoryError
+from pagekin.evaluation.compare import Difference, differences
 from pagekin.evaluation.evaluate import (
+    bag_workshop,
     directory_pages,
     finite_or_none,
     judgement_as_dict,
     without_own_pages,
-    workshop_for,
 )
-from pagekin.evaluation.experiments import Bench, Difference, Experiment, Judgement, differences, make_bench
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, judge_all, make_bench
 from pagekin.evaluation.gamma import ClassBootstrap, interval
 from pagekin.evaluation.ranking import Scores, draw_rankings
 from pagekin.hypertext import Corpus
@@ -68,7 +66,7 @@ class Tuning:
     judgements: list[Judgement]
     """The choice and the presets, on the held-out half."""
     scores: list[Scores]
-    compared: dict[str, list[Difference]]
+    compared: list[Difference]
     """The choice against each preset, by region, on the held-out half."""
     tries: int
     seconds: float
@@ -115,10 +113,7 @@ class Tuning:
             "held_out": {
                 **dict(zip(("classes", "sources"), self.held_out, strict=True)),
                 "strategies": [judgement_as_dict(*pair) for pair in zip(self.judgements, self.scores, strict=True)],
-                "differences": [
-                    {"better": "tuned", "other": other, **asdict(one)} for other, found in self.compared.items()
-                    for one in found
-                ],
+                "differences": [asdict(one) for one in self.compared],
             },
         }  # fmt: skip
 
@@ -167,9 +162,7 @@ def tune_strategy(
     some = train
     if len(train) > SEARCH_SOURCES:
         some = np.sort(np.random.default_rng(seed).choice(train, SEARCH_SOURCES, replace=False))
-    folder = Path(tempfile.mkdtemp(prefix="pagekin-tune-"))
-    try:
-        workshop = workshop_for(corpus, bench.directory, folder, threads, own)
+    with bag_workshop(corpus, bench.directory, threads, own) as workshop:
         search = Search(corpus, with_sources(bench, some, 1, seed), workshop, threads, seed)
 
         def spent() -> float:
@@ -191,13 +184,7 @@ def tune_strategy(
         held_out = with_sources(bench, other, _ROUNDS, seed)
         experiment = Experiment(corpus, held_out, workshop, threads)
         rankings = draw_rankings(corpus, held_out, seed)
-        judgements = []
-        for done, (name, strategy) in enumerate({"tuned": choice, **PRESETS}.items()):
-            progress("judging", done / (1 + len(PRESETS)))
-            judgements.append(experiment.judge(name, strategy))
-        progress("judging", 1.0)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        judgements = judge_all(experiment, {"tuned": choice, **PRESETS}, progress)
     against = next(one for one in judgements if one.name == best_preset)
     advantage = mean_difference(judgements[0], against)
     return Tuning(
