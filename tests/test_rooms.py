@@ -70,20 +70,42 @@ def files_of(room: str) -> list[Path]:
 def imports_of(file: Path) -> Iterator[tuple[str, str, str]]:
     """(room, module within it, name) of what a file imports of rooms, wherever in the file the import stands.
 
-    The module is empty for a room's door, the name for a module that is imported as such.
+    The module is empty for a room's door, the name for a module that is imported as such. Of a door that is imported whole,
+    `from pagekin import bags`, it is each name that the file takes of it.
     """
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         names: list[tuple[str, str]] = []
         if isinstance(node, ast.Import):
             names = [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "pagekin":
-            names = [(f"pagekin.{alias.name}", "") for alias in node.names]
+            names = [
+                (f"pagekin.{alias.name}", name)
+                for alias in node.names
+                for name in names_taken_of(tree, alias.asname or alias.name)
+            ]
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names = [(node.module, alias.name) for alias in node.names]
         for module, name in names:
             parts = module.split(".")
             if parts[0] == "pagekin" and len(parts) > 1 and parts[1] in ROOMS:
                 yield parts[1], ".".join(parts[2:]), name
+
+
+def names_taken_of(tree: ast.Module, module: str) -> set[str]:
+    """The attributes of a module that a file names, in annotations that are strings, too."""
+    whole = [tree, *(ast.parse(text) for text in annotations_in(tree))]
+    attributes = [node for part in whole for node in ast.walk(part) if isinstance(node, ast.Attribute)]
+    return {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == module}
+
+
+def annotations_in(tree: ast.Module) -> Iterator[str]:
+    """The annotations of a file that are strings."""
+    for node in ast.walk(tree):
+        for name in ("annotation", "returns"):
+            said = getattr(node, name, None)
+            if isinstance(said, ast.Constant) and isinstance(said.value, str):
+                yield said.value
 
 
 def exports_of(room: str) -> dict[str, str]:
