@@ -148,7 +148,7 @@ def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> No
         ('name = "www.a.edu"', 'name = ".."', 23, "a step in a path"),
         ('name = "www.a.edu"', f'name = "{"a" * 201}"', 23, "more than 200 characters"),
         ("max_clusters = 7", "max_clusters = 0", 41, "needs a number from 1 to"),
-        ("max_clusters = 7", "max_clusters = true", 41, "needs a whole number as max_clusters, not True"),
+        ("max_clusters = 7", "max_clusters = true", 41, "needs a number from 1 to 2^40 as max_clusters, not True"),
         ("max_clusters = 7", "max_cluster = 7", 41, "[router] has no key 'max_cluster'; did you mean 'max_clusters'?"),
         ('allow = ["private"]', 'hierarchy = "dns"', 27, "[site] has no key 'hierarchy'"),
         ('allow = ["private"]', 'added = ["literature"]', 27, "a site has none: it is a router's. Its label is made with its "
@@ -157,7 +157,7 @@ def test_a_node_above_another_twice_counts_its_leaves_once(tmp_path: Path) -> No
         ('allow = ["private"]', "max_terms = 7", 27, "[site] has no key 'max_terms'; a site has none"),
         ('allow = ["private"]', "max_bytes = 7", 27, "[site] has no key 'max_bytes'; a site has none"),
         ('allow = ["private"]', "timeout = 7", 27, "[site] has no key 'timeout'; a site has none"),
-        ('runs = "here"', 'runs = "there"', 28, "it is one of here, elsewhere"),
+        ('runs = "here"', 'runs = "there"', 28, "needs one of here, elsewhere as runs, not 'there'"),
         ('collection = "leaves/a.kin"', "", 28, "cannot run here without a collection"),
         ('collection = "leaves/a.kin"', 'collection = ""', 25, "an empty path"),
         ('added = ["literature", "title:poems"]', 'added = ["two words"]', 42, "adds a term that is none"),

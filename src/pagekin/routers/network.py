@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pagekin.errors import PagekinError
 from pagekin.labels import ROUTER_CLUSTERS, LabelBudget
@@ -22,7 +22,7 @@ MAIN = "main"
 LONGEST_NAME = 200
 TIMEOUT = 10.0
 """Seconds that a call may take, unless the file says otherwise."""
-RUNS = ("here", "elsewhere")
+_RUNS = ("here", "elsewhere")
 """Who runs a node: this network, or somebody else."""
 _HEAD = """\
 # The network: routers, and the sites (leaves) below them. Read by `pagekin network`; edit it as you like.
@@ -107,22 +107,22 @@ class Network:
     def of(
         cls, name: str, nodes: Iterable[Node], defaults: Settings | None = None, file: Path | None = None,
         warnings: Iterable[str] = (),
-    ) -> Self:  # fmt: skip
+    ) -> "Network":  # fmt: skip
         """Make a network of nodes in any order. They are not checked, but there must be no cycle."""
         found = tuple(nodes)
         level = levels_of(found)
         ordered = sorted(found, key=lambda n: (n.leaf, bool(n.parents), n.hierarchy, -level[n.name], n.name))
         return cls(name, tuple(ordered), defaults or Settings(), file, tuple(warnings))
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
+    @staticmethod
+    def load(path: str | Path) -> "Network":
         """Load a network from a file, or from network.toml in a folder; raise NetworkError with all that is wrong."""
         file = Path(path)
         if file.is_dir():
             file /= NETWORK_FILE
-        from pagekin.routers.network_file import read_network
+        from pagekin.routers.network_file import NetworkReader
 
-        return read_network(file, cls)
+        return NetworkReader(file).read()
 
     # -- the tree ------------------------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class Network:
             keys = {
                 "name": node.name, "url": node.url, "listen": node.listen,
                 "collection": node.collection.as_posix() if node.collection else "", "parents": node.parents,
-                "hierarchy": node.hierarchy, "runs": "" if node.here == usually_here else RUNS[not node.here],
+                "hierarchy": node.hierarchy, "runs": "" if node.here == usually_here else _RUNS[not node.here],
                 "added": node.added,
             }  # fmt: skip
             written = {name: value for name, value in keys.items() if value}

@@ -3,21 +3,42 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal
 
 import ada_url
+import msgspec
+from msgspec import Meta
 
 from pagekin.labels import LabelError, is_plain, operator_terms
 from pagekin.net import parse_allowed
 from pagekin.routers.lines import Place, key_lines, line_of
-from pagekin.routers.network import LONGEST_NAME, MAIN, RUNS, SETTINGS, Network, NetworkError, Node, Settings, levels_of
+from pagekin.routers.network import LONGEST_NAME, MAIN, SETTINGS, Network, NetworkError, Node, Settings, levels_of
 
 _LARGEST_FILE = 32 << 20
 _MOST_MESSAGES = 20
 _SYNTAX_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)", re.DOTALL)
+_TEXT, _TEXTS = (str, "a text"), (tuple[str, ...], "a list of texts")
+_COUNT = (Annotated[int, Meta(ge=1, le=2**40)], "a number from 1 to 2^40")
+_VALUES: dict[str, tuple[Any, str]] = {
+    "name": _TEXT,
+    "url": (str, "an address"),
+    "listen": (str, "an http address of this machine"),
+    "parents": _TEXTS,
+    "runs": (Literal["here", "elsewhere"], "one of here, elsewhere"),
+    "hierarchy": _TEXT,
+    "added": _TEXTS,
+    "collection": (str, "a path"),
+    "allow": _TEXTS,
+    "timeout": (Annotated[float, Meta(gt=0, le=3600)], "more than 0 and at most 3,600 seconds"),
+    "max_terms": (Annotated[int, Meta(ge=0, le=2**40)], "a number from 0 to 2^40"),
+    "max_clusters": _COUNT,
+    "max_bytes": _COUNT,
+    "child_bytes": _COUNT,
+}
+"""What each key holds, as a type and in words."""
 _NODE_KEYS = ("name", "url", "listen", "parents", "runs")
 KEYS = {
     "network": ("name", *SETTINGS),
@@ -31,46 +52,37 @@ _OF_ITS_COLLECTION = {
 """Keys of routers that sites have not: a site's label is made with its collection, by these commands."""
 
 
-Kind = TypeVar("Kind", bound=Network)
-
-
-def read_network(file: Path, kind: type[Kind]) -> Kind:
-    """Read a network from a file; raise NetworkError with all that is wrong."""
-    return _Reader(file).network(kind)
-
-
-class _Reader:
-    """One reading of a file: what is wrong is gathered, and told at the end."""
+class NetworkReader:
+    """One reading of a file: what is wrong is gathered, and reported at the end."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.lines: dict[Place, int] = {}
-        self.wrong: list[tuple[int, str]] = []
-        self.odd: list[tuple[int, str]] = []
-        self.places: dict[str, Place] = {}
+        self._lines: dict[Place, int] = {}
+        self._wrong: list[tuple[int, str]] = []
+        self._odd: list[tuple[int, str]] = []
+        self._places: dict[str, Place] = {}
         """Where the node of a name stands."""
 
-    def network(self, kind: type[Kind]) -> Kind:
+    def read(self) -> Network:
         """Return the network; raise NetworkError with all that is wrong."""
         text = self._text()
         content = self._parsed(text)
-        self.lines = key_lines(text)
-        self._unknown_keys((), content, tuple(KEYS))
-        top = self._table(content.get("network", {}), ("network",), "network")
-        name = top.get("name", self.file.resolve().parent.name or "network", str, "a text")
-        defaults = top.settings()
+        self._lines = key_lines(text)
+        self._check_keys((), content, tuple(KEYS))
+        top = self._values(content.get("network", {}), ("network",), "network")
         nodes = [
             node
             for block in ("router", "site")
             for place, table in enumerate(self._list(content, block))
-            if (node := self._node(self._table(table, (block, place), block)))
+            if (node := self._node(table, (block, place), block == "site"))
         ]
         if not content.get("router") and not content.get("site"):
-            self.wrong.append((1, "there is neither a [[router]] nor a [[site]]"))
+            self._wrong.append((1, "there is neither a [[router]] nor a [[site]]"))
         nodes = self._checked(nodes)
-        if self.wrong:
-            raise NetworkError(self._report(self.wrong))
-        return kind.of(name, nodes, defaults, self.file, [self._message(*one) for one in sorted(self.odd)])
+        if self._wrong:
+            raise NetworkError(self._report(self._wrong))
+        name = top.get("name", self.file.resolve().parent.name or "network")
+        return Network.of(name, nodes, _settings(top), self.file, [self._message(*one) for one in sorted(self._odd)])
 
     def _text(self) -> str:
         try:
@@ -107,110 +119,91 @@ class _Reader:
         more = len(found) - len(shown)
         return "\n".join([*shown, *([f"... and {more:,} more"] if more else [])])
 
-    def error(self, place: Place, text: str) -> None:
-        """Note an error, and the line where it is."""
-        self.wrong.append((line_of(self.lines, place), text))
-
-    def warn(self, place: Place, text: str) -> None:
-        """Note a warning, and the line where it is."""
-        self.odd.append((line_of(self.lines, place), text))
+    def _error(self, place: Place, text: str) -> None:
+        self._wrong.append((line_of(self._lines, place), text))
 
     def _list(self, content: dict[str, Any], block: str) -> list[Any]:
         found = content.get(block, [])
         if isinstance(found, list):
             return found
-        self.error((block,), f"write [[{block}]] in two brackets: there may be many")
+        self._error((block,), f"write [[{block}]] in two brackets: there may be many")
         return []
 
-    def _table(self, found: Any, place: Place, block: str) -> "_Table":
-        if not isinstance(found, dict):
-            self.error(place, f"{block} must be a table, not {found!r:.40}")
-            found = {}
-        self._unknown_keys(place, found, KEYS[block])
-        return _Table(self, found, place, block)
+    def _values(self, table: Any, place: Place, who: str) -> dict[str, Any]:
+        """Return the values of a table's keys; note keys that it cannot have, and values that these cannot."""
+        block = str(place[0])
+        if not isinstance(table, dict):
+            self._error(place, f"{block} must be a table, not {table!r:.40}")
+            return {}
+        self._check_keys(place, table, KEYS[block])
+        values: dict[str, Any] = {}
+        for key in table.keys() & KEYS[block]:
+            kind, words = _VALUES[key]
+            try:
+                values[key] = msgspec.convert(table[key], kind)
+            except msgspec.ValidationError:
+                self._error((*place, key), f"{who} needs {words} as {key}, not {table[key]!r:.40}")
+        try:
+            parse_allowed(values.get("allow", ()))
+        except ValueError as error:
+            self._error((*place, "allow"), f"{who} allows what it cannot: {error}")
+        return values
 
-    def _unknown_keys(self, place: Place, found: dict[str, Any], known: Sequence[str]) -> None:
+    def _check_keys(self, place: Place, found: Iterable[str], known: Sequence[str]) -> None:
         for key in found:
             if key not in known:
                 what = f"[{place[0]}] has no key" if place else "there is no table or key"
-                hint = self.suggestion(key, known)
+                hint = self._suggestion(key, known)
                 if place[:1] == ("site",) and key in KEYS["router"]:
-                    hint = f"; a site has none: it is a router's. {_of_its_collection(key)}".rstrip()
-                self.error((*place, key), f"{what} '{key[:60]}'{hint}")
+                    command = _OF_ITS_COLLECTION.get(key)
+                    how = f" Its label is made with its collection: {command}" if command else ""
+                    hint = f"; a site has none: it is a router's.{how}"
+                self._error((*place, key), f"{what} '{key[:60]}'{hint}")
 
-    def suggestion(self, name: str, known: Iterable[str]) -> str:
+    def _suggestion(self, name: str, known: Iterable[str]) -> str:
         """Return a hint with a known name that is close, or ''.
 
         Looking for it takes time, so only the first messages have one.
         """
-        found = difflib.get_close_matches(name, known, 1) if len(self.wrong) < _MOST_MESSAGES else []
+        found = difflib.get_close_matches(name, known, 1) if len(self._wrong) < _MOST_MESSAGES else []
         return f"; did you mean '{found[0]}'?" if found else ""
 
-    def _node(self, table: "_Table") -> Node | None:
+    def _node(self, table: Any, place: Place, leaf: bool) -> Node | None:
         """Return the node of a table, or None if it has no name."""
-        leaf = table.block == "site"
-        name = table.get("name", "", str, "a text")
-        table.who = f"{table.block} '{name[:LONGEST_NAME]}'" if name else f"this {table.block}"
-        if fault := _name_fault(name):
-            table.error("name", f"has {fault}" if "name" in table.found else "has no name")
-            name = ""
-        url = self._url(table)
-        collection = table.get("collection", None, str, "a path")
+        given = table if isinstance(table, dict) else {}
+        name, url = given.get("name"), ""
+        who = f"{place[0]} '{name[:LONGEST_NAME]}'" if name and isinstance(name, str) else f"this {place[0]}"
+        values = self._values(table, place, who)
+        name, collection = values.get("name", ""), values.get("collection")
+        needed = {"name": "has no name", "url": "has no url, such as http://127.0.0.1:8700/"}
+        faults = {key: fault for key, fault in needed.items() if key not in given}
+        if "name" in values:
+            faults["name"] = _name_fault(name)
         if collection is not None and (not collection or "\0" in collection):
-            table.error("collection", "has an empty path, or one with a zero byte")
-        runs = table.get("runs", "elsewhere" if leaf and collection is None else "here", str, "a text")
-        if runs not in RUNS:
-            table.error("runs", f"runs '{runs}'; it is one of {', '.join(RUNS)}")
-        if leaf and runs == "here" and collection is None:
-            table.error("runs", "cannot run here without a collection")
-        added = table.texts("added") or ()
+            faults["collection"] = "has an empty path, or one with a zero byte"
+        here = values.get("runs", "elsewhere" if leaf and collection is None else "here") == "here"
+        if leaf and here and collection is None:
+            faults["runs"] = "cannot run here without a collection"
         try:
-            operator_terms(added)
+            operator_terms(values.get("added", ()))
         except LabelError as error:
-            table.error("added", f"adds a term that is none: {error}")
-        node = Node(
-            name, url, leaf, Path(collection) if collection else None, table.texts("parents") or (),
-            table.get("hierarchy", "", str, "a text"), runs == "here", added, table.settings(),
-            self._listen(table, url, runs == "here"),
+            faults["added"] = f"adds a term that is none: {error}"
+        if "url" in values:
+            url, faults["url"] = _url(values, here)
+        listen, faults["listen"] = _listen(values, here)
+        if name in self._places:
+            first = line_of(self._lines, self._places[name])
+            faults["name"] = f"has the name of line {first}; names are unique among routers and sites"
+        for key, fault in faults.items():
+            if fault:
+                self._error((*place, key), f"{who} {fault}")
+        if not name or faults["name"]:
+            return None
+        self._places[name] = place
+        return Node(
+            name, url, leaf, Path(collection) if collection else None, values.get("parents", ()),
+            values.get("hierarchy", ""), here, values.get("added", ()), _settings(values), listen,
         )  # fmt: skip
-        if not name:
-            return None
-        if name in self.places:
-            first = line_of(self.lines, self.places[name])
-            table.error("name", f"has the name of line {first}; names are unique among routers and sites")
-            return None
-        self.places[name] = table.place
-        return node
-
-    def _url(self, table: "_Table") -> str:
-        written = table.get("url", "", str, "an address")
-        if "url" not in table.found:
-            table.error("url", "has no url, such as http://127.0.0.1:8700/")
-            return ""
-        url, fault = clean_node_url(written)
-        if fault and written:
-            table.error("url", f"has the url '{written[:200]}': {fault}")
-        return url
-
-    def _listen(self, table: "_Table", url: str, here: bool) -> str:
-        """Return where a node listens, if that is not its url."""
-        written = table.get("listen", "", str, "an http address of this machine")
-        if not written:
-            if here and url.startswith("https:"):
-                table.error(
-                    "url",
-                    f"runs here, and Pagekin itself speaks no TLS: let a proxy answer at {url}, and say where the proxy finds "
-                    'it, such as listen = "http://127.0.0.1:8700/"; or, if others run it: runs = "elsewhere"',
-                )
-            return ""
-        listen, fault = clean_node_url(written)
-        if not fault and listen.startswith("https:"):
-            fault = "only http is spoken there; TLS is the proxy's"
-        if fault:
-            table.error("listen", f"listens at '{written[:200]}': {fault}")
-        elif not here:
-            table.error("listen", "runs elsewhere, so it does not listen here")
-        return listen
 
     # -- all nodes together --------------------------------------------------------------------------------------------
 
@@ -220,52 +213,41 @@ class _Reader:
         self._check_urls(nodes)
         self._check_parents(nodes, by_name)
         self._check_cycles(by_name)
-        if self.wrong:
+        if self._wrong:
             return nodes
         self._look_around(nodes)
         return _with_hierarchies(nodes)
 
-    def _place(self, node: Node, key: str = "") -> Place:
-        return (*self.places[node.name], key) if key else self.places[node.name]
+    def _note(self, to: list[tuple[int, str]], node: Node, key: str, text: str) -> None:
+        """Note what is wrong or odd about a node, and the line where it is."""
+        to.append((line_of(self._lines, (*self._places[node.name], key)), f"{node.kind} '{node.name}'{text}"))
 
     def _check_urls(self, nodes: list[Node]) -> None:
         seen: dict[str, Node] = {}
         for node in nodes:
             other = seen.setdefault(node.url, node)
             if node.url and other is not node:
-                self.error(
-                    self._place(node, "url"),
-                    f"{node.kind} '{node.name}' has the url of {other.kind} '{other.name}', {node.url}",
-                )
+                self._note(self._wrong, node, "url", f" has the url of {other.kind} '{other.name}', {node.url}")
         at: dict[str, Node] = {}
         for node in nodes:
             place = node.listen or node.url
             other = at.setdefault(place, node) if node.here else node
             if place and other is not node and (node.listen or other.listen):
                 key = "listen" if node.listen else "url"
-                self.error(
-                    self._place(node, key),
-                    f"{node.kind} '{node.name}' listens where {other.kind} '{other.name}' does, {place}",
-                )
+                self._note(self._wrong, node, key, f" listens where {other.kind} '{other.name}' does, {place}")
 
     def _check_parents(self, nodes: list[Node], by_name: Mapping[str, Node]) -> None:
         routers = [name for name, node in by_name.items() if not node.leaf]
         for node in nodes:
-            place = self._place(node, "parents")
             for parent in node.parents:
+                named = f" names the parent '{parent[:LONGEST_NAME]}', which"
                 if parent not in by_name:
-                    self.error(
-                        place,
-                        f"{node.kind} '{node.name}' names the parent '{parent[:LONGEST_NAME]}', which does not exist"
-                        + self.suggestion(parent, routers),
-                    )
+                    hint = self._suggestion(parent, routers)
+                    self._note(self._wrong, node, "parents", f"{named} does not exist{hint}")
                 elif by_name[parent].leaf:
-                    self.error(
-                        place,
-                        f"{node.kind} '{node.name}' names the parent '{parent}', which is a site; only routers can be",
-                    )
+                    self._note(self._wrong, node, "parents", f"{named} is a site; only routers can be")
             if len(set(node.parents)) < len(node.parents):
-                self.error(place, f"{node.kind} '{node.name}' names a parent twice")
+                self._note(self._wrong, node, "parents", " names a parent twice")
 
     def _check_cycles(self, by_name: Mapping[str, Node]) -> None:
         """Report every cycle, by one way around it."""
@@ -283,11 +265,8 @@ class _Reader:
                 name = below[name]
             if name in way:
                 around = [*list(way)[list(way).index(name) :], name]
-                node = by_name[name]
-                self.error(
-                    self._place(node, "parents"),
-                    f"{node.kind} '{name}' is above itself: {' > '.join(around[:10])}{' > ...' if around[10:] else ''}",
-                )
+                shown = f"{' > '.join(around[:10])}{' > ...' if around[10:] else ''}"
+                self._note(self._wrong, by_name[name], "parents", f" is above itself: {shown}")
             passed |= way.keys()
 
     def _look_around(self, nodes: list[Node]) -> None:
@@ -295,29 +274,24 @@ class _Reader:
         parents = {parent for node in nodes for parent in node.parents}
         collections: dict[Path, Node] = {}
         for node in nodes:
-            who = f"{node.kind} '{node.name}'"
             if not node.leaf and node.here and node.name not in parents:
-                self.warn(self._place(node), f"{who} has no children: no node names it as a parent")
+                self._note(self._odd, node, "", " has no children: no node names it as a parent")
             if node.leaf and not node.parents:
-                self.warn(self._place(node), f"{who} has no parents: no router asks it")
-            if node.collection is None:
+                self._note(self._odd, node, "", " has no parents: no router asks it")
+            path = node.collection
+            if path is None:
                 continue
-            place = self._place(node, "collection")
-            if not (self.file.parent / node.collection).is_dir():
-                self.warn(
-                    place, f"{who}: the collection {node.collection} does not exist, so the site will be left out"
+            if not (self.file.parent / path).is_dir():
+                self._note(
+                    self._odd,
+                    node,
+                    "collection",
+                    f": the collection {path} does not exist, so the site will be left out",
                 )
-            other = collections.setdefault(node.collection, node)
+            other = collections.setdefault(path, node)
             if other is not node:
-                self.warn(
-                    place, f"{who} has the same collection as site '{other.name}': its pages count twice above both"
-                )
-
-
-def _of_its_collection(key: str) -> str:
-    """Say how to set for a site's collection what the key sets for a router; '' if it cannot be set there."""
-    command = _OF_ITS_COLLECTION.get(key)
-    return f"Its label is made with its collection: {command}" if command else ""
+                same = f" has the same collection as site '{other.name}': its pages count twice above both"
+                self._note(self._odd, node, "collection", same)
 
 
 def _with_hierarchies(nodes: list[Node]) -> list[Node]:
@@ -335,66 +309,48 @@ def _with_hierarchies(nodes: list[Node]) -> list[Node]:
     return [node if node.leaf else replace(node, hierarchy=found[node.name]) for node in nodes]
 
 
-class _Table:
-    """A [network], [[router]] or [[site]] of the file."""
+def _settings(values: Mapping[str, Any]) -> Settings:
+    """Return what a table sets of budgets, timeout and allowed addresses."""
+    return Settings(**{name: values[name] for name in SETTINGS if name in values})
 
-    def __init__(self, reader: _Reader, found: dict[str, Any], place: Place, block: str) -> None:
-        self.reader, self.found, self.place, self.block = reader, found, place, block
-        self.who = block
 
-    def error(self, key: str, text: str) -> None:
-        """Note an error in a key."""
-        self.reader.error((*self.place, key), f"{self.who} {text}")
+def _url(values: Mapping[str, Any], here: bool) -> tuple[str, str]:
+    """Return the address of a node, and what is wrong with it."""
+    url, fault = clean_node_url(values["url"])
+    if fault:
+        return url, f"has the url '{values['url'][:200]}': {fault}"
+    if here and url.startswith("https:") and not values.get("listen"):
+        fault = (
+            f"runs here, and Pagekin itself speaks no TLS: let a proxy answer at {url}, and say where the proxy finds "
+            'it, such as listen = "http://127.0.0.1:8700/"; or, if others run it: runs = "elsewhere"'
+        )
+    return url, fault
 
-    def get(self, key: str, default: Any, kind: type | tuple[type, ...], what: str) -> Any:
-        """Return the value of a key, or the default if it is absent or of the wrong kind, which is noted."""
-        value = self.found.get(key, default)
-        if key in self.found and (not isinstance(value, kind) or isinstance(value, bool)):
-            self.error(key, f"needs {what} as {key}, not {value!r:.40}")
-            return default
-        return value
 
-    def texts(self, key: str) -> tuple[str, ...] | None:
-        """Return the value of a key that holds a list of texts."""
-        value = self.get(key, None, list, "a list of texts")
-        if value is None:
-            return None
-        if not all(isinstance(one, str) for one in value):
-            self.error(key, f"needs a list of texts as {key}")
-            return None
-        return tuple(value)
-
-    def settings(self) -> Settings:
-        """Return budgets, timeout and allowed addresses."""
-        allow = self.texts("allow")
-        try:
-            parse_allowed(allow or ())
-        except ValueError as error:
-            self.error("allow", f"allows what it cannot: {error}")
-        timeout = self.get("timeout", None, (int, float), "a number of seconds")
-        if timeout is not None and not 0 < timeout <= 3600:
-            self.error("timeout", f"needs more than 0 and at most 3,600 seconds as timeout, not {timeout}")
-        terms, clusters, size = self._count("max_terms", 0), self._count("max_clusters", 1), self._count("max_bytes", 1)
-        return Settings(terms, clusters, size, self._count("child_bytes", 1), timeout, allow)
-
-    def _count(self, key: str, least: int) -> int | None:
-        value: int | None = self.get(key, None, int, "a whole number")
-        if value is not None and not least <= value <= 2**40:
-            self.error(key, f"needs a number from {least} to 2^40 as {key}")
-        return value
+def _listen(values: Mapping[str, Any], here: bool) -> tuple[str, str]:
+    """Return where a node listens, if that is not its url, and what is wrong with it."""
+    written = values.get("listen", "")
+    if not written:
+        return "", ""
+    listen, fault = clean_node_url(written)
+    if not fault and listen.startswith("https:"):
+        fault = "only http is spoken there; TLS is the proxy's"
+    if fault:
+        return listen, f"listens at '{written[:200]}': {fault}"
+    return listen, "" if here else "runs elsewhere, so it does not listen here"
 
 
 def _name_fault(name: str) -> str:
     """Return what is wrong with a name, or an empty text."""
-    checks: tuple[tuple[Callable[[str], bool], str], ...] = (
-        (lambda text: not text.strip(), "an empty name"),
-        (lambda text: len(text) > LONGEST_NAME, f"a name of more than {LONGEST_NAME} characters"),
-        (lambda text: not is_plain(text), "a control character in its name"),
-        (lambda text: "/" in text, "a '/' in its name, which parts addresses"),
-        (lambda text: text in (".", ".."), "a name that is a step in a path"),
-        (lambda text: text != text.strip(), "a space at an end of its name"),
-    )
-    return next((fault for is_wrong, fault in checks if is_wrong(name)), "")
+    faults = {
+        "has an empty name": not name.strip(),
+        f"has a name of more than {LONGEST_NAME} characters": len(name) > LONGEST_NAME,
+        "has a control character in its name": not is_plain(name),
+        "has a '/' in its name, which parts addresses": "/" in name,
+        "has a name that is a step in a path": name in (".", ".."),
+        "has a space at an end of its name": name != name.strip(),
+    }
+    return next((fault for fault, holds in faults.items() if holds), "")
 
 
 def clean_node_url(written: str) -> tuple[str, str]:
