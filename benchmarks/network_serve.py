@@ -19,8 +19,8 @@ def main() -> None:
     started = time.perf_counter()
     names = json.loads(Path(sys.argv[2]).read_text())
     opened = open_nodes(Network.load(sys.argv[1]), names, float(sys.argv[3]))
-    for name, reason in opened.skipped.items():
-        print(f"{name} is left out: {reason}", file=sys.stderr)
+    for line in opened.complaints:
+        print(line, file=sys.stderr)
     for service, _place in opened.services:
         if isinstance(service, Router):
             service.settings = replace(service.settings, cached=0.0)

@@ -244,7 +244,7 @@ def test_a_damaged_leaf_is_down_with_the_reason_and_the_rest_runs(
     _cut(file)
     network = Network.load(copy.parent)
     opened = open_nodes(network, network.by_name)
-    lines = opened.complaints()
+    lines = opened.complaints
     assert len(lines) == 2 and len(opened.services) == 4
     assert f"{copy} is damaged: posting.page" in lines[0] and "does not exist" in lines[1]
     for service, _place in opened.services:

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from pagekin.cli.app import BAD_INPUT, app, load_verbs
 from pagekin.collection import ServiceError
 from pagekin.routers import Network, choose_nodes
 from pagekin.routers.network import Node, Settings
-from pagekin.routers.others import Others
+from pagekin.routers.others import Others, Tell
 
 from .webs import ask, free_ports, get, urls_of, wait_for
 
@@ -230,17 +229,17 @@ def test_which_nodes_run_in_a_place() -> None:
 # -- processes beside one --------------------------------------------------------------------------------------------------
 
 
-def _cannot(_parent: int, report: Connection, reason: str) -> None:
-    report.send(("line", "it begins"))
-    report.send(("failed", reason))
+def _cannot(tell: Tell, reason: str) -> None:
+    tell("line", "it begins")
+    raise ServiceError(reason)
 
 
-def _dies(_parent: int, _report: Connection) -> None:
+def _dies(_tell: Tell) -> None:
     os._exit(7)
 
 
-def _listens(_parent: int, report: Connection, nodes: int) -> None:
-    report.send(("ready", nodes, 1))
+def _listens(tell: Tell, nodes: int) -> None:
+    tell("ready", nodes, 1)
     time.sleep(600)
 
 

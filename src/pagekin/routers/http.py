@@ -7,7 +7,7 @@ import asyncio
 import gzip
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -50,12 +50,11 @@ _log = logging.getLogger("pagekin.routers")
 
 
 class Served:
-    """A service as it is served: with its metrics, and the parts of its label as they travel."""
+    """A service as it is served: with its metrics, and its label in the sizes that parents ask for."""
 
     def __init__(self, service: Service, one_of_several: bool = False) -> None:
         self.service = service
         self.metrics = Metrics(one_of_several)
-        self._packed: dict[tuple[str, int | None], tuple[str, bytes]] = {}
         self._cut: dict[int, tuple[ContentLabel, ContentLabel, dict[str, ContentLabel]]] = {}
 
     async def label_within(self, max_bytes: int | None) -> tuple[ContentLabel, Mapping[str, ContentLabel]]:
@@ -73,26 +72,14 @@ class Served:
             self._cut[max_bytes] = whole, cut, label_parts(cut)
         return self._cut[max_bytes][1:]
 
-    def wire_form(self, part: str, max_bytes: int | None, tag: str, made: ContentLabel) -> bytes:
-        """Return a part of the label as it travels; compressed once."""
-        key = part, max_bytes
-        if self._packed.get(key, ("",))[0] != tag:
-            if len(self._packed) > 4 * _MOST_CUT:
-                self._packed.clear()
-            self._packed[key] = tag, label_to_wire(made)
-        return self._packed[key][1]
-
     async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
         """Return what a service answers; note its time and status in the metrics."""
         started, status = time.perf_counter(), 500
         try:
             found = await answer
             status = 200
-        except QueryError:
-            status = 400
-            raise
-        except ServiceError as error:
-            status = error.status
+        except (QueryError, ServiceError) as error:
+            status = getattr(error, "status", 400)
             raise
         finally:
             self.metrics.note(operation, status, time.perf_counter() - started)
@@ -123,7 +110,7 @@ async def label(
     if f'"{tag}"' in request.headers.get("if-none-match", ""):
         return Response(b"", status_code=304, headers=headers)
     if form == "wire":
-        return Response(here.wire_form(part, max_bytes, tag, made), media_type=WIRE, headers=headers)
+        return Response(label_to_wire(made), media_type=WIRE, headers=headers)
     body = label_to_json(made) if form == "json" else label_to_sexpr(made).encode()
     if "gzip" in request.headers.get("accept-encoding", ""):
         body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"
@@ -206,10 +193,9 @@ async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> Non
             body = encode(fit_answer(answer, bound))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         status, body = 400, _error_body(400, f"this is no request for {path}: {error}")
-    except QueryError as error:
-        status, body = 400, _error_body(400, str(error))
-    except ServiceError as error:
-        status, body = error.status, _error_body(error.status, str(error))
+    except (QueryError, ServiceError) as error:
+        status = getattr(error, "status", 400)
+        body = _error_body(status, str(error))
     except Exception as error:
         _log.exception("POST %s", path)
         status, body = 500, _error_body(500, here.service.explain_fault(error))
@@ -236,14 +222,10 @@ def _error_body(status: int, detail: str) -> bytes:
     return msgspec.json.encode({"status_code": status, "detail": detail})
 
 
-def _error_handler(status: int) -> Callable[[HttpRequest, Exception], Response[dict[str, Any]]]:
-    """Return a handler that answers an error of this kind with its message."""
-
-    def handler(_request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
-        code = getattr(error, "status", status)
-        return Response({"status_code": code, "detail": str(error)}, status_code=code)
-
-    return handler
+def _answer_error(_request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
+    """Answer a question that cannot be answered with the reason."""
+    code = getattr(error, "status", 400)
+    return Response({"status_code": code, "detail": str(error)}, status_code=code)
 
 
 def _refuse(_request: HttpRequest, error: HTTPException) -> Response[dict[str, Any]]:
@@ -262,8 +244,8 @@ def _answer_fault(request: HttpRequest, error: Exception) -> Response[dict[str, 
 
 HTTP_ERRORS: dict[Any, Any] = {
     HTTPException: _refuse,
-    QueryError: _error_handler(400),
-    ServiceError: _error_handler(400),
+    QueryError: _answer_error,
+    ServiceError: _answer_error,
     Exception: _answer_fault,
 }
 """What is answered when something goes wrong: always JSON with a `detail`."""

@@ -1,5 +1,6 @@
 """Processes beside this one: started, waited for until they are ready, replaced when they die, and ended with this one."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -13,7 +14,10 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
 from pagekin.collection import ServiceError
+from pagekin.store import KinError
 
+Tell = Callable[..., None]
+"""Reports something to the parent process."""
 _GRACE = 4.0
 """Seconds for which one that ended in peace is not replaced: who ends all of them at once ends this one, too."""
 _PAUSE, _LONGEST_PAUSE = 0.5, 60.0
@@ -36,10 +40,7 @@ def _to_stderr(line: str) -> None:
 
 
 class Others:
-    """Processes that each run `target(parent's id, connection, *call)`.
-
-    By the connection they tell ("line", text), ("ready", nodes, ill nodes) or ("failed", reason).
-    """
+    """Processes that each run `target(tell, *call)`, by which they tell ("line", text) or ("ready", nodes, ill nodes)."""
 
     def __init__(
         self, target: Callable[..., None], calls: Sequence[tuple[Any, ...]], tell: Callable[[str], None] = _to_stderr
@@ -70,7 +71,7 @@ class Others:
         told, report = context.Pipe(duplex=False)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            made = context.Process(target=self._target, args=(os.getpid(), report, *call), daemon=True)
+            made = context.Process(target=_run, args=(os.getpid(), report, self._target, call), daemon=True)
             made.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -140,3 +141,29 @@ class Others:
                 one.failed = what[0]
             elif kind == "ended":
                 one.told.close()
+
+
+def _run(parent: int, report: Connection, target: Callable[..., None], call: tuple[Any, ...]) -> None:
+    """Run in a process of its own until the parent is gone. Signals from the keyboard are left to the parent.
+
+    An error that people can mend is reported without a traceback.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+    def tell(*what: Any) -> None:
+        with contextlib.suppress(OSError):
+            report.send(what)
+
+    try:
+        target(tell, *call)
+    except (ServiceError, KinError) as error:
+        tell("failed", str(error))
+        sys.exit(1)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, even by kill -9."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)

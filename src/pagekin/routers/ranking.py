@@ -8,7 +8,7 @@ import msgspec
 
 from pagekin.collection import Answer, Hit, Request, SearchRequest, fold_hits, merge_hits
 from pagekin.routers.fanout import ChildAnswer, FanOut
-from pagekin.routers.knowledge import Knowledge
+from pagekin.routers.knowledge import Snapshot
 from pagekin.routers.merging import MergedAnswer, Merger
 
 _DEEPER, MOST_LOOKED_AT = 4, 10_000
@@ -17,40 +17,37 @@ _AT_ONCE = 1_000
 """Hits that are folded on the event loop; more are folded in a thread."""
 
 
-class Ranker:
-    """Asks children for their best hits, and for more where copies take most places."""
+async def rank_children(
+    fan_out: FanOut, merger: Merger, snapshot: Snapshot | None, names: Sequence[str], request: SearchRequest, last: int,
+    fold: bool, deadline: float,
+) -> tuple[MergedAnswer, list[Hit]]:  # fmt: skip
+    """Return what children answered and the merged ranking, as deep as its first `last` hits need.
 
-    def __init__(self, fan_out: FanOut, merger: Merger, knowledge: Knowledge) -> None:
-        self._fan_out, self._merger, self._knowledge = fan_out, merger, knowledge
-
-    async def rank(
-        self, names: Sequence[str], request: SearchRequest, last: int, fold: bool, deadline: float
-    ) -> tuple[MergedAnswer, list[Hit]]:
-        """Return what children answered and the merged ranking, as deep as its first `last` hits need.
-
-        Each child gives its best hits. Those that score below the last of a child that has more are not certain; where too
-        few others remain once copies are folded, the children that have more are asked for more.
-        """
-        depth = min(last + 1 if fold else last, MOST_LOOKED_AT)
-        answers: dict[str, ChildAnswer[Answer]] = {}
-        asked: Sequence[str] = names
-        while True:
-            deeper = msgspec.structs.replace(request, limit=depth)
-            requests: dict[str, Request] = dict.fromkeys(asked, deeper)
-            answers |= {one.name: one for one in await self._fan_out.ask("search", requests, Answer, deadline)}
-            merged = await self._merger.merge(
-                dict.fromkeys(names, deeper), [answers[name] for name in names], self._knowledge.snapshot,
-                _DEEPER * depth if fold else depth,
-            )  # fmt: skip
-            hits = await fold_beside_others(merged.hits, None, fold)
-            certain = sum(hit.score >= merged.threshold for hit in hits)
-            asked = [name for name in merged.more if name and merged.more[name] >= merged.threshold]
-            if not fold or certain > last or not merged.more or depth >= MOST_LOOKED_AT:
-                return merged, hits
-            if time.monotonic() >= deadline:
-                merged.note_missing([f"{self._merger.name}: no time was left to look for hits behind copies"])
-                return merged, hits
-            depth = min(_DEEPER * depth, MOST_LOOKED_AT)
+    Each child gives its best hits. Those that score below the last of a child that has more are not certain; where too few
+    others remain once copies are folded, the children that have more are asked for more.
+    """
+    depth = min(last + 1 if fold else last, MOST_LOOKED_AT)
+    answers: dict[str, ChildAnswer[Answer]] = {}
+    asked: Sequence[str] = names
+    while True:
+        deeper = msgspec.structs.replace(request, limit=depth)
+        requests: dict[str, Request] = dict.fromkeys(asked, deeper)
+        answers |= {one.name: one for one in await fan_out.ask("search", requests, Answer, deadline)}
+        merged = await merger.merge(
+            dict.fromkeys(names, deeper),
+            [answers[name] for name in names],
+            snapshot,
+            _DEEPER * depth if fold else depth,
+        )
+        hits = await fold_beside_others(merged.hits, None, fold)
+        certain = sum(hit.score >= merged.threshold for hit in hits)
+        asked = [name for name in merged.more if name and merged.more[name] >= merged.threshold]
+        if not fold or certain > last or not merged.more or depth >= MOST_LOOKED_AT:
+            return merged, hits
+        if time.monotonic() >= deadline:
+            merged.note_missing([f"{merger.name}: no time was left to look for hits behind copies"])
+            return merged, hits
+        depth = min(_DEEPER * depth, MOST_LOOKED_AT)
 
 
 async def fold_beside_others(hits: Iterable[Hit], limit: int | None = None, fold: bool = True) -> list[Hit]:

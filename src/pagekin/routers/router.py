@@ -36,7 +36,7 @@ from pagekin.routers.connection import DirectConnection, HttpConnection
 from pagekin.routers.fanout import FanOut
 from pagekin.routers.knowledge import Knowledge, RouterSettings
 from pagekin.routers.merging import MergedAnswer, Merger
-from pagekin.routers.ranking import MOST_LOOKED_AT, Ranker, fold_beside_others
+from pagekin.routers.ranking import MOST_LOOKED_AT, fold_beside_others, rank_children
 from pagekin.routers.selection import expand_requests, items_by_child, select_known
 from pagekin.routers.travelling_bags import mean_bag
 from pagekin.routers.tree import tree_below
@@ -201,8 +201,9 @@ class Router(Service):
         kept = 0.0 if request.raw else min(_FOR_TEXTS_SHARE * request.deadline, _FOR_TEXTS)
         last = request.first + request.limit
         onward = self.fan_out.onward(request, stats=request.stats or known.table.stats(query), raw=True, first=0)
-        ranker = Ranker(self.fan_out, self.merger, self.knowledge)
-        merged, hits = await ranker.rank(names, onward, last, not request.raw, deadline - kept)
+        merged, hits = await rank_children(
+            self.fan_out, self.merger, known, names, onward, last, not request.raw, deadline - kept
+        )
         merged.skipped += [
             messages.SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()
         ]

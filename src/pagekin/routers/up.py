@@ -3,16 +3,13 @@
 import contextlib
 import errno
 import os
-import signal
 import socket
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +20,10 @@ from pagekin.routers.http import router_app
 from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.network import TIMEOUT, Network, Node
 from pagekin.routers.opening import fetch
-from pagekin.routers.others import Others
+from pagekin.routers.others import Others, Tell
 from pagekin.routers.router import Router
 from pagekin.routers.serve import MakeApp, Place, listening_socket, obstacles, run
 from pagekin.routers.warm import warm, warm_leaf
-from pagekin.store import KinError
 
 _PAUSE = 0.5
 """Seconds after which it is looked again whether all is there."""
@@ -38,51 +34,37 @@ _MOST_TOLD = 5
 """Names and lines of a kind, at most."""
 
 
-@dataclass(frozen=True)
-class Opened:
-    """Routers that can be served, and those that cannot, with the reason."""
+@dataclass
+class OpenNodes:
+    """Nodes of a network that can be served, and what is wrong with some."""
 
-    services: list[tuple[Service, Place]]
-    skipped: dict[str, str]
-    ill: dict[str, str]
-    """Those that are served, but cannot answer until their collection is mended."""
-
-    def complaints(self) -> list[str]:
-        """Return what is wrong, in lines."""
-        lines = [f"not run: {name}: {reason}" for name, reason in self.skipped.items()]
-        return lines + [f"cannot answer yet: {name}: {reason}" for name, reason in self.ill.items()]
+    services: list[tuple[Service, Place]] = field(default_factory=list)
+    ill: int = 0
+    """How many of them cannot answer until their collection is mended."""
+    complaints: list[str] = field(default_factory=list)
+    """What is wrong with these, and why others are not run, in lines."""
 
 
-def open_nodes(network: Network, names: Iterable[str], refresh: float = 60.0) -> Opened:
+def open_nodes(network: Network, names: Iterable[str], refresh: float = 60.0) -> OpenNodes:
     """Open some nodes of a network; note those that cannot be opened or cannot answer yet."""
-    services: list[tuple[Service, Place]] = []
-    skipped: dict[str, str] = {}
-    ill: dict[str, str] = {}
+    opened = OpenNodes()
     near: dict[str, Service] = {}
     # Children first, so that routers find those that run in this process.
-    chosen = sorted((network.by_name[name] for name in names), key=lambda node: network.level_of(node.name))
-    for node in chosen:
-        try:
-            service: Service
-            if node.leaf:
-                service = leaf = _open_leaf(network, node)
-                if leaf.error:
-                    ill[node.name] = leaf.reason
-            else:
-                service = _open_router(network, node, refresh, near)
-            near[node.name] = service
-            service.above = tuple((name, network.by_name[name].url) for name in node.parents)
-            services.append((service, node.place))
-        except KinError as error:
-            skipped[node.name] = str(error)
-    return Opened(services, skipped, ill)
-
-
-def _open_leaf(network: Network, node: Node) -> ReloadingCollection:
-    collection = network.collection_of(node)
-    if collection is None:
-        raise KinError(f"{node.name} names no collection")
-    return ReloadingCollection(node.name, collection, patient=True)
+    for node in sorted((network.by_name[name] for name in names), key=lambda node: network.level_of(node.name)):
+        path = network.collection_of(node)
+        if not node.leaf:
+            near[node.name] = _open_router(network, node, refresh, near)
+        elif path is None:
+            opened.complaints.append(f"not run: {node.name} names no collection")
+            continue
+        else:
+            near[node.name] = leaf = ReloadingCollection(node.name, path, patient=True)
+            if leaf.error:
+                opened.ill += 1
+                opened.complaints.append(f"cannot answer yet: {node.name}: {leaf.reason}")
+        near[node.name].above = tuple((name, network.by_name[name].url) for name in node.parents)
+        opened.services.append((near[node.name], node.place))
+    return opened
 
 
 def _open_router(network: Network, node: Node, refresh: float, near: Mapping[str, Service]) -> Router:
@@ -152,7 +134,7 @@ def run_network(
         opened = _opened_and_warm(network, parts[0], refresh, tell)
         others.until_ready()
         count = others.count + len(opened.services)
-        ill = others.ill + len(opened.ill)
+        ill = others.ill + opened.ill
 
         def listens() -> None:
             some = f"{count:,} of {len(names):,}" if count < len(names) else f"{count:,}"
@@ -182,16 +164,16 @@ def _check_places(network: Network, names: Sequence[str]) -> None:
         raise ServiceError("\n".join(found[:_MOST_TOLD]) + more + "\nNothing was started.")
 
 
-def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> Opened:
+def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> OpenNodes:
     """Open nodes and warm them; report what is wrong with some."""
     opened = open_nodes(network, names, refresh)
-    if any(_TOO_MANY_FILES in reason for reason in (*opened.ill.values(), *opened.skipped.values())):
+    if any(_TOO_MANY_FILES in line for line in opened.complaints):
         raise ServiceError(
             f"{len(names):,} nodes need more open files than the system lets one process have: raise that limit (ulimit -n), or "
             "let more --processes share them"
         )
     warm(service for service, _place in opened.services)
-    for line in opened.complaints():
+    for line in opened.complaints:
         tell(line)
     return opened
 
@@ -225,14 +207,10 @@ def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell:
         tell(f"ready after {time.monotonic() - began:.0f} s: {all_of}")
 
 
-def _run_part(
-    parent: int, report: Connection, network: Network, names: list[str], refresh: float, make_app: MakeApp
-) -> None:
-    """Run some nodes in a process of their own, until the one that started it is gone."""
-    _run_under(parent)
-    with _reporting(report) as tell:
-        opened = _opened_and_warm(network, names, refresh, lambda line: tell("line", line))
-        run(opened.services, lambda: tell("ready", len(opened.services), len(opened.ill)), make_app)
+def _run_part(tell: Tell, network: Network, names: list[str], refresh: float, make_app: MakeApp) -> None:
+    """Run some nodes in a process of their own."""
+    opened = _opened_and_warm(network, names, refresh, lambda line: tell("line", line))
+    run(opened.services, lambda: tell("ready", len(opened.services), opened.ill), make_app)
 
 
 def run_leaf(
@@ -254,46 +232,11 @@ def run_leaf(
         run([(leaf, place)], all_ready, make_app, [at])
 
 
-def _run_copy(
-    parent: int, report: Connection, name: str, path: Path, place: Place, at: socket.socket, make_app: MakeApp
-) -> None:
-    """Run a leaf in one more process, until the one that started it is gone."""
-    _run_under(parent)
-    with _reporting(report) as tell:
-        leaf = ReloadingCollection(name, path)
-        warm_leaf(leaf)
-        run([(leaf, place)], lambda: tell("ready", 1, 0), make_app, [at])
-
-
-@contextlib.contextmanager
-def _reporting(report: Connection) -> Iterator[Callable[..., None]]:
-    """Yield a function that reports to the parent process.
-
-    An error that people can mend is reported without a traceback, and ends this process.
-    """
-
-    def tell(*what: Any) -> None:
-        with contextlib.suppress(OSError):
-            report.send(what)
-
-    try:
-        yield tell
-    except (ServiceError, KinError) as error:
-        tell("failed", str(error))
-        sys.exit(1)
-
-
-def _run_under(parent: int) -> None:
-    """Leave signals from the keyboard to the process that started this one, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent has ended, even by kill -9."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGTERM)
+def _run_copy(tell: Tell, name: str, path: Path, place: Place, at: socket.socket, make_app: MakeApp) -> None:
+    """Run a leaf in one more process."""
+    leaf = ReloadingCollection(name, path)
+    warm_leaf(leaf)
+    run([(leaf, place)], lambda: tell("ready", 1, 0), make_app, [at])
 
 
 def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
