@@ -144,7 +144,8 @@ def test_a_room_imports_only_what_the_doors_of_others_export() -> None:
         for file in files_of(room):
             for other, module, name in imports_of(file):
                 allowed = other == room or (room, other) in NOT_YET_IN_ORDER
-                if not allowed and (module or name not in DOORS[other]):
+                # Of a room that is imported as a whole, mypy sees what its door exports.
+                if not allowed and (module or (name and name not in DOORS[other])):
                     assert room in NOT_YET_THROUGH_DOORS, f"{file}: the door of {other} does not export {module} {name}"
                     needed.add(room)
     assert needed == NOT_YET_THROUGH_DOORS

@@ -7,15 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import fold_copies
-from pagekin.collection.messages import (
-    BEST_HITS,
-    Answer,
-    RelatedOptions,
-    SearchRequest,
-    ServiceError,
-    SuggestRequest,
-    as_items,
-)
+from pagekin.collection import messages
+from pagekin.collection.messages import Answer, ServiceError, as_items
 from pagekin.collection.queries import parse_query
 from pagekin.similarity import RelatedError
 from pagekin.store import KinError
@@ -29,7 +22,7 @@ _CENTRAL = 0.1
 """What the most central page of a sub-cluster scores: below what is like a document of the set itself."""
 
 
-def suggest(collection: "Collection", request: SuggestRequest) -> Answer:
+def suggest(collection: "Collection", request: messages.SuggestRequest) -> Answer:
     """Return documents like those of the current set.
 
     In 1996: all documents of the sub-clusters that hold some of the set, those with most of it first. By default the
@@ -55,11 +48,11 @@ def suggest(collection: "Collection", request: SuggestRequest) -> Answer:
     return collection.answer(request, hits, started, total=len(order), more=len(order) > request.limit)
 
 
-def _current_set(collection: "Collection", request: SuggestRequest) -> list[int]:
+def _current_set(collection: "Collection", request: messages.SuggestRequest) -> list[int]:
     """Return the pages of the current set: those that are named, or the best hits of the query."""
     if request.items or not request.query:
         return collection.pages_of(request.items)
-    hits = collection.search(SearchRequest(query=request.query, limit=BEST_HITS)).results
+    hits = collection.search(messages.SearchRequest(query=request.query, limit=messages.BEST_HITS)).results
     if not hits:
         raise nothing_to_suggest_by(collection.name, request.query)
     return collection.pages_of(as_items(hits))
@@ -118,7 +111,7 @@ def _related(
         query = related.query_of_pages(pages)
     except RelatedError:
         return {}
-    found = related.index.answer(query, RelatedOptions(k=most, captured_only=True), keep)
+    found = related.index.answer(query, messages.RelatedOptions(k=most, captured_only=True), keep)
     numbers = (collection.corpus.url_number(result.url) for result in found.results)
     scores = (result.similarity for result in found.results)
     return {collection.corpus.pages_of(number)[0]: score for number, score in zip(numbers, scores, strict=True)}

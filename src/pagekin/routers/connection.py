@@ -9,19 +9,8 @@ from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
-from pagekin.collection import Request, Service, ServiceError, encode
-from pagekin.labels import (
-    ABSTRACTION_FUNCTIONS,
-    ROUTER_CLUSTERS,
-    ContentLabel,
-    LabelBudget,
-    LabelError,
-    LabelLimits,
-    cut_label,
-    label_etag,
-    label_from_wire,
-    label_parts,
-)
+from pagekin import labels
+from pagekin.collection import PublishedLabel, Request, Service, ServiceError, encode
 from pagekin.net import ConnectError, HttpClient, HttpError
 from pagekin.routers.bounds import Bound, check_wire
 from pagekin.routers.remote import allow_hint, decoder_of, refusal_reason, system_reason
@@ -70,8 +59,8 @@ class Connection(Protocol):
         ...
 
     async def changed_parts(
-        self, etags: Mapping[str, str], most: int | None, limits: LabelLimits
-    ) -> dict[str, ContentLabel]:
+        self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
+    ) -> dict[str, labels.ContentLabel]:
         """Return the parts of the child's label whose ETags differ, cut to `most` bytes if that is given."""
         ...
 
@@ -104,16 +93,18 @@ class HttpConnection:
             raise ChildError(f"it answered nonsense: {str(error)[:200]}") from None
 
     async def changed_parts(
-        self, etags: Mapping[str, str], most: int | None, limits: LabelLimits
-    ) -> dict[str, ContentLabel]:
+        self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
+    ) -> dict[str, labels.ContentLabel]:
         """Fetch the parts of the child's label that changed."""
         found = {
             function: await self._part(function, etags.get(function, ""), most, limits)
-            for function in ABSTRACTION_FUNCTIONS
+            for function in labels.ABSTRACTION_FUNCTIONS
         }
         return {function: part for function, part in found.items() if part is not None}
 
-    async def _part(self, function: str, tag: str, most: int | None, limits: LabelLimits) -> ContentLabel | None:
+    async def _part(
+        self, function: str, tag: str, most: int | None, limits: labels.LabelLimits
+    ) -> labels.ContentLabel | None:
         headers = {"If-None-Match": f'"{tag}"'} if tag else {}
         within = f"&max_bytes={most}" if most else ""
         try:
@@ -161,31 +152,31 @@ class DirectConnection:
         return ChildError(f"it answered 500: {self.service.explain_fault(error)}"[:500])
 
     async def changed_parts(
-        self, etags: Mapping[str, str], most: int | None, limits: LabelLimits
-    ) -> dict[str, ContentLabel]:
+        self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
+    ) -> dict[str, labels.ContentLabel]:
         """Return the parts of the child's label that changed."""
         try:
-            parts, tags = self.service.published.parts, self.service.published.etags
+            published = self.service.published
             if most:
-                parts = await asyncio.to_thread(_cut_parts, self.service.label, most)
-                tags = {function: label_etag(part) for function, part in parts.items()}
+                _cut, published = await asyncio.to_thread(cut_to, self.service.label, most)
         except (ServiceError, KinError) as error:
             raise NotReadyError(str(error)) from None
-        return {
-            function: parts[function] for function in ABSTRACTION_FUNCTIONS if tags[function] != etags.get(function)
-        }
+        tags = published.etags
+        return {function: part for function, part in published.parts.items() if tags[function] != etags.get(function)}
 
 
-def _cut_parts(label: ContentLabel, most: int) -> dict[str, ContentLabel]:
-    return label_parts(cut_label(label, LabelBudget(clusters=ROUTER_CLUSTERS, bytes=most)))
+def cut_to(label: labels.ContentLabel, most: int) -> tuple[labels.ContentLabel, PublishedLabel]:
+    """Return a label cut to so many bytes, for a parent that asks for less of it, whole and in parts."""
+    cut = labels.cut_label(label, labels.LabelBudget(clusters=labels.ROUTER_CLUSTERS, bytes=most))
+    return cut, PublishedLabel(labels.label_parts(cut))
 
 
-def _decode_part(raw: bytes, limits: LabelLimits) -> ContentLabel:
+def _decode_part(raw: bytes, limits: labels.LabelLimits) -> labels.ContentLabel:
     """Return a part of a label as it came; what cannot be one is not decoded."""
     try:
         check_wire(raw, limits)
-        return label_from_wire(raw, limits)
-    except LabelError as error:
+        return labels.label_from_wire(raw, limits)
+    except labels.LabelError as error:
         raise ChildError(f"its label was refused: {error}") from None
 
 

@@ -19,21 +19,10 @@ from litestar.openapi.spec import Operation as OpenApiOperation
 from litestar.params import JSONBody, Parameter
 from litestar.types import Scope
 
-from pagekin import __version__
-from pagekin.collection import Answer, Health, Service, ServiceError, Summary, encode
-from pagekin.labels import (
-    ROUTER_CLUSTERS,
-    ContentLabel,
-    LabelBudget,
-    LabelError,
-    cut_label,
-    label_etag,
-    label_parts,
-    label_to_json,
-    label_to_sexpr,
-    label_to_wire,
-)
+from pagekin import __version__, labels
+from pagekin.collection import Answer, Health, PublishedLabel, Service, ServiceError, Summary, encode
 from pagekin.routers.bounds import bound_of, fit_answer
+from pagekin.routers.connection import cut_to
 from pagekin.routers.metrics import Metrics
 from pagekin.routers.operations import OPERATIONS, OTHER_PATHS, Operation
 from pagekin.text import QueryError
@@ -55,22 +44,23 @@ class Served:
     def __init__(self, service: Service, one_of_several: bool = False) -> None:
         self.service = service
         self.metrics = Metrics(one_of_several)
-        self._cut: dict[int, tuple[ContentLabel, ContentLabel, dict[str, ContentLabel]]] = {}
+        self._cut: dict[int, tuple[labels.ContentLabel, tuple[labels.ContentLabel, PublishedLabel]]] = {}
+        """By size: the whole label, and what it was cut to."""
 
-    async def label_within(self, max_bytes: int | None) -> tuple[ContentLabel, Mapping[str, ContentLabel]]:
-        """Return the label and its parts, cut to a size if one is given."""
+    async def label_within(self, max_bytes: int | None) -> tuple[labels.ContentLabel, PublishedLabel]:
+        """Return the label, whole and in parts, cut to a size if one is given."""
         whole = self.service.label
         if max_bytes is None:
-            return whole, self.service.published.parts
+            return whole, self.service.published
         if max_bytes not in self._cut or self._cut[max_bytes][0] is not whole:
             try:
-                cut = await asyncio.to_thread(cut_label, whole, LabelBudget(clusters=ROUTER_CLUSTERS, bytes=max_bytes))
-            except LabelError as error:
+                cut = await asyncio.to_thread(cut_to, whole, max_bytes)
+            except labels.LabelError as error:
                 raise ServiceError(str(error)) from None
             if len(self._cut) >= _MOST_CUT:
                 self._cut.clear()
-            self._cut[max_bytes] = whole, cut, label_parts(cut)
-        return self._cut[max_bytes][1:]
+            self._cut[max_bytes] = whole, cut
+        return self._cut[max_bytes][1]
 
     async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
         """Return what a service answers; note its time and status in the metrics."""
@@ -103,15 +93,15 @@ async def label(
     With `max_bytes` it is cut to that size, from what the label tells; one parent may ask for less than another.
     """
     here = served(request.scope)
-    whole, parts = await here.label_within(max_bytes)
-    made = parts[part] if part else whole
-    tag = label_etag(made) if max_bytes or not part else here.service.published.etags[part]
+    whole, published = await here.label_within(max_bytes)
+    made = published.parts[part] if part else whole
+    tag = published.etags[part] if part else labels.label_etag(whole)
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
     if f'"{tag}"' in request.headers.get("if-none-match", ""):
         return Response(b"", status_code=304, headers=headers)
     if form == "wire":
-        return Response(label_to_wire(made), media_type=WIRE, headers=headers)
-    body = label_to_json(made) if form == "json" else label_to_sexpr(made).encode()
+        return Response(labels.label_to_wire(made), media_type=WIRE, headers=headers)
+    body = labels.label_to_json(made) if form == "json" else labels.label_to_sexpr(made).encode()
     if "gzip" in request.headers.get("accept-encoding", ""):
         body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"
     return Response(body, media_type="application/json" if form == "json" else "text/plain", headers=headers)

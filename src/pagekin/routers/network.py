@@ -165,10 +165,6 @@ class Network:
                     waiting.append(child.name)
         return tuple(sorted((self.by_name[one] for one in seen if self.by_name[one].leaf), key=lambda one: one.name))
 
-    def hierarchies(self) -> tuple[str, ...]:
-        """Return the names of the hierarchies."""
-        return tuple(sorted({node.hierarchy for node in self.nodes if not node.leaf}))
-
     # -- what holds for a node -----------------------------------------------------------------------------------------
 
     def collection_of(self, node: Node) -> Path | None:

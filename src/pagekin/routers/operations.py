@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, get_type_hints
 
 import msgspec
@@ -21,26 +20,18 @@ class Operation:
     """A question that services answer."""
 
     name: str
-    """Of the method of `Service`, which has its types and its description."""
-    parameters: tuple[str, ...] = ()
+    request: type[Request]
+    answer: type[Any]
+    description: str
+    parameters: tuple[str, ...]
     """Fields of the request that an address may carry, the first of which it must; none: POST only."""
 
-    @property
-    def description(self) -> str:
-        """Return what it gives."""
-        return str(getattr(Service, self.name).__doc__)
-
-    @cached_property
-    def request(self) -> type[Request]:
-        """Return what is asked."""
-        kind: type[Request] = get_type_hints(getattr(Service, self.name))["request"]
-        return kind
-
-    @cached_property
-    def answer(self) -> type[Any]:
-        """Return what is answered."""
-        kind: type[Any] = get_type_hints(getattr(Service, self.name))["return"]
-        return kind
+    @classmethod
+    def of(cls, name: str, *parameters: str) -> "Operation":
+        """Make an operation of the method of `Service` that has its types and its description."""
+        method = getattr(Service, name)
+        types = get_type_hints(method)
+        return cls(name, types["request"], types["return"], str(method.__doc__), parameters)
 
     def request_of(self, given: MultiDict[Any]) -> Request:
         """Return the request that the parameters of an address make, or raise a ServiceError that says why they do not."""
@@ -85,17 +76,17 @@ _CURRENT_SET = ("query", "first", "limit", "each", "filters", "deadline")
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
-        Operation("search", ("query", "first", "limit", "filters", "ask", "routing", "deadline")),
-        Operation("show"),
-        Operation("select", _CURRENT_SET),
-        Operation("expand", _CURRENT_SET),
-        Operation("refine", ("query", "count", "preset", "deadline")),
-        Operation("cooccurrences"),
-        Operation("suggest", ("query", "limit", "filters", "preset", "deadline")),
-        Operation("related", ("url", "also", "ask", "options", "deadline")),
-        Operation("bag"),
-        Operation("describe", ("url", "inlinks", "deadline")),
-        Operation("tree"),
+        Operation.of("search", "query", "first", "limit", "filters", "ask", "routing", "deadline"),
+        Operation.of("show"),
+        Operation.of("select", *_CURRENT_SET),
+        Operation.of("expand", *_CURRENT_SET),
+        Operation.of("refine", "query", "count", "preset", "deadline"),
+        Operation.of("cooccurrences"),
+        Operation.of("suggest", "query", "limit", "filters", "preset", "deadline"),
+        Operation.of("related", "url", "also", "ask", "options", "deadline"),
+        Operation.of("bag"),
+        Operation.of("describe", "url", "inlinks", "deadline"),
+        Operation.of("tree"),
     )
 }
 """All operations by name."""

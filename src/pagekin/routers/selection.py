@@ -6,18 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from pagekin.collection import (
-    Answer,
-    Hit,
-    Item,
-    Request,
-    SelectRequest,
-    SkippedNode,
-    check_filters,
-    group_hits,
-    may_pass,
-    parse_query,
-)
+from pagekin.collection import Answer, Hit, Item, Request, check_filters, group_hits, may_pass, messages, parse_query
 from pagekin.labels import plain_text
 from pagekin.routers.child import Child
 from pagekin.routers.knowledge import Snapshot
@@ -34,7 +23,7 @@ def items_by_child(items: Iterable[Item], children: Mapping[str, T]) -> dict[str
     return {child: tuple(mine) for child, mine in found.items()}
 
 
-def select_known(name: str, children: Mapping[str, Child], known: Snapshot, request: SelectRequest) -> Answer:
+def select_known(name: str, children: Mapping[str, Child], known: Snapshot, request: messages.SelectRequest) -> Answer:
     """Return the clusters and documents of the current set that may match, by labels alone.
 
     At first the set is the router's children. Labels say nothing of what filters ask for, so children stay; of documents
@@ -67,7 +56,7 @@ def select_known(name: str, children: Mapping[str, Child], known: Snapshot, requ
     hits.sort(key=lambda hit: (-hit.score, hit.url))
     hits += [Hit(kind=item.kind, url=item.url, path=item.path, cluster=item.cluster) for item in others]
     last = request.first + request.limit
-    skipped = tuple(SkippedNode(path=(name, child), reason=reason) for child, reason in passed_over.items())
+    skipped = tuple(messages.SkippedNode(path=(name, child), reason=reason) for child, reason in passed_over.items())
     window = tuple(hits[request.first : last])
     return Answer(
         query=request.query, router=name, total=len(hits), results=window, groups=group_hits(window), skipped=skipped,
@@ -76,7 +65,7 @@ def select_known(name: str, children: Mapping[str, Child], known: Snapshot, requ
 
 
 def expand_requests(
-    selected: Answer, children: Mapping[str, Child], onward: SelectRequest
+    selected: Answer, children: Mapping[str, Child], onward: messages.SelectRequest
 ) -> tuple[dict[str, Request], dict[str, Request], list[Hit]]:
     """Return the requests that `expand` makes: children for their matching children, others for those of deeper clusters.
 
