@@ -114,6 +114,8 @@ def test_related_pages_have_similarities_and_reasons(kin: PageIndex) -> None:
     url = kin.search("mountain").results[0].url
     answer = kin.related(url, 3, explain=True)
     assert len(answer.results) == 3
+    assert urls(answer.subjects) == [url] and answer.subjects[0].title
+    assert answer.strategy == "default" and answer.alpha >= 0
     assert all(0 < page.similarity < 1 and page.terms for page in answer)
     assert not kin.related(url, sites="other", captured_only=True, site="mountains.example").results
     assert not kin.related(url, min_similarity=0.9).results

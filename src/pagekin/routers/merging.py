@@ -35,6 +35,9 @@ class MergedAnswer:
     """What is missing."""
     total: int = 0
     notes: list[str] = field(default_factory=list)
+    subjects: list[Hit] = field(default_factory=list)
+    strategy: str = ""
+    alpha: float = 0.0
     more: dict[str, float] = field(default_factory=dict)
     """Children that have further hits -> the lowest score of those that they gave: below it, something may be missing.
 
@@ -88,6 +91,9 @@ class Merger:
                 merged.more[child.name] = min(hit.score for _name, hit in mine)
             if child.answer.note:
                 merged.notes.append(plain_text(child.answer.note))
+            merged.strategy = merged.strategy or plain_text(child.answer.strategy)
+            merged.alpha = max(merged.alpha, child.answer.alpha)
+            merged.subjects += (self._place(snapshot, child.name, hit) for hit in child.answer.subjects[:100])
             self._note_nodes(merged, child, child.answer, len(mine))
             if len(mine) + len(child.answer.asked) + len(child.answer.skipped) > _AT_ONCE:
                 await asyncio.sleep(0)

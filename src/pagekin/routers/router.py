@@ -416,9 +416,10 @@ class Router(Service):
         asked_about = {bag.url, request.url, *request.also}
         others = (hit for hit in merged.hits if hit.url not in asked_about)
         hits = await fold_beside_others(others, options.k, options.fold and not request.visited)
+        subjects = {hit.url: hit for hit in merged.subjects if hit.url in asked_about}
         return self._answer(
-            "", merged, hits, started, total=merged.total,
-            note=merged.notes[0] if merged.notes and not hits else "",
+            "", merged, hits, started, total=merged.total, subjects=tuple(subjects.values()), strategy=merged.strategy,
+            alpha=merged.alpha, note=merged.notes[0] if merged.notes and not hits else "",
         )  # fmt: skip
 
     async def _bag_of(self, request: messages.RelatedRequest) -> messages.Bag:

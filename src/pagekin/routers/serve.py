@@ -59,25 +59,16 @@ def free_port(host: str) -> int:
 
 def listening_socket(place: Place) -> socket.socket:
     """Open a socket that listens at a place; raise ServiceError with what is in the way."""
-    made = _bound_socket(place)
-    made.listen(BACKLOG)
-    made.setblocking(False)
-    return made
-
-
-def _bound_socket(place: Place) -> socket.socket:
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    made: socket.socket | None = None
+    wide = ":" in place.host
     try:
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((place.host, place.port))
+        made = socket.create_server(
+            (place.host, place.port), family=socket.AF_INET6 if wide else socket.AF_INET, backlog=BACKLOG,
+            dualstack_ipv6=wide and socket.has_dualstack_ipv6(),
+        )  # fmt: skip
     except OSError as error:
-        if made is not None:
-            made.close()
-        raise ServiceError(
-            f"nobody can listen at {place.host}:{place.port}: {error.strerror}. {_hint(error)}"
-        ) from None
+        why = str(error.strerror).partition(" (while")[0]
+        raise ServiceError(f"nobody can listen at {place.host}:{place.port}: {why}. {_hint(error)}") from None
+    made.setblocking(False)
     return made
 
 
@@ -97,7 +88,7 @@ def obstacles(places: Iterable[Place]) -> list[str]:
     found = []
     for host, port in dict.fromkeys((place.host, place.port) for place in places):
         try:
-            _bound_socket(Place(host, port)).close()
+            listening_socket(Place(host, port)).close()
         except ServiceError as error:
             found.append(str(error))
     return found
