@@ -16,22 +16,16 @@ from pagekin.collection.cooccurrences import encode_counts
 from pagekin.collection.damage import damaged_error
 from pagekin.collection.messages import Answer, Hit, ServiceError
 from pagekin.collection.queries import parse_query, query_words
-from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
+from pagekin.collection.ranking import MOST_COPIES, RankedPage, encode_sketch, group_hits, rank_pages
 from pagekin.collection.refinement import LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
 from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
-from pagekin.labels import (
-    ContentLabel,
-    leaf_identity,
-    plain_text,
-    read_label_parts,
-    stored_etag,
-)
+from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
 from pagekin.similarity import Query as RelatedQuery
 from pagekin.similarity import RelatedError, RelatedIndex, Result
 from pagekin.store import KinError
-from pagekin.text import Originals, Query, Stats, TextIndex, keep_pages, make_snippet
+from pagekin.text import Hits, Originals, Query, TextIndex, keep_pages, make_snippet
 
 T = TypeVar("T")
 Array = npt.NDArray[Any]
@@ -235,32 +229,22 @@ class Collection:
 
     # -- questions ------------------------------------------------------------------------------------------------------
 
-    def rank(
-        self, query: Query, first: int, last: int, filters: messages.Filters, stats: Stats | None = None
-    ) -> Ranking:
-        """Return the documents that match from place `first` up to `last`, copies folded."""
-        keep, urls = self.keep(filters), self.corpus.pages.url
+    def search(self, request: messages.SearchRequest) -> Answer:
+        """Return documents that match, copies folded."""
+        started = time.perf_counter()
+        query, keep, urls = parse_query(request.query), self.keep(request.filters), self.corpus.pages.url
+
+        def find(depth: int) -> Hits:
+            return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
 
         def fold(pages: Sequence[int]) -> list[int]:
             return fold_copies(self.sketches(pages), urls[pages].tolist()) if pages else []
 
-        return rank_pages(
-            lambda depth: self.text.search(query, depth, stats=stats, keep=keep, documents=self.documents),
-            fold, first, last,
-        )  # fmt: skip
-
-    def search(self, request: messages.SearchRequest) -> Answer:
-        """Return documents that match."""
-        started = time.perf_counter()
-        query = parse_query(request.query)
         if request.raw:
-            found = self.text.search(
-                query, request.limit, stats=request.stats, keep=self.keep(request.filters), documents=self.documents
-            )
+            found = find(request.limit)
             hits = [self._raw_hit(page, score) for page, score in zip(found.pages, found.scores, strict=True)]
             return self.answer(request, hits, started, total=found.total, more=found.total > len(hits))
-        last = request.first + request.limit
-        ranking = self.rank(query, request.first, last, request.filters, request.stats)
+        ranking = rank_pages(find, fold, request.first, request.first + request.limit)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
             more=ranking.more, distinct=ranking.distinct,
@@ -273,17 +257,8 @@ class Collection:
         hits = (self.hit(page, 0.0, *self.snippet(page, query)) for page in self.pages_of(request.items))
         return self.answer(request, hits, started)
 
-    def select(self, request: messages.SelectRequest) -> Answer:
-        """Return the clusters and documents of the current set that match; at first the sub-clusters."""
-        return selection.select(self, request)
-
-    def expand(self, request: messages.SelectRequest) -> Answer:
-        """Return the matching documents of the sub-clusters of the current set that match."""
-        return selection.expand(self, request)
-
-    def suggest(self, request: messages.SuggestRequest) -> Answer:
-        """Return documents like those of the current set."""
-        return suggestion.suggest(self, request)
+    select, expand = selection.select, selection.expand
+    suggest = suggestion.suggest
 
     def refine(self, request: messages.RefineRequest) -> messages.Refinements:
         """Return terms that go with a query, from what pages are about; as in 1996, from the label's sub-clusters."""

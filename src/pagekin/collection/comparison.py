@@ -45,11 +45,7 @@ def _shared_terms(collection: "Collection", documents: Sequence[int], count: int
         terms, mine, other = np.intersect1d(terms, theirs, assume_unique=True, return_indices=True)
         least, origins = np.minimum(least[mine], weights[other]), origins[mine] | bags.origins(document)[other]
     return [
-        (
-            bags.term_text(collection.corpus, int(terms[place])),
-            float(least[place]),
-            Origin(int(origins[place])).names(),
-        )
+        (bags.term_text(collection.corpus, int(terms[place])), float(least[place]), Origin(int(origins[place])).names())
         for place in np.lexsort((terms, -least))[:count].tolist()
     ]
 

@@ -10,22 +10,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from pagekin.collection import PublishedLabel, Request
-from pagekin.labels import (
-    ContentLabel,
-    LabelError,
-    LabelLimits,
-    LeafCount,
-    leaf_identity,
-)
+from pagekin.labels import ContentLabel, LabelError, LabelLimits, LeafCount, leaf_identity
 from pagekin.routers.bounds import bound_of
-from pagekin.routers.connection import (
-    ChildError,
-    Connection,
-    DirectConnection,
-    NotReadyError,
-    Outgoing,
-    RefusedError,
-)
+from pagekin.routers.connection import ChildError, Connection, DirectConnection, NotReadyError, Outgoing, RefusedError
 
 T = TypeVar("T")
 _FAILURES = 3

@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -51,20 +51,6 @@ class Outgoing:
         return encode(self.request)
 
 
-class Connection(Protocol):
-    """The way to a child."""
-
-    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T], bound: Bound) -> tuple[T, int]:
-        """Return what the child answers and its size in bytes, or raise a ChildError."""
-        ...
-
-    async def changed_parts(
-        self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
-    ) -> dict[str, labels.ContentLabel]:
-        """Return the parts of the child's label whose ETags differ, cut to `most` bytes if that is given."""
-        ...
-
-
 class HttpConnection:
     """The way to a child at an address."""
 
@@ -95,7 +81,7 @@ class HttpConnection:
     async def changed_parts(
         self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
     ) -> dict[str, labels.ContentLabel]:
-        """Fetch the parts of the child's label that changed."""
+        """Fetch the parts of the child's label whose ETags differ, cut to `most` bytes if that is given."""
         found = {
             function: await self._part(function, etags.get(function, ""), most, limits)
             for function in labels.ABSTRACTION_FUNCTIONS
@@ -163,6 +149,10 @@ class DirectConnection:
             raise NotReadyError(str(error)) from None
         tags = published.etags
         return {function: part for function, part in published.parts.items() if tags[function] != etags.get(function)}
+
+
+Connection = HttpConnection | DirectConnection
+"""The way to a child."""
 
 
 def cut_to(label: labels.ContentLabel, most: int) -> tuple[labels.ContentLabel, PublishedLabel]:

@@ -246,9 +246,7 @@ def router_app(handlers: Sequence[Any] = (), errors: Mapping[Any, Any] = HTTP_ER
     return Litestar(
         route_handlers=[*HANDLERS, *handlers],
         openapi_config=OpenAPIConfig(
-            title="Pagekin",
-            version=__version__,
-            render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])],
+            title="Pagekin", version=__version__, render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"])]
         ),
         exception_handlers=dict(errors),
         request_max_body_size=LARGEST_REQUEST,

@@ -110,11 +110,6 @@ class Router(Service):
         return True
 
     @property
-    def error(self) -> str:
-        """Return what is wrong with it."""
-        return self.knowledge.error
-
-    @property
     def label(self) -> ContentLabel:
         """Return its content label."""
         return self.knowledge.ready.label
@@ -139,7 +134,7 @@ class Router(Service):
             documents=known.label.num_docs if known else 0, label_bytes=known.published.bytes if known else 0,
             label_age=time.monotonic() - known.made_at if known else None,
             etags=dict(known.published.etags) if known else {}, uptime=time.monotonic() - self._started, requests=self.requests,
-            children=children, error=self.error, waiting=known.label.waiting if known else len(self.children),
+            children=children, error=self.knowledge.error, waiting=known.label.waiting if known else len(self.children),
         )  # fmt: skip
 
     async def tree(self, request: messages.TreeRequest) -> messages.TreeNode:

@@ -114,17 +114,14 @@ def _bring_labels_together() -> None:
 
 
 def _label(name: str) -> ContentLabel:
-    """Make a label of two documents about a word each."""
+    """Make a label of two documents about two words."""
     words = tuple(sorted((name, "page")))
     both = TermFilter.of(np.array([term_key(word) for word in words], np.uint64))
-    clusters = tuple(
-        SubCluster(
-            number, word, 1, 1, 1, urls=(f"http://{name}.example/{number}",), heaviest=(word,),
-            terms=LabelTerms((number * 6,), (1,), (1,)), filters=(both,),
-        )
-        for number, word in enumerate(words, 1)
-    )  # fmt: skip
+    terms = LabelTerms((6, 6), (1, 1), (1, 1))
+    cluster = SubCluster(
+        1, name, 2, 2, 2, urls=(f"http://{name}.example/",), heaviest=words, terms=terms, filters=(both,)
+    )
     return ContentLabel(
-        LABEL_VERSION, ANALYSER, name, 2, 2, 2, True, heaviest=words, words=words, terms=LabelTerms((6, 6), (1, 1), (1, 1)),
-        filters=(both,), clusters=clusters, num_words=2,
+        LABEL_VERSION, ANALYSER, name, 2, 2, 2, True, heaviest=words, words=words, terms=terms, filters=(both,),
+        clusters=(cluster,), num_words=2,
     )  # fmt: skip
