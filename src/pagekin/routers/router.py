@@ -82,16 +82,12 @@ class Router(Service):
             )
             for child, url in children.items()
         }  # fmt: skip
-        self.knowledge = Knowledge(name, self.children, self.settings, self._forget_answers)
+        self._answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
+        """Answers to `search` and `refine`."""
+        self.knowledge = Knowledge(name, self.children, self.settings, self._answers.clear)
         self.fan_out = FanOut(name, self.mark, self.children)
         self.merger = Merger(name, self.children)
-        self._answers: TtlCache[Answer] = TtlCache(self.settings.cached, self.settings.most_cached)
-        self._refinements: TtlCache[messages.Refinements] = TtlCache(self.settings.cached, self.settings.most_cached)
         self._started = time.monotonic()
-
-    def _forget_answers(self) -> None:
-        self._answers.clear()
-        self._refinements.clear()
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 
@@ -174,7 +170,8 @@ class Router(Service):
     async def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, from all leaves below that may hold one."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
-        if cached := self._answers.get(key):
+        cached: Answer | None = self._answers.get(key)
+        if cached:
             self.requests += 1
             return cached
         if stopped := self._stopped(request):
@@ -283,7 +280,8 @@ class Router(Service):
         """
         self.requests += 1
         key = encode(msgspec.structs.replace(request, deadline=1.0))
-        if cached := self._refinements.get(key):
+        cached: messages.Refinements | None = self._answers.get(key)
+        if cached:
             return cached
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         query = parse_query(request.query)
@@ -303,7 +301,7 @@ class Router(Service):
             narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
         )  # fmt: skip
         if not partial:
-            self._refinements.put(key, terms)
+            self._answers.put(key, terms)
         return terms
 
     async def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:
