@@ -183,6 +183,11 @@ def test_parts_that_do_not_belong_together_are_refused() -> None:
         join_parts({**one, "routing": two["routing"]})
 
 
+def test_a_part_that_is_missing_is_named() -> None:
+    with pytest.raises(KeyError, match="refinement"):
+        join_parts({})
+
+
 def test_a_router_that_hears_from_another_child_says_so_at_once() -> None:
     waiting = msgspec.structs.replace(site("a", (50, RIVERS), (60, LOCKS)), waiting=2)
     first = parts_to_publish(None, waiting)

@@ -67,10 +67,11 @@ def label_parts(label: ContentLabel) -> dict[str, ContentLabel]:
 
 
 def join_parts(parts: Mapping[str, ContentLabel]) -> ContentLabel:
-    """Join the parts of a label.
+    """Join the parts of a label; raise a KeyError that names a part if it is missing.
 
     Counts of parts from different times may differ a little: the larger ones are kept.
     """
+    parts = {function: parts[function] for function in ABSTRACTION_FUNCTIONS}
     if len({len(part.clusters) for part in parts.values()}) > 1:
         raise LabelError("the parts of the label have different numbers of sub-clusters: they do not belong together")
 
