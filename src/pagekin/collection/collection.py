@@ -92,7 +92,7 @@ class Collection:
     @cached_property
     def text(self) -> TextIndex:
         """Return the full-text index."""
-        return TextIndex.open(self.corpus)
+        return TextIndex.open(self.corpus, self._compiled)
 
     @cached_property
     def related_pages(self) -> RelatedPages:

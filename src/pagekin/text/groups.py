@@ -1,7 +1,6 @@
 """Pages that are searched as one: those of a composite document."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,51 +9,52 @@ Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Groups:
-    """The documents of several pages; every other page is a group of its own."""
+class Groups(NamedTuple):
+    """The documents of several pages; every other page is a group of its own. Kernels take it, too."""
 
-    documents: Array
-    """The document of each page as it was given, -1 for none."""
-    shared: Mask
-    """Whether each page belongs to a document of several pages."""
+    of_page: npt.NDArray[np.int64]
+    """(pages) the number of the page's document, -1 for a page that stands for itself; empty if all do."""
+    begin: npt.NDArray[np.int64]
+    """(documents + 1) where the pages of each document begin in `members`."""
     members: npt.NDArray[np.int64]
-    """The pages for which that holds, document after document."""
-    member_of: npt.NDArray[np.int64]
-    """The document of each member, numbered from 0."""
+    """The pages of these documents, rising within each."""
+    documents: int
+    """How many documents these are."""
 
     @classmethod
     def of(cls, documents: Array) -> "Groups":
-        """Return the groups that the documents of pages make."""
+        """Return the groups that the documents of pages make; a page with -1 stands for itself."""
         number = np.asarray(documents).astype(np.int64)
         sizes = np.bincount(number[number >= 0], minlength=1)
-        shared = (number >= 0) & (sizes[number] > 1)
-        members = np.flatnonzero(shared)
-        members = members[np.argsort(number[members], kind="stable")]
-        return cls(documents, shared, members, np.unique(number[members], return_inverse=True)[1])
+        shared = np.flatnonzero((number >= 0) & (sizes[number] > 1))
+        if not len(shared):
+            return NO_GROUPS
+        several, places, counts = np.unique(number[shared], return_inverse=True, return_counts=True)
+        of_page = np.full(len(number), -1, np.int64)
+        of_page[shared] = places
+        begin = np.concatenate([[0], np.cumsum(counts)])
+        return cls(of_page, begin, shared[np.argsort(places, kind="stable")], len(several))
 
     def spread(self, mask: Mask) -> Mask:
         """Return a mask with all pages of the documents of which it has one."""
-        if not len(self.members) or not mask[self.members].any():
+        matched = self._matched(mask)
+        if not matched.any():
             return mask
-        matched = np.zeros(int(self.member_of[-1]) + 1, np.bool_)
-        matched[self.member_of[mask[self.members]]] = True
         mask = mask.copy()
-        mask[self.members] = matched[self.member_of]
+        mask[self.members] = matched[self.of_page[self.members]]
         return mask
 
     def count(self, mask: Mask) -> int:
         """Return how many groups have a page in the mask."""
-        some = self.member_of[mask[self.members]]
-        return int(np.count_nonzero(mask)) - len(some) + int(np.count_nonzero(np.diff(some))) + bool(len(some))
+        single = np.count_nonzero(mask) - np.count_nonzero(mask[self.members])
+        return int(single + np.count_nonzero(self._matched(mask)))
 
-    def best(self, pages: Array, scores: Array) -> tuple[Array, Array]:
-        """Return (pages, scores) with only the best page of each group, the first of equal ones, in the order of pages."""
-        places = np.flatnonzero(self.shared[pages])
-        if len(places) < 2:
-            return pages, scores
-        of = self.documents[pages[places]]
-        order = np.lexsort((pages[places], -scores[places], of))
-        keep = np.ones(len(pages), np.bool_)
-        keep[places[order[1:]][of[order][1:] == of[order][:-1]]] = False
-        return pages[keep], scores[keep]
+    def _matched(self, mask: Mask) -> Mask:
+        """Return whether each document has a page in the mask."""
+        matched = np.zeros(self.documents, np.bool_)
+        matched[self.of_page[self.members[mask[self.members]]]] = True
+        return matched
+
+
+NO_GROUPS = Groups(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), 0)
+"""Each page stands for itself."""

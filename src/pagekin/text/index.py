@@ -6,11 +6,10 @@ scored that may be among the first.
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +18,14 @@ from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, DecodedPage, Strea
 from pagekin.store import Kin, KinError, RaggedBytes, rank
 from pagekin.text import plain
 from pagekin.text.analysis import ANALYSER, form_of
-from pagekin.text.groups import Groups
+from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, Word
 from pagekin.text.scoring import PAGES_OF_RANGE, PRESENT, Bounds, Places, Postings, Runs, Terms, corpus_lengths
 from pagekin.text.statistics import Stats, asked_forms, check_stats, form_key, inverse_frequency
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
+T = TypeVar("T")
 TEXT_ARRAYS = ("form.", "posting.")
 """How the names of the arrays begin that the index consists of."""
 _MOST_PLAIN = 5_000
@@ -76,8 +76,8 @@ class TextIndex:
         self._known: dict[str, _Form] = {}
         self._runs: dict[int, Runs] = {}
         self._number = len(corpus)
-        self._grouped: Groups | None = None
-        """The groups of the documents that were asked for last: a collection asks for the same ones always."""
+        self._grouped: tuple[Array | None, Groups] = None, NO_GROUPS
+        """The documents that were asked for last, and their groups: a collection asks for the same ones always."""
 
     @classmethod
     def open(cls, corpus: Corpus, compiled: bool = False) -> "TextIndex":
@@ -148,6 +148,16 @@ class TextIndex:
                 return _Form(number, begin, end, row, int(kin["posting.bound_pages"][row]))
         return _Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)))
 
+    def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Sequence[float] = ()) -> Terms:
+        """Return (attribute, form) pairs as kernels take them."""
+        known = [self.look_up(form) for _attribute, form in pairs]
+        return Terms(
+            np.array([form.begin for form in known], np.int64),
+            np.array([form.end for form in known], np.int64),
+            np.array([_BIT_OF[attribute] for attribute, _form in pairs], np.int64),
+            np.array(rarity, np.float64),
+        )
+
     def places_of(self, forms: "list[_Form]") -> Places | None:
         """Return the entries of forms and where on their pages they stand; None for an index of an earlier version."""
         kin = self.corpus.kin
@@ -173,33 +183,29 @@ class TextIndex:
         """Return the stored streams of all pages."""
         return self.corpus.stream_batch()
 
-    def groups(self, documents: Array) -> Groups:
-        """Return the groups of pages that `documents` make."""
-        if len(documents) != len(self):
-            raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
-        kept = self._grouped
-        if kept is None or kept.documents is not documents:
-            kept = self._grouped = Groups.of(documents)
-        return kept
+    def groups(self, documents: Array | None) -> Groups:
+        """Return the groups of pages that `documents` make; without any, each page stands for itself."""
+        if documents is None:
+            return NO_GROUPS
+        if documents is not self._grouped[0]:
+            if len(documents) != len(self):
+                raise ValueError(f"there are documents of {len(documents):,} pages, and {len(self):,} pages")
+            self._grouped = documents, Groups.of(documents)
+        return self._grouped[1]
 
     # -- questions --------------------------------------------------------------------------------------------------
 
     def count(self, query: Query, keep: Mask | None = None) -> int:
         """Return how many pages match a query."""
-        return int(np.count_nonzero(self._matches(_Search(self, query, keep=keep))))
+        return int(np.count_nonzero(self._unless_damaged(_Search(self, query, keep=keep).matches)))
 
     def matching_pages(self, query: Query, documents: Array) -> Mask:
         """Return whether each page belongs to a document that matches; less work than a search, which ranks them."""
-        return self._matches(_Search(self, query, groups=self.groups(documents)))
-
-    def _matches(self, asked: "_Search") -> Mask:
-        with _or_damaged(self.corpus.kin):
-            return asked.matches()
+        return self._unless_damaged(_Search(self, query, groups=self.groups(documents)).matches)
 
     def stats_of(self, query: Query) -> Stats:
         """Return what scores of the query need to know of this collection."""
-        with _or_damaged(self.corpus.kin):
-            return _Search(self, query).stats
+        return self._unless_damaged(lambda: _Search(self, query).stats)
 
     def search(
         self,
@@ -220,12 +226,18 @@ class TextIndex:
             raise ValueError("limit and offset are 0 or more")
         if stats:
             check_stats(query, stats)
-        groups = None if documents is None else self.groups(documents)
-        asked = _Search(self, query, stats, keep, groups)
-        with _or_damaged(self.corpus.kin):
-            total, pages, scores = asked.best(offset + limit)
+        asked = _Search(self, query, stats, keep, self.groups(documents))
+        total, pages, scores = self._unless_damaged(lambda: asked.best(offset + limit))
         order = _first_places(scores, offset + limit)[offset:]
         return Hits(total, pages[order].tolist(), scores[order].tolist())
+
+    def _unless_damaged(self, answer: Callable[[], T]) -> T:
+        """Return an answer; turn what damaged arrays make numpy raise into a KinError."""
+        try:
+            return answer()
+        except (IndexError, ValueError) as error:
+            path = self.corpus.kin.path
+            raise KinError(f"the full-text index of {path} is damaged: {error}. Run: pagekin check {path}") from error
 
 
 class _Search:
@@ -237,7 +249,7 @@ class _Search:
         query: Query,
         stats: Stats | None = None,
         keep: Mask | None = None,
-        groups: Groups | None = None,
+        groups: Groups = NO_GROUPS,
     ) -> None:
         self._index, self._query, self._stats, self._groups = index, query, stats, groups
         self._flags: dict[str, npt.NDArray[np.uint8]] = {}
@@ -250,7 +262,7 @@ class _Search:
     def matches(self) -> Mask:
         """Return the pages that match, of those that may; with groups, all such pages of the groups that match."""
         keep = self._keep
-        among = keep if keep is None or self._groups is None else self._groups.spread(keep)
+        among = None if keep is None else self._groups.spread(keep)
         mask = self._matches(self._query, among)
         return mask if keep is None else mask & keep
 
@@ -267,14 +279,14 @@ class _Search:
             mask = _under(self._marks(form_of(query.word)), query.attribute)
         else:
             mask = self._phrase(query, among)
-        return self._groups.spread(mask) if self._groups else mask
+        return self._groups.spread(mask)
 
     def _all(self, parts: tuple[Query, ...], among: Mask | None) -> Mask:
         """Return the pages of `among` that all parts match."""
-        words = [part for part in parts if isinstance(part, Word)]
-        if self._index.compiled and not self._groups and len(words) > 1:
-            mask = np.zeros(len(self._index), np.bool_)
-            mask[self._pages_with_all(words)] = True
+        words = [(part.attribute, form_of(part.word)) for part in parts if isinstance(part, Word)]
+        if self._index.compiled and len(words) > 1:
+            index, mask = self._index, np.zeros(len(self._index), np.bool_)
+            mask[index.engine.pages_with_all(index.postings, index.terms(words), self._groups)[0]] = True
             among = mask if among is None else among & mask
             parts = tuple(part for part in parts if not isinstance(part, Word))
         # Phrases last: they are looked for only on pages that match all else.
@@ -283,17 +295,6 @@ class _Search:
             among = mask if among is None else among & mask
         assert among is not None
         return among
-
-    def _pages_with_all(self, words: Sequence[Query]) -> npt.NDArray[np.int64]:
-        """Return the pages that hold all words, rising: by the entries of the rarest of them."""
-        index = self._index
-        every = [word for word in words if isinstance(word, Word)]
-        forms = [index.look_up(form_of(word.word)) for word in every]
-        begin = np.array([form.begin for form in forms], np.int64)
-        end = np.array([form.end for form in forms], np.int64)
-        bits = np.array([_BIT_OF[word.attribute] for word in every], np.int64)
-        pages = np.empty(min(form.end - form.begin for form in forms), np.int64)
-        return pages[: index.engine.intersect(index.postings, begin, end, bits, pages)]
 
     def _marks(self, form: str) -> npt.NDArray[np.uint8]:
         """Return for each page whether a form stands there, and under which attributes; see `mark_pages`."""
@@ -357,42 +358,33 @@ class _Search:
         return int(index.engine.count_pages(index.postings, known.begin, known.end, _BITS[attribute]))
 
     @cached_property
-    def _terms(self) -> tuple[Terms, float, npt.NDArray[np.int64]]:
-        """Return (the terms of the query, the mean length of pages, the terms' rows of bounds)."""
+    def _terms(self) -> Terms:
         pairs, stats = asked_forms(self._query), self.stats
-        known = [self._index.look_up(form) for _attribute, form in pairs]
-        terms = Terms(
-            np.array([form.begin for form in known], np.int64),
-            np.array([form.end for form in known], np.int64),
-            np.array([_BIT_OF[attribute] for attribute, _form in pairs], np.int64),
-            np.array([inverse_frequency(stats, form_key(*pair)) for pair in pairs], np.float64),
-        )
-        rows = np.array([form.row for form in known], np.int64)
-        return terms, stats.words / max(stats.pages, 1) or 1.0, rows
+        return self._index.terms(pairs, [inverse_frequency(stats, form_key(*pair)) for pair in pairs])
 
-    def _scores(self, pages: Array) -> npt.NDArray[np.float64]:
-        """Return the scores of some pages, in rising order."""
-        terms, mean, _rows = self._terms
-        scores: npt.NDArray[np.float64] = self._index.engine.score_pages(pages, self._index.postings, terms, mean)
-        return scores
+    @cached_property
+    def _mean(self) -> float:
+        """Return the mean length of pages in words."""
+        return self.stats.words / max(self.stats.pages, 1) or 1.0
 
     def best(self, most: int) -> tuple[int, Array, Array]:
         """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
-        few = max(_WORTH_BOUNDING, 8 * most)
-        words = self._query.parts if isinstance(self._query, And) else ()
-        if words and self._index.compiled and not self._groups and self._keep is None and all(map(_is_word, words)):
-            pages = self._pages_with_all(words)
-            if len(pages) < few:  # so few that a mask of all pages costs more
-                return len(pages), pages, self._scores(pages)
-            mask = np.zeros(len(self._index), np.bool_)
+        index, few = self._index, max(_WORTH_BOUNDING, 8 * most)
+        if index.compiled and self._keep is None and _is_all_words(self._query):
+            total, pages, scores = index.engine.best_with_all(
+                index.postings, self._terms, self._groups, self._mean, few
+            )
+            if len(pages) < few:
+                return total, pages, scores
+            mask = np.zeros(len(index), np.bool_)
             mask[pages] = True
         else:
             mask = self.matches()
-        total = self._groups.count(mask) if self._groups else int(np.count_nonzero(mask))
+            total = self._groups.count(mask)
         if not total or not most:
             return total, np.zeros(0, np.int64), np.zeros(0)
-        if not self._index.compiled or total < few or not self._index.bounds:
-            return total, *self._score_and_group(mask.nonzero()[0])
+        if not index.compiled or total < few or not index.bounds:
+            return total, *self._score(mask.nonzero()[0])
         return total, *self._best_by_bounds(mask, total, most)
 
     def _best_by_bounds(self, mask: Mask, total: int, most: int) -> tuple[Array, Array]:
@@ -401,25 +393,28 @@ class _Search:
         # First the ranges of the highest bounds that hold enough pages, then those that may still hold better ones.
         wanted = min(len(bounds), 1 + (4 * most + _WORTH_BOUNDING // 2) * len(bounds) // total)
         cut = np.partition(bounds, -wanted)[-wanted]
-        pages, scores = self._score_and_group(self._index.engine.pick_pages(mask, bounds, cut, np.inf))
+        pages, scores = self._score(self._index.engine.pick_pages(mask, bounds, cut, np.inf))
         least = -np.inf
         if len(scores) >= most:
             least = np.partition(scores, -most)[-most]
         if least < cut:
             more = self._index.engine.pick_pages(mask, bounds, least, cut)
-            pages, scores = self._score_and_group(np.sort(np.concatenate([pages, more])))
+            pages, scores = self._score(np.sort(np.concatenate([pages, more])))
         return pages, scores
 
-    def _score_and_group(self, pages: Array) -> tuple[Array, Array]:
-        """Return (pages, scores), of each group only the best page."""
-        scores = self._scores(pages)
-        return self._groups.best(pages, scores) if self._groups else (pages, scores)
+    def _score(self, pages: Array) -> tuple[Array, Array]:
+        """Return (pages, scores), given pages in rising order, of each group only the best page."""
+        engine = self._index.engine
+        scores = engine.score_pages(pages, self._index.postings, self._terms, self._mean)
+        best: tuple[Array, Array] = engine.best_of_groups(pages, scores, self._groups)
+        return best
 
     def _bounds(self) -> npt.NDArray[np.float64]:
         """Return the score that no page of each range can exceed."""
-        terms, mean, rows = self._terms
-        bounds: npt.NDArray[np.float64] = self._index.engine.bound_ranges(
-            self._index.postings, terms, mean, self._index.bounds, rows, self._index.ranges
+        index = self._index
+        rows = np.array([index.look_up(form).row for _attribute, form in asked_forms(self._query)], np.int64)
+        bounds: npt.NDArray[np.float64] = index.engine.bound_ranges(
+            index.postings, self._terms, self._mean, index.bounds, rows, index.ranges
         )
         return bounds
 
@@ -431,8 +426,9 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
     return np.asarray(flags & np.uint8(_BITS[attribute] << 1) != 0)
 
 
-def _is_word(query: Query) -> bool:
-    return isinstance(query, Word)
+def _is_all_words(query: Query) -> bool:
+    """Return whether a query is a word, or asks for all of some words: for all that `asked_forms` names, then."""
+    return isinstance(query, Word) or (isinstance(query, And) and all(isinstance(part, Word) for part in query.parts))
 
 
 def _has_phrase(query: Query) -> bool:
@@ -443,12 +439,10 @@ def _has_phrase(query: Query) -> bool:
 
 def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
     """Return the places of the `count` highest scores, the highest first, of equal ones the first."""
-    if count <= 0:
-        return np.zeros(0, np.int64)
-    among = np.arange(len(scores))
-    if 4 * count < len(scores):
-        least = np.partition(scores, len(scores) - count)[len(scores) - count]
-        among = np.flatnonzero(scores >= least)
+    if not 0 < 4 * count < len(scores):
+        return np.argsort(-scores, kind="stable")[:count]
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    among = np.flatnonzero(scores >= least)
     return among[np.argsort(-scores[among], kind="stable")][:count]
 
 
@@ -473,14 +467,3 @@ def unfit_reason(kin: Kin) -> str:
 def is_outdated(kin: Kin) -> bool:
     """Return whether the text index is of an earlier version, which answers the same more slowly: it lacks places and bounds."""
     return "posting.where" not in kin or "posting.bound_form" not in kin
-
-
-@contextmanager
-def _or_damaged(kin: Kin) -> Iterator[None]:
-    """Turn what damaged arrays make numpy raise into a KinError."""
-    try:
-        yield
-    except (IndexError, ValueError) as error:
-        raise KinError(
-            f"the full-text index of {kin.path} is damaged: {error}. Run: pagekin check {kin.path}"
-        ) from error

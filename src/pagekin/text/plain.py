@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
+from pagekin.text.groups import Groups
 from pagekin.text.scoring import HEADER, HEADER_BIT, K1, LONG, PRESENT, SHORT, TITLE, TITLE_BIT, B, Postings, Terms
 
 Array = npt.NDArray[Any]
@@ -54,6 +55,18 @@ def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> 
     share = np.square(named[here] / all_named)
     scores[here] += by_title[here] * (share * share * share)
     return np.asarray(scores[pages])
+
+
+def best_of_groups(pages: Array, scores: Array, groups: Groups) -> tuple[Array, Array]:
+    """Return (pages, scores) with only the best page of each document, the first of equal ones, in the order of `pages`."""
+    if not groups.documents:
+        return pages, scores
+    group = groups.of_page[pages]
+    order = np.lexsort((-scores, group))
+    same = (group[order][1:] == group[order][:-1]) & (group[order][1:] >= 0)
+    kept = np.ones(len(pages), np.bool_)
+    kept[order[1:][same]] = False
+    return pages[kept], scores[kept]
 
 
 def _first_rows(rows: Array) -> npt.NDArray[np.int64]:

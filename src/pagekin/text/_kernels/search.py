@@ -62,32 +62,101 @@ def count_pages(postings, begin, end, bit):
 
 
 @kernel
-def intersect(postings, begin, end, bit, pages):
-    """Write to `pages` those that hold all of some terms, rising; return their number.
+def pages_with_all(postings, terms, groups):
+    """Return the pages of documents that hold all terms, in no order, and how many documents these are.
 
-    Term t has the entries `begin[t]` to `end[t]`, looked for under the attribute `bit[t]`, or any if it is 0. `begin` moves on.
-    Cost: for each entry of the rarest term a short search for the others.
+    `terms` are `Terms`, `groups` are `Groups`: each term may stand on another page of a document. Cost: for each entry of the
+    rarest term, and each page of its documents, a short search for the others.
     """
-    rarest = np.argmin(end - begin)
+    rarest = np.argmin(terms.end - terms.begin)
+    begin = terms.begin.copy()
+    pages = np.empty(terms.end[rarest] - begin[rarest] + len(groups.members), np.int64)
+    likely = np.zeros(groups.documents, np.bool_)
     n, last = 0, -1
-    for i in range(begin[rarest], end[rarest]):
+    for i in range(begin[rarest], terms.end[rarest]):
         page = np.int64(postings.page[i])
         if page == last or page >= len(postings.words):
             continue
         last = page
+        if groups.documents and groups.of_page[page] >= 0:
+            likely[groups.of_page[page]] = True
+            continue
         holds = True
         for t in range(len(begin)):
-            at = _seek(postings.page, begin[t], end[t], page)
-            begin[t] = at
-            while at < end[t] and postings.page[at] == page and bit[t] and not postings.attributes[at] & bit[t]:
-                at += 1
-            if at == end[t] or postings.page[at] != page:
+            begin[t] = _seek(postings.page, begin[t], terms.end[t], page)
+            if not _holds(postings, begin[t], terms.end[t], terms.bit[t], page):
                 holds = False
                 break
         if holds:
             pages[n] = page
             n += 1
-    return n
+    documents = n
+    # Not within the loop above, which compiled code would then walk five times as slowly.
+    for group in np.flatnonzero(likely):
+        members = groups.members[groups.begin[group] : groups.begin[group + 1]]
+        if _document_holds_all(postings, terms, members):
+            documents += 1
+            pages[n : n + len(members)] = members
+            n += len(members)
+    return pages[:n], documents
+
+
+@kernel
+def _document_holds_all(postings, terms, members):
+    """Return whether each term stands on one of some pages, rising."""
+    for t in range(len(terms.begin)):
+        at, held = terms.begin[t], False
+        for page in members:
+            at = _seek(postings.page, at, terms.end[t], page)
+            if _holds(postings, at, terms.end[t], terms.bit[t], page):
+                held = True
+                break
+        if not held:
+            return False
+    return True
+
+
+@kernel
+def _holds(postings, at, end, bit, page):
+    """Return whether one of the entries of `page`, which begin at `at`, is under the attribute `bit`; any is if it is 0."""
+    while at < end and postings.page[at] == page:
+        if bit == 0 or postings.attributes[at] & bit:
+            return True
+        at += 1
+    return False
+
+
+@kernel
+def best_with_all(postings, terms, groups, mean, few):
+    """Return (how many documents hold all terms, their best pages, the scores of these).
+
+    If there are `few` pages or more, return all of them, in no order, and no scores. Cost: `pages_with_all` and `score_pages`.
+    """
+    pages, documents = pages_with_all(postings, terms, groups)
+    if len(pages) >= few:
+        return documents, pages, np.zeros(0)
+    if documents == len(pages):
+        return documents, pages, score_pages(pages, postings, terms, mean)
+    pages.sort()
+    pages, scores = best_of_groups(pages, score_pages(pages, postings, terms, mean), groups)
+    return documents, pages, scores
+
+
+@kernel
+def best_of_groups(pages, scores, groups):
+    """Return (pages, scores) with only the best page of each document, the first of equal ones, in the order of `pages`."""
+    if groups.documents == 0:
+        return pages, scores
+    best = np.full(groups.documents, -1, np.int64)
+    for i in range(len(pages)):
+        group = groups.of_page[pages[i]]
+        if group >= 0 and (best[group] < 0 or scores[i] > scores[best[group]]):
+            best[group] = i
+    kept = np.empty(len(pages), np.bool_)
+    for i in range(len(pages)):
+        group = groups.of_page[pages[i]]
+        kept[i] = group < 0 or best[group] == i
+    return pages[kept], scores[kept]
 
 
 @kernel
