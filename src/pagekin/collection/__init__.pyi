@@ -63,6 +63,7 @@ from .reloading import ReloadingCollection
 from .selection import cluster_address, cluster_number
 from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
+from .walking import in_thread, is_walking, walk
 
 __all__ = [
     "BEST_HITS",
@@ -129,6 +130,8 @@ __all__ = [
     "explain_damage",
     "fold_hits",
     "group_hits",
+    "in_thread",
+    "is_walking",
     "may_pass",
     "merge_hits",
     "messages",
@@ -138,5 +141,6 @@ __all__ = [
     "read_evaluations",
     "refuse_damaged",
     "similarities_to",
+    "walk",
     "without_own_words",
 ]

@@ -1,6 +1,5 @@
 """A collection as a service: opened again when its folder was rebuilt, its work done in threads."""
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pagekin.collection.collection import Collection
 from pagekin.collection.damage import DamageCheck, explain_damage, refuse_damaged
 from pagekin.collection.messages import Health, Request, ServiceError, TreeNode, TreeRequest
 from pagekin.collection.service import PublishedLabel, Service
+from pagekin.collection.walking import in_thread
 from pagekin.store import MANIFEST, KinError
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class ReloadingCollection(Service):
     A `patient` one exists also while its folder cannot be opened: it says so to those who ask, and keeps trying.
     """
 
-    leaf = True
+    leaf = local = True
 
     def __init__(
         self,
@@ -122,17 +122,13 @@ class ReloadingCollection(Service):
                     raise
                 return work(self._current)
 
-    def answer(self, operation: str, request: Request) -> Any:
-        """Answer a question in this thread: for those who ask many collections in one go."""
-        return self.use(lambda collection: getattr(collection, operation)(request))
-
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
-        found: T = await asyncio.to_thread(self.answer, operation, request)
+        found: T = await self.run(lambda collection: getattr(collection, operation)(request))
         return found
 
     async def run(self, work: Callable[[Collection], T]) -> T:
         """Do some work with the collection in a thread, so that others have their turn meanwhile."""
-        return await asyncio.to_thread(self.use, work)
+        return await in_thread(self.use, work)
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 

@@ -55,6 +55,8 @@ class Service:
     name: str
     leaf = False
     """Whether it answers from pages of its own."""
+    local = False
+    """Whether all that it answers from is in this process: then it can be asked by `walk`."""
     above: tuple[tuple[str, str], ...] = ()
     """(name, address) of the routers above it, as far as they are known."""
     children: Mapping[str, KnownChild] = {}

@@ -4,14 +4,13 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from pagekin.collection import PublishedLabel, Request
 from pagekin.labels import ContentLabel, LabelError, LabelLimits, LeafCount, leaf_identity
-from pagekin.routers.bounds import bound_of
 from pagekin.routers.connection import ChildError, Connection, DirectConnection, NotReadyError, Outgoing, RefusedError
 
 T = TypeVar("T")
@@ -57,12 +56,9 @@ class Child:
         return self.calls > self.failures and not self.error
 
     @property
-    def direct(self) -> DirectConnection | None:
-        """Return the connection to a collection in this process, which can be asked in any thread; None for others."""
-        connection = self.connection
-        if isinstance(connection, DirectConnection) and connection.service.leaf:
-            return connection
-        return None
+    def local(self) -> bool:
+        """Return whether it is in this process with all that is below it."""
+        return isinstance(self.connection, DirectConnection) and self.connection.service.local
 
     def cluster_number(self, cluster: int) -> int:
         """Return the number of one of its sub-clusters in the label that is here: a label that was cut has others."""
@@ -136,22 +132,7 @@ class Child:
         self._refuse_while_closed()
         began = time.monotonic()
         try:
-            found = await self.connection.ask(operation, outgoing, answer, bound_of(operation, outgoing.request))
-        except ChildError as error:
-            self._note_error(error)
-            raise
-        self._note_answer(began)
-        return found
-
-    def ask_directly(self, operation: str, request: Request) -> Any:
-        """Return what a collection in this process answers, asked in this thread, or raise a ChildError."""
-        self._refuse_while_closed()
-        began = time.monotonic()
-        direct = self.direct
-        if direct is None:
-            raise ChildError("it does not run in this process")
-        try:
-            found = direct.answer(operation, request)
+            found = await self.connection.ask(operation, outgoing, answer)
         except ChildError as error:
             self._note_error(error)
             raise

@@ -5,14 +5,14 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import msgspec
 
 from pagekin import labels
 from pagekin.collection import PublishedLabel, Request, Service, ServiceError, encode
 from pagekin.net import ConnectError, HttpClient, HttpError
-from pagekin.routers.bounds import Bound, check_wire
+from pagekin.routers.bounds import bound_of, check_wire
 from pagekin.routers.remote import allow_hint, decoder_of, refusal_reason, system_reason
 from pagekin.store import KinError
 from pagekin.text import QueryError
@@ -57,9 +57,9 @@ class HttpConnection:
     def __init__(self, client: HttpClient, url: str) -> None:
         self._client, self._url = client, url.rstrip("/")
 
-    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T], bound: Bound) -> tuple[T, int]:
+    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
         """Return what the child answers and its size in bytes; a connection that cannot be made is tried once more."""
-        url = f"{self._url}/{operation}"
+        url, bound = f"{self._url}/{operation}", bound_of(operation, outgoing.request)
         try:
             try:
                 reply = await self._client.call(url, outgoing.body, most=bound.size)
@@ -114,14 +114,7 @@ class DirectConnection:
     def __init__(self, service: Service) -> None:
         self.service = service
 
-    def answer(self, operation: str, request: Request) -> Any:
-        """Answer for a collection in this thread, or raise a ChildError; see `ReloadingCollection.answer`."""
-        try:
-            return cast(Any, self.service).answer(operation, request)
-        except Exception as error:
-            raise self._child_error(error) from error
-
-    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T], bound: Bound) -> tuple[T, int]:
+    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
         """Return what the child answers; its size is 0."""
         try:
             found: T = await getattr(self.service, operation)(outgoing.request)

@@ -2,20 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from pagekin.collection import Request
+from pagekin.collection import Request, is_walking, walk
 from pagekin.routers.child import Child, time_for_children, with_deadline
 from pagekin.routers.connection import ChildError, Outgoing
 
-_NEAR_THREADS = ThreadPoolExecutor(2, "near children")
-"""Threads that ask collections in this process. More of them wait for each other: in one run, p95 of a search at the root of 279
-sites was 177 ms with six, 128 ms with two, 106 ms with one; two, so that one collection on a slow disk does not stop all."""
+_WALKERS = ThreadPoolExecutor(2, "walk")
+"""Threads that ask services in this process. More of them would only wait for each other."""
+_STUCK = 0.25
+"""Seconds after which a second thread helps to ask them: one collection on a slow disk does not stop all."""
 T = TypeVar("T")
 R = TypeVar("R", bound=Request)
 
@@ -55,42 +57,68 @@ class FanOut:
     async def ask(
         self, operation: str, requests: Mapping[str, Request], answer: type[T], deadline: float
     ) -> list[ChildAnswer[T]]:
-        """Return how the call to each child ended, in the order of `requests`.
-
-        Collections in this process are asked one after another in one thread: a thread for each would cost more than the
-        answers. One timer serves all children, as hundreds would cost too much.
-        """
-        if not requests:
-            return []
+        """Return how the call to each child ended, in the order of `requests`."""
         try:
             left = time_for_children(deadline)
         except ChildError as error:
             return [ChildAnswer(name, None, 0.0, 0, str(error)) for name in requests]
-        near = {name: request for name, request in requests.items() if self._children[name].direct}
+        answers: dict[str, ChildAnswer[T]] = {}
+        near = deque(name for name in requests if self._children[name].local)
+
+        def walk_near() -> None:
+            """Ask children in this process one after another, as long as there is time."""
+            while near and (rest := until - time.monotonic()) > 0:
+                try:
+                    name = near.popleft()
+                except IndexError:  # another thread took the last
+                    return
+                outgoing = Outgoing(with_deadline(requests[name], rest))
+                answers[name] = walk(self._ask_one(operation, name, outgoing, answer))
+
+        until = time.monotonic() + left
+        if is_walking():
+            walk_near()
+        elif requests:
+            far = {name: request for name, request in requests.items() if not self._children[name].local}
+            await self._ask_at_once(operation, far, answer, until, answers, walk_near if near else None)
+        return [
+            answers[name] if name in answers else ChildAnswer(name, None, left, 0, self._children[name].note_late(left))
+            for name in requests
+        ]
+
+    async def _ask_at_once(
+        self,
+        operation: str,
+        requests: Mapping[str, Request],
+        answer: type[T],
+        until: float,
+        answers: dict[str, ChildAnswer[T]],
+        walk_near: Callable[[], None] | None,
+    ) -> None:
+        """Put what children answer to `requests` into `answers`, while a thread asks those in this process.
+
+        One timer serves all children, as hundreds would cost too much.
+        """
+        left = until - time.monotonic()
         outgoing: dict[int, Outgoing] = {}
         tasks: dict[str, asyncio.Task[ChildAnswer[T]]] = {}
         for name, request in requests.items():
-            if name not in near:
-                way = outgoing.setdefault(id(request), Outgoing(with_deadline(request, left)))
-                tasks[name] = asyncio.create_task(self._ask_one(operation, name, way, answer))
-        found: dict[str, ChildAnswer[T]] = {}
+            way = outgoing.setdefault(id(request), Outgoing(with_deadline(request, left)))
+            tasks[name] = asyncio.create_task(self._ask_one(operation, name, way, answer))
         waiting: set[asyncio.Future[Any]] = set(tasks.values())
-        if near:
-            until = time.monotonic() + left
-            loop = asyncio.get_running_loop()
-            waiting.add(loop.run_in_executor(_NEAR_THREADS, self._ask_near, operation, near, until, found))
+        loop = asyncio.get_running_loop()
         try:
-            await asyncio.wait(waiting, timeout=left)
+            if walk_near:
+                waiting.add(loop.run_in_executor(_WALKERS, walk_near))
+                _done, waiting = await asyncio.wait(waiting, timeout=min(_STUCK, left))
+                if waiting - set(tasks.values()):
+                    waiting.add(loop.run_in_executor(_WALKERS, walk_near))
+            if waiting:
+                await asyncio.wait(waiting, timeout=max(until - time.monotonic(), 0.0))
         finally:
             for task in tasks.values():
                 task.cancel()
-        for name, task in tasks.items():
-            if task.done() and not task.cancelled():
-                found[name] = task.result()
-        return [
-            found[name] if name in found else ChildAnswer(name, None, left, 0, self._children[name].note_late(left))
-            for name in requests
-        ]
+        answers |= {name: task.result() for name, task in tasks.items() if task.done() and not task.cancelled()}
 
     async def _ask_one(self, operation: str, name: str, outgoing: Outgoing, answer: type[T]) -> ChildAnswer[T]:
         began = time.perf_counter()
@@ -99,18 +127,3 @@ class FanOut:
         except ChildError as error:
             return ChildAnswer(name, None, time.perf_counter() - began, 0, str(error))
         return ChildAnswer(name, found, time.perf_counter() - began, size)
-
-    def _ask_near(
-        self, operation: str, requests: Mapping[str, Request], until: float, found: dict[str, ChildAnswer[Any]]
-    ) -> None:
-        """Ask collections in this process one after another, as long as there is time; put what they answer in `found`."""
-        for name, request in requests.items():
-            began = time.perf_counter()
-            if (left := until - time.monotonic()) <= 0:
-                return
-            try:
-                answer = self._children[name].ask_directly(operation, with_deadline(request, left))
-            except ChildError as error:
-                found[name] = ChildAnswer(name, None, time.perf_counter() - began, 0, str(error))
-            else:
-                found[name] = ChildAnswer(name, answer, time.perf_counter() - began)

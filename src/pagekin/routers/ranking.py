@@ -1,12 +1,11 @@
 """The ranking of a router: its children's rankings merged, copies folded, as deep as a page of hits needs."""
 
-import asyncio
 import time
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from pagekin.collection import Answer, Hit, Request, SearchRequest, fold_hits, merge_hits
+from pagekin.collection import Answer, Hit, Request, SearchRequest, fold_hits, in_thread, merge_hits
 from pagekin.routers.fanout import ChildAnswer, FanOut
 from pagekin.routers.knowledge import Snapshot
 from pagekin.routers.merging import MergedAnswer, Merger
@@ -54,6 +53,4 @@ async def fold_beside_others(hits: Iterable[Hit], limit: int | None = None, fold
     """Return hits in order, copies folded if wanted; many of them in a thread, so that others have their turn."""
     every = list(hits)
     merge = fold_hits if fold else merge_hits
-    if len(every) <= _AT_ONCE:
-        return merge(every, limit)
-    return await asyncio.to_thread(merge, every, limit)
+    return merge(every, limit) if len(every) <= _AT_ONCE else await in_thread(merge, every, limit)

@@ -1,6 +1,5 @@
 """A router: a service whose children are services. It asks those that may hold what is asked for, and merges."""
 
-import asyncio
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from pagekin.collection import (
     encode,
     encode_counts,
     group_hits,
+    in_thread,
     messages,
     nothing_to_suggest_by,
     parse_query,
@@ -82,6 +82,7 @@ class Router(Service):
             )
             for child, url in children.items()
         }  # fmt: skip
+        self.local = all(child.local for child in self.children.values())
         self._answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
         """Answers to `search` and `refine`."""
         self.knowledge = Knowledge(name, self.children, self.settings, self._answers.clear)
@@ -295,7 +296,7 @@ class Router(Service):
             found = without_own_words(counts.suggest, query, request.count)
         else:
             thesaurus = self.knowledge.ready.thesaurus
-            found = await asyncio.to_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
+            found = await in_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
         terms = messages.Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,

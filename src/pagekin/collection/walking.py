@@ -1,0 +1,36 @@
+"""Coroutines without an event loop: one thread asks many services of this process, one after another.
+
+A question is a coroutine, since some of those asked are at other addresses. Where all of them are in this process it
+waits for nothing, and a thread can run it from end to end; a task and a thread for each would cost more than the answers.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def walk(question: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in this thread, which has no event loop; it may let others have their turn, but waits for nothing."""
+    while True:
+        try:
+            question.send(None)
+        except StopIteration as end:
+            answer: T = end.value
+            return answer
+
+
+def is_walking() -> bool:
+    """Return whether a coroutine runs by `walk`, and not in an event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return True
+    return False
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do some work in a thread, so that others have their turn meanwhile; if this is a `walk`, in its thread."""
+    return work(*args, **kwargs) if is_walking() else await asyncio.to_thread(work, *args, **kwargs)
