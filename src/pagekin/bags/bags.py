@@ -2,16 +2,14 @@
 
 from enum import IntFlag
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import EMPTY_PLACE, copy_sketches
 from pagekin.hypertext import Corpus, PageColumns
-from pagekin.store import Kin, rank
+from pagekin.store import Array, Kin, rank
 
-Array = npt.NDArray[Any]
 BAG_ARRAYS = ("bag.", "bagterm.", "copy.")
 """How the names of the arrays begin that `make_bags` writes."""
 

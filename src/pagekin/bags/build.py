@@ -1,6 +1,6 @@
 """Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,10 +25,7 @@ from pagekin.bags.weights import (
 )
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
-from pagekin.store import ArrayFile, KinWriter, batch_ranges, map_in_order, smallest_uint
-
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
+from pagekin.store import Array, ArrayFile, KinWriter, Progress, batch_ranges, map_in_order, smallest_uint
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import Kept

@@ -7,15 +7,13 @@ fills, estimates the share of words that the pages have in common.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.mixing import mix64
-from pagekin.store import Kin
+from pagekin.store import Array, Kin
 
-Array = npt.NDArray[Any]
 SKETCH_PLACES = 64
 EMPTY_PLACE = 65_535
 NO_SKETCH = np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16)

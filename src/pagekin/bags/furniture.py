@@ -1,15 +1,13 @@
 """Site furniture: links that much of a site carries on every page, such as home, index and help."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
 

@@ -1,15 +1,14 @@
 """Links that count, and how many pages link to each URL."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
-from pagekin.store import batch_ranges
+from pagekin.store import Array, batch_ranges
 
-Array = npt.NDArray[Any]
 _STEP = 1 << 22
 
 

@@ -1,7 +1,6 @@
 """The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,6 @@ from pagekin.bags.weights import frequency_weights, lead_weights, normalised, sc
 from pagekin.bags.words import bag_forms, outlink_hash, word_hash
 from pagekin.hypertext import Attribute
 
-Array = npt.NDArray[Any]
 _RUNNING = int(Attribute.TEXT | Attribute.ALT)
 _TITLE = int(Attribute.TITLE)
 

@@ -1,13 +1,9 @@
 """Which documents are of one site, for answers from other sites (section 7.2's complaint)."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.hypertext import Corpus, host_of, sites_of_urls
-
-Array = npt.NDArray[Any]
+from pagekin.store import Array
 
 
 def site_numbers(corpus: Corpus, urls: Array) -> tuple[Array, str]:

@@ -1,14 +1,13 @@
 """Term weights: distance from the link, document frequency, term frequency (sections 3.3 and 5.2)."""
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.strategy import Strategy
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 _VANISHED = 1e-30
 
 

@@ -15,8 +15,8 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
 """Stages that are kept at a time, each a few times as large as the words of the collection."""

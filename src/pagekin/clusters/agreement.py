@@ -1,12 +1,10 @@
 """How well two ways to put the same pages into groups agree: clusters with a classification, or with other clusters."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +9,9 @@ import numpy.typing as npt
 from pagekin.clusters.links import connected_parts
 from pagekin.clusters.neighbour_graph import WeightedGraph, neighbour_graph
 from pagekin.hypertext import Corpus
-from pagekin.store import map_in_order
+from pagekin.store import Array, Progress, map_in_order
 
-Array = npt.NDArray[Any]
 Labels = npt.NDArray[np.int64]
-Progress = Callable[[str, float], None]
 _PASSES = 50
 """The Leiden method stops by itself after some ten; this is for graphs that nobody has thought of."""
 _LOWEST = -6.0

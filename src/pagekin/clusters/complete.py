@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
+
 Similarity = npt.NDArray[np.float32]
 _ROWS = 512
 """Rows and columns of a matrix that are looked at together."""

@@ -4,16 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagMatrix
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
-from pagekin.store import row_entries
+from pagekin.store import Array, row_entries
 
-Array = npt.NDArray[Any]
 TERMS = 12
 CENTRAL = 5
 _IN_NAME = 3

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +20,8 @@ import numpy.typing as npt
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.clusters.links import Graph, page_graph
 from pagekin.hypertext import Corpus, ShortTitles, host_of
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 DOCUMENTS_TREE = "documents"
 """The name of their tree."""
 FEWEST_PAGES, MOST_PAGES = 3, 64

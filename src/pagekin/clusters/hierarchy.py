@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Kin, KinWriter, pack_strings, smallest_uint
+from pagekin.store import Array, Kin, KinWriter, pack_strings, smallest_uint
 
-Array = npt.NDArray[Any]
 TREE_ARRAYS = "tree."
 """What the names of the arrays begin with."""
 

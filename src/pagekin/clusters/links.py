@@ -12,10 +12,8 @@ import numpy.typing as npt
 
 from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
-from pagekin.store import map_in_order
+from pagekin.store import Array, Progress, map_in_order
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 TILE = 8
 """Pages whose pairs are counted together: the bits of the other page are fetched once for all of them."""
 ROWS = 64

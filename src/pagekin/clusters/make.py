@@ -1,7 +1,6 @@
 """Put a collection's pages into clusters, by the default or by the paper's method, and describe the clusters."""
 
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,8 @@ from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
+from pagekin.store import Progress
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """What names are taken from: common words tell more than rare ones what a group of pages is about."""
 MOST_PAGES = 12_000

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +12,8 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, find_furniture
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
-from pagekin.store import map_in_order
+from pagekin.store import Array, Progress, map_in_order
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 _ROWS = 256
 """Rows whose neighbours are searched together."""
 NEAREST = 25

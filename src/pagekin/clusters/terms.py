@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,8 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, Vocabulary, make_vocabulary, preset_strategy
 from pagekin.clusters.settings import TermSettings
 from pagekin.hypertext import Attribute, Corpus, DecodedPage
-from pagekin.store import batch_ranges, map_in_order
+from pagekin.store import Array, batch_ranges, map_in_order
 
-Array = npt.NDArray[Any]
 TERM_ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
 """Names of the attributes, in the order of their bits."""
 TERM_PRESET = "haveliwala2002"

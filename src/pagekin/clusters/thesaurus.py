@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from pagekin.bags import BagWorkshop, Strategy, bag_forms, stem_of_word
 from pagekin.hypertext import Corpus, fold_case
-from pagekin.store import Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
+from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
-Array = npt.NDArray[Any]
 ABOUT = 60
 """A page is about so many of its heaviest words."""
 _FEWEST = 3

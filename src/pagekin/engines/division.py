@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pagekin.clusters import read_listings
-from pagekin.engines.stages import Progress
 from pagekin.hypertext import canonical_url, host_of_url
 from pagekin.sources import Limits, Page, Redirect, Revisit, Skip, Unit, read_unit
+from pagekin.store import Progress
 
 BUFFER = 64 << 20
 """Bytes of records that wait in memory until they are written."""

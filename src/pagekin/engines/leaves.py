@@ -26,12 +26,12 @@ from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines.division import Census, count_pages, divide, whole_files
 from pagekin.engines.local import build_collection
-from pagekin.engines.stages import Progress, Stages
+from pagekin.engines.stages import Stages
 from pagekin.errors import PagekinError
 from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import read_label
 from pagekin.sources import Limits, Unit
-from pagekin.store import KinError, open_kin
+from pagekin.store import KinError, Progress, open_kin
 from pagekin.text import unfit_reason
 
 LEAVES, WORK, STATE, LOCK, BUILDERS = "leaves", "work", "state.msgpack", ".lock", ".builders"

@@ -21,11 +21,11 @@ from pagekin.clusters import (
     put_trees,
     read_trees,
 )
-from pagekin.engines.stages import Progress, Stages
+from pagekin.engines.stages import Stages
 from pagekin.hypertext import Corpus, ReadPlan, ReadReport, check_corpus, default_workers, read_sources_into
 from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
-from pagekin.store import Kin, KinError, KinWriter, open_kin
+from pagekin.store import Kin, KinError, KinWriter, Progress, open_kin
 from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
 
 

@@ -1,9 +1,8 @@
 """How long each stage of a build took."""
 
 import time
-from collections.abc import Callable
 
-Progress = Callable[[str, float], None]
+from pagekin.store import Progress
 
 
 class Stages:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
+
 _SHARED_CANONICAL = 16
 """More pages than this, of different titles, with one canonical address: a template's mistake, not aliases."""
 

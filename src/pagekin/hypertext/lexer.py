@@ -1,10 +1,8 @@
 """The fast reader: batches of pages through the compiled lexer, into arrays."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.hypertext._kernels import slots, tags
 from pagekin.hypertext._kernels.intern import refill
@@ -12,9 +10,8 @@ from pagekin.hypertext._kernels.lexer import lex_pages
 from pagekin.hypertext.batch import ROW_SIZE, LexedBatch
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
-from pagekin.store import RaggedBytes
+from pagekin.store import Array, RaggedBytes
 
-Array = npt.NDArray[Any]
 _AHEAD = 64  # the kernels read so many bytes ahead, at most
 
 

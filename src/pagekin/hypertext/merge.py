@@ -23,9 +23,8 @@ from pagekin.hypertext.part import EXAMPLES, PAGE_ROW, PIECES, blob_sizes
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.urls import host_of
 from pagekin.sources import DAMAGE_REASONS
-from pagekin.store import KinWriter, RaggedBytes, pack_strings, smallest_uint
+from pagekin.store import Array, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
-Array = npt.NDArray[Any]
 _PIECE_STRINGS = 1 << 14
 _PIECE_BYTES = 1 << 20
 _BLOCK_BYTES = 8 << 20

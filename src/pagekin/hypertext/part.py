@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext import batch as slots
@@ -26,9 +25,8 @@ from pagekin.hypertext.model import PageFlag, fold_case
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import DAMAGE_REASONS, Item, Limits, Page, Redirect, Revisit, Skip
-from pagekin.store import RaggedBytes, pack_strings
+from pagekin.store import Array, RaggedBytes, pack_strings
 
-Array = npt.NDArray[Any]
 SNIPPET_BYTES = 200
 _PADDING = bytes(AHEAD)
 _BATCH_BYTES = 2 << 20

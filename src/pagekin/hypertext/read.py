@@ -5,7 +5,6 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
@@ -18,7 +17,7 @@ from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.sources import Limits, Page, SourceError, Unit, plan_units, read_unit
-from pagekin.store import KinWriter
+from pagekin.store import KinWriter, Progress
 
 PART_TOKENS = 2_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
@@ -64,10 +63,6 @@ class ReadReport:
     start_up: float = 0.0
     reading: float = 0.0
     merging: float = 0.0
-
-
-Progress = Callable[[str, float], None]
-"""A function that is called with the stage and the share of it that is done."""
 
 
 def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +31,9 @@ from pagekin.labels.fitting import (
 )
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
-from pagekin.store import row_entries
+from pagekin.store import Array, row_entries
 from pagekin.text import form_table
 
-Array = npt.NDArray[Any]
 FIRST_TERMS = FREQUENT_TERMS = 500
 """Terms of a page that a label takes note of, as in the paper: the first, and the most frequent after them."""
 

@@ -4,17 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.clusters import TERM_ATTRIBUTES
 from pagekin.labels import model
 from pagekin.labels.membership import TermFilter
+from pagekin.store import Array
 from pagekin.text import ANALYSER
 
-Array = npt.NDArray[Any]
 T = TypeVar("T")
 MAX_LABEL_TERMS, MAX_LABEL_BYTES = 500, 4_000_000
 """Terms of a sub-cluster, as in the paper; bytes of the JSON form, filters and all."""

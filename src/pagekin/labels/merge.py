@@ -37,10 +37,9 @@ from pagekin.labels.model import (
     label_to_json,
     without_filters,
 )
-from pagekin.store import row_entries
+from pagekin.store import Array, row_entries
 from pagekin.text import ANALYSER
 
-Array = npt.NDArray[Any]
 _MOST_TF = 2**31 - 1
 _NAMED = 3
 """Words in the name of a sub-cluster that was merged."""

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .arrays import ArrayFile, rank, row_entries, smallest_uint
-from .batches import batch_ranges, map_in_order
+from .arrays import Array, ArrayFile, rank, row_entries, smallest_uint
+from .batches import Progress, batch_ranges, map_in_order
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
@@ -12,12 +12,14 @@ from .writer import KinWriter
 __all__ = [
     "CHECKED",
     "MANIFEST",
+    "Array",
     "ArrayFile",
     "Columns",
     "Finding",
     "Kin",
     "KinError",
     "KinWriter",
+    "Progress",
     "RaggedBytes",
     "batch_ranges",
     "check_files",

@@ -6,9 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store.arrays import Array
+
+Progress = Callable[[str, float], None]
+"""A function that is told the stage of some work and the share of it that is done."""
 
 
 def map_in_order(
