@@ -20,15 +20,7 @@ from pagekin.clusters import (
     weigh_terms,
 )
 from pagekin.hypertext import Corpus
-from pagekin.labels.fitting import (
-    SHOWN,
-    Draft,
-    Group,
-    LabelBudget,
-    heaviest_terms,
-    in_turn,
-    label_within,
-)
+from pagekin.labels import fitting
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
 from pagekin.store import Array, row_entries
@@ -99,18 +91,20 @@ class LeafTerms:
     def _of_nodes(self, nodes: tuple[int, ...]) -> _PageTerms:
         return self.pages_of(nodes, np.unique(np.concatenate([self.tree.pages_of(node) for node in nodes])))
 
-    def label(self, budget: LabelBudget, added: Iterable[AddedTerm] = ()) -> ContentLabel:
+    def label(self, budget: fitting.LabelBudget, added: Iterable[AddedTerm] = ()) -> ContentLabel:
         """Make the label within a budget."""
         whole = self.group(self.whole, budget.terms)
         extra = tuple(sorted(set(added)))
         num_words = int(self.corpus.pages.tokens[-1])
 
-        def make_draft(most: int) -> Draft:
+        def make_draft(most: int) -> fitting.Draft:
             clusters, merged = self.clusters(most)
             groups = [self.group(cluster, budget.terms) for cluster in clusters]
-            return Draft(self.corpus.kin.path.stem, True, whole, groups, LabelLosses(0, merged, 0), extra, num_words)
+            return fitting.Draft(
+                self.corpus.kin.path.stem, True, whole, groups, LabelLosses(0, merged, 0), extra, num_words
+            )
 
-        return label_within(budget, make_draft)
+        return fitting.label_within(budget, make_draft)
 
     def keys_of(self, label: ContentLabel) -> list[TermKeys]:
         """Return the filter keys of the whole, and of each sub-cluster of a label made here."""
@@ -125,16 +119,16 @@ class LeafTerms:
         hashes = self.search_words.hashes[words]
         return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
 
-    def group(self, cluster: _PageTerms, most: int) -> Group:
+    def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
         """Collect what a label may say about some pages, with at most `most` terms."""
         by_size = sorted(cluster.nodes, key=lambda node: (-len(self.tree.pages_of(node)), node))
         described = [self.tree.descriptions[node] for node in by_size if self.tree.descriptions]
         # Of merged clusters the largest give the name and the central pages, in turn.
         name = "; ".join(dict.fromkeys(one.name for one in described[:3] if one.name))
-        central = in_turn(one.central for one in described)
-        terms = heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self._common_form)
+        central = fitting.in_turn(one.central for one in described)
+        terms = fitting.heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self._common_form)
         num_terms = len(np.unique(self.all.terms[row_entries(self.all.offsets, cluster.pages)]))
-        return Group(
+        return fitting.Group(
             name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), num_terms, num_terms, terms,
             self._heaviest(cluster), self._urls(central, cluster.pages), (TermFilter.of(self._keys(cluster)),), cluster.nodes,
         )  # fmt: skip
@@ -154,16 +148,16 @@ class LeafTerms:
         weights = np.bincount(place, pages.weights, len(words))
         if pages is not self.whole:
             weights = weights * np.log((len(self.corpus) + 1) / self.held_by[words])
-        order = np.lexsort((words, -weights))[:SHOWN]
+        order = np.lexsort((words, -weights))[: fitting.SHOWN]
         texts = (self._common_form(word) for word in words[order].tolist())
         return tuple(filter(is_label_word, texts))
 
     def _urls(self, central: list[int], pages: Array) -> tuple[str, ...]:
         """Return some addresses, those of central pages first."""
         urls: dict[str, None] = {}
-        for page in [*central, *pages[:SHOWN].tolist()]:
+        for page in [*central, *pages[: fitting.SHOWN].tolist()]:
             url = self.corpus.page_url(page)
-            if len(urls) < SHOWN and len(url) <= 8000 and is_word(url):
+            if len(urls) < fitting.SHOWN and len(url) <= 8000 and is_word(url):
                 urls[url] = None
         return tuple(urls)
 
@@ -232,11 +226,11 @@ def merge_documents(
 
 
 def leaf_label(
-    corpus: Corpus, tree: Tree, budget: LabelBudget | None = None, added: Iterable[AddedTerm] = (), threads: int = 1,
+    corpus: Corpus, tree: Tree, budget: fitting.LabelBudget | None = None, added: Iterable[AddedTerm] = (), threads: int = 1,
     documents: Tree | None = None,
 ) -> ContentLabel:  # fmt: skip
     """Make the label of a collection from its tree of clusters; `lost` says what the budget left out."""
-    return LeafTerms(corpus, tree, threads, documents).label(budget or LabelBudget(), added)
+    return LeafTerms(corpus, tree, threads, documents).label(budget or fitting.LabelBudget(), added)
 
 
 def chosen_nodes(tree: Tree) -> list[int]:

@@ -13,17 +13,8 @@ import numpy.typing as npt
 
 from pagekin.bags import bag_forms, preset_strategy
 from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, weigh_terms
+from pagekin.labels import fitting
 from pagekin.labels.build import merge_documents
-from pagekin.labels.fitting import (
-    ROUTER_CLUSTERS,
-    SHOWN,
-    Draft,
-    Group,
-    LabelBudget,
-    heaviest_terms,
-    in_turn,
-    label_within,
-)
 from pagekin.labels.membership import TermFilter
 from pagekin.labels.model import (
     LARGEST_COUNT,
@@ -178,29 +169,26 @@ class _Router:
             found = merge_documents(self.rows.offsets, self.rows.terms, self.rows.tf, self.width, most)
         return sorted(found, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
 
-    def group(self, part: Sequence[int], most: int) -> Group:
+    def group(self, part: Sequence[int], most: int) -> fitting.Group:
         """Make the group of some documents: all that the label may say of them."""
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
         terms, tf, df, weights = self.rows.sum_rows(part)
         telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
         name = documents[0].name if len(documents) == 1 else ", ".join(telling[:_NAMED])
-        urls = tuple(in_turn(one.urls for one in documents if isinstance(one, SubCluster))[:SHOWN])
-        return Group(
-            name, *_sums(documents), len(terms), heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__), telling,
-            urls, _filters(documents),
-        )  # fmt: skip
+        urls = tuple(fitting.in_turn(one.urls for one in documents if isinstance(one, SubCluster))[: fitting.SHOWN])
+        heaviest = fitting.heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__)
+        return fitting.Group(name, *_sums(documents), len(terms), heaviest, telling, urls, _filters(documents))
 
-    def whole(self, most: int) -> Group:
+    def whole(self, most: int) -> fitting.Group:
         """Make the group of all children, each taken as one document."""
         labels = list(self.children.values())
         terms, tf, df, weights = self._whole.sum_rows(range(len(labels)))
         # Sub-clusters that share documents may add up to more than their whole.
         counted = _sums([one.part for one in self.documents])
         documents, size, num_terms = map(max, _sums(labels), counted)
-        return Group(
-            "", documents, size, num_terms, len(terms), heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__),
-            self._heaviest(terms, weights), (), _filters(labels),
-        )  # fmt: skip
+        heaviest = fitting.heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__)
+        words = self._heaviest(terms, weights)
+        return fitting.Group("", documents, size, num_terms, len(terms), heaviest, words, (), _filters(labels))
 
     def _heaviest(self, terms: Array, weights: Array) -> tuple[str, ...]:
         """Return the heaviest words, whatever their attributes."""
@@ -218,11 +206,13 @@ class _Router:
         elsewhere = np.minimum((self._held[words] - held) / max(self._num_docs - documents, 1), 1)
         telling = np.where(here < _COMMON, 0, here * np.log((here + _SMOOTH) / (elsewhere + _SMOOTH)))
         chosen = self._first(words[telling > 0], telling[telling > 0])
-        return tuple(dict.fromkeys((*chosen, *self._heaviest(terms, weights))))[:SHOWN]
+        return tuple(dict.fromkeys((*chosen, *self._heaviest(terms, weights))))[: fitting.SHOWN]
 
     def _first(self, words: Array, values: Array) -> tuple[str, ...]:
         """Return the words of the largest values."""
-        return tuple(self._shown[word] for word in words[np.lexsort((words, -np.round(values, 9)))[:SHOWN]].tolist())
+        return tuple(
+            self._shown[word] for word in words[np.lexsort((words, -np.round(values, 9)))[: fitting.SHOWN]].tolist()
+        )
 
 
 def _most(place: Array, counts: Array, length: int) -> npt.NDArray[np.float64]:
@@ -273,10 +263,13 @@ def _share_documents(labels: Sequence[ContentLabel]) -> bool:
 
 
 def router_label(
-    name: str, children: Mapping[str, ContentLabel], budget: LabelBudget | None = None, added: Iterable[AddedTerm] = ()
+    name: str,
+    children: Mapping[str, ContentLabel],
+    budget: fitting.LabelBudget | None = None,
+    added: Iterable[AddedTerm] = (),
 ) -> MergedLabel:
     """Make the label of a router with these children by name; their order does not matter."""
-    budget = budget or LabelBudget(clusters=ROUTER_CLUSTERS)
+    budget = budget or fitting.LabelBudget(clusters=fitting.ROUTER_CLUSTERS)
     if not children:
         raise LabelError(f"{name} has no child with a label, so there is nothing to tell")
     told = {child: label if label.analyser == ANALYSER else without_filters(label) for child, label in children.items()}
@@ -293,13 +286,13 @@ def router_label(
     words = min(sum(label.num_words for label in labels), LARGEST_COUNT)
     chosen: list[list[int]] = []
 
-    def drafted(most: int) -> Draft:
+    def drafted(most: int) -> fitting.Draft:
         chosen[:] = router.parts(most)
         groups = [router.group(part, budget.terms) for part in chosen]
         lost = LabelLosses(terms, clusters + len(router.documents) - len(chosen), filters)
-        return Draft(name, exact, whole, groups, lost, extra, words)
+        return fitting.Draft(name, exact, whole, groups, lost, extra, words)
 
-    label = msgspec.structs.replace(label_within(budget, drafted), leaves=leaves)
+    label = msgspec.structs.replace(fitting.label_within(budget, drafted), leaves=leaves)
     if leaves and min(shares.values()) < 1:
         label = msgspec.structs.replace(label, num_docs=min(sum(leaf.documents for leaf in leaves), LARGEST_COUNT))
     homes: dict[str, dict[int, int]] = {child: {} for child in children}
@@ -356,7 +349,7 @@ def _scale(label: ContentLabel, share: float) -> ContentLabel:
     )
 
 
-def cut_label(label: ContentLabel, budget: LabelBudget) -> ContentLabel:
+def cut_label(label: ContentLabel, budget: fitting.LabelBudget) -> ContentLabel:
     """Cut a label to a smaller budget, from the label alone: one parent may ask for less than others do.
 
     The `nodes` of a sub-cluster are the numbers of those sub-clusters of the label that are in it.
