@@ -28,7 +28,7 @@ def by_paper(path: Path, clusters: int, threads: int) -> dict[str, float]:
     started = time.perf_counter()
     similarity, _pages = page_similarity(corpus, ClusterSettings("hypursuit1996"), threads=threads)
     made = time.perf_counter()
-    complete_link(similarity, clusters, overwrite=True)
+    complete_link(similarity, clusters)
     return {"similarities": made - started, "complete link": time.perf_counter() - made}
 
 

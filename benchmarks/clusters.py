@@ -108,7 +108,7 @@ def methods(corpus: Corpus, graph: Graph, clusters: int) -> dict[str, Method]:
         return link_similarity(graph.subgraph(kept), LinkSettings(paths=paths), THREADS)
 
     def linked(similarity: npt.NDArray[np.float32]) -> Array:
-        return complete_link(similarity, clusters, overwrite=True).labels()
+        return complete_link(similarity, clusters).labels()
 
     def default(kept: Array) -> Array:
         return cluster_graph(

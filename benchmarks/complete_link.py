@@ -70,7 +70,7 @@ def compare_clusters(name: str, similarity: npt.NDArray[np.float32], clusters: i
     np.fill_diagonal(distance, 0)
     condensed = squareform(distance, checks=False)
     ties = len(condensed) - len(np.unique(condensed))
-    ours, seconds, memory = measured(lambda: complete_link(similarity, 1))
+    ours, seconds, memory = measured(lambda: complete_link(similarity.copy(), 1))
     print(f"{name}: {len(similarity):,} pages, {ties / max(len(condensed), 1):.1%} of the pairs tied with another")
     print(f"  {'Pagekin':<14}{seconds:8.2f} s {memory:8.0f} MB   with a copy of the matrix")
     theirs, by_scipy, memory = measured(lambda: linkage(condensed, "complete"))

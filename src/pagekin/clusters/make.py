@@ -37,7 +37,7 @@ def make_clusters(
         return cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
     similarity, pages = page_similarity(corpus, settings, progress, threads)
     progress("clusters", 0.0)
-    tree = complete_link(similarity, 1, overwrite=True)
+    tree = complete_link(similarity, 1)
     wanted = settings.max_clusters
     sizes = sorted({min(8, wanted), wanted, 10 * wanted})
     place = np.searchsorted(np.asarray(corpus.pages.url)[pages], np.asarray(corpus.pages.url))

@@ -221,7 +221,7 @@ def merge_documents(
     lengths = np.sqrt(np.bincount(document, weights**2, documents))
     weights /= np.maximum(lengths, 1e-30)[document]
     similarity = term_similarity(BagMatrix(offsets, terms, weights.astype(np.float32), width))
-    labels = complete_link(similarity, most, overwrite=True).labels()
+    labels = complete_link(similarity, most).labels()
     return [np.flatnonzero(labels == label).tolist() for label in range(int(labels.max(initial=-1)) + 1)]
 
 
