@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from typer.testing import CliRunner
 
+from pagekin.bags import BagMatrix
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.clusters import (
     DOCUMENTS_TREE,
     ClusterDescription,
-    TermCounts,
     complete_link,
     count_terms,
     document_of,
@@ -135,11 +135,11 @@ def test_words_of_whole_papers_find_the_sessions(corpus: Corpus) -> None:
     sums: list[Counter[int]] = [Counter() for _ in PAPERS]
     for page in np.flatnonzero(papers >= 0):
         row = slice(counted.offsets[page], counted.offsets[page + 1])
-        sums[papers[page]].update(dict(zip(counted.terms[row].tolist(), counted.counts[row].tolist(), strict=True)))
+        sums[papers[page]].update(dict(zip(counted.terms[row].tolist(), counted.weights[row].tolist(), strict=True)))
     rows = [sorted(one.items()) for one in sums]
     offsets = np.cumsum([0, *map(len, rows)])
     terms, counts = (np.array([pair[side] for row in rows for pair in row]) for side in (0, 1))
-    summed = TermCounts(offsets, terms, counts.astype(np.int32), counted.width)
+    summed = BagMatrix(offsets, terms, counts, counted.columns)
     clusters = complete_link(term_similarity(weigh_terms(summed)), len(SESSIONS)).labels()
     assert (
         measure_agreement(np.array([session_of(paper) for paper in range(len(PAPERS))]), clusters).adjusted_rand == 1.0

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from pagekin.bags import BagMatrix, word_hash
 from pagekin.clusters import (
     TERM_ATTRIBUTES,
-    TermCounts,
     TermSettings,
     count_terms,
     term_similarity,
@@ -43,14 +42,17 @@ def names(corpus: Corpus, web: list[WrittenPage]) -> dict[int, Term]:
     return found
 
 
-def rows(corpus: Corpus, web: list[WrittenPage], made: BagMatrix | TermCounts) -> list[dict[Term, float]]:
+def rows(corpus: Corpus, web: list[WrittenPage], made: BagMatrix) -> list[dict[Term, float]]:
     named = names(corpus, web)
-    values = made.weights if isinstance(made, BagMatrix) else made.counts
     found = []
     for start, end in zip(made.offsets[:-1], made.offsets[1:], strict=True):
         assert np.all(np.diff(made.terms[start:end]) > 0)
         found.append(
-            {named[t]: v for t, v in zip(made.terms[start:end].tolist(), values[start:end].tolist(), strict=True) if v}
+            {
+                named[t]: v
+                for t, v in zip(made.terms[start:end].tolist(), made.weights[start:end].tolist(), strict=True)
+                if v
+            }
         )
     return found
 
@@ -125,7 +127,7 @@ def test_a_page_of_figure_5_has_its_words_under_each_attribute() -> None:
     named = []
     for word, attribute in (divmod(term, len(TERM_ATTRIBUTES)) for term in counted.terms.tolist()):
         named.append(f"{TERM_ATTRIBUTES[attribute]}:{corpus.word(int(words.shown[word]))}".removeprefix("text:"))
-    assert dict(zip(named, counted.counts.tolist(), strict=True)) == {
+    assert dict(zip(named, counted.weights.tolist(), strict=True)) == {
         "title:computer": 1, "header:computer": 1, "computer": 2, "header:science": 1, "science": 1,
     }  # fmt: skip
     vector = weigh_terms(counted)

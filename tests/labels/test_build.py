@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pagekin.bags import bag_forms, preset_strategy
-from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, Tree, count_terms, term_words
+from pagekin.bags import BagMatrix, bag_forms, preset_strategy
+from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, Tree, count_terms, term_words
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.labels import (
     AddedTerm,
@@ -208,11 +208,11 @@ def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path)
     noted = select_terms(corpus, words, counted)
     pages = {corpus.page_url(page).rpartition("/")[2]: page for page in range(2)}
 
-    def shown(made: TermCounts, name: str) -> dict[tuple[str, str], int]:
+    def shown(made: BagMatrix, name: str) -> dict[tuple[str, str], int]:
         row = slice(*made.offsets[pages[name] : pages[name] + 2].tolist())
         pairs = (divmod(term, len(TERM_ATTRIBUTES)) for term in made.terms[row].tolist())
         names = [(TERM_ATTRIBUTES[attribute], corpus.word(int(words.shown[word]))) for word, attribute in pairs]
-        return dict(zip(names, made.counts[row].tolist(), strict=True))
+        return dict(zip(names, made.weights[row].tolist(), strict=True))
 
     assert shown(noted, "short.html") == shown(counted, "short.html")
     assert len(shown(noted, "short.html")) == 900

@@ -28,11 +28,11 @@ def _no_progress(_stage: str, _share: float) -> None:
 
 @dataclass(frozen=True)
 class BagMatrix:
-    """Weighted terms of documents, by row: row i is terms[offsets[i]:offsets[i + 1]] with their weights."""
+    """Terms of documents with their weights or counts, by row: row i is terms[offsets[i]:offsets[i + 1]]."""
 
     offsets: npt.NDArray[np.int64]
     terms: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float32]
+    weights: Array
     columns: int
 
     def __len__(self) -> int:

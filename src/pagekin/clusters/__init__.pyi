@@ -28,7 +28,6 @@ from .settings import (
 from .terms import (
     TERM_ATTRIBUTES,
     TERM_PRESET,
-    TermCounts,
     count_terms,
     term_similarity,
     term_vectors,
@@ -57,7 +56,6 @@ __all__ = [
     "PageThesaurus",
     "PageTopics",
     "Suggestions",
-    "TermCounts",
     "TermSettings",
     "Tree",
     "check_trees",

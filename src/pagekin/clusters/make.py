@@ -97,8 +97,7 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
         links = place[links_between(corpus, urls)[0]]
         counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
         title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
-        page = np.repeat(np.arange(len(corpus)), np.diff(counted.offsets))
-        titles = Titles(page[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
+        titles = Titles(counted.rows[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
         return [
             describe(
                 tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,

@@ -1,7 +1,7 @@
 """Term vectors of pages and their similarity (hypursuit-1996, equations 6 to 9)."""
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,20 +16,9 @@ TERM_ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if att
 """Names of the attributes, in the order of their bits."""
 TERM_PRESET = "haveliwala2002"
 """Stop words are left out and stems taken as this preset's bags do."""
+_MOST_TF = 2**31 - 1
 _BATCH_WORDS = 1 << 20
 _BATCH_PAIRS = 1 << 26
-
-
-@dataclass(frozen=True)
-class TermCounts:
-    """Counts of (attribute, word) pairs on each page: rows of a sparse matrix, in which terms rise."""
-
-    offsets: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int64]
-    """word * 6 + place of the attribute in ATTRIBUTES."""
-    counts: npt.NDArray[np.int32]
-    width: int
-    """How many terms there may be."""
 
 
 def term_words(corpus: Corpus) -> Vocabulary:
@@ -37,8 +26,8 @@ def term_words(corpus: Corpus) -> Vocabulary:
     return make_vocabulary(corpus, preset_strategy(TERM_PRESET))
 
 
-def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCounts:
-    """Count how often terms stand on the pages: tf.
+def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> BagMatrix:
+    """Count how often terms stand on the pages: tf. Terms are word * 6 + attribute, and rise on each page.
 
     Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
     """
@@ -63,22 +52,19 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> TermCoun
         ends[first + 1 : last + 1] += total
         total += len(terms)
         batches.append((terms, counts))
-    return TermCounts(
-        ends,
-        np.concatenate([terms for terms, _counts in batches]),
-        np.concatenate([counts for _terms, counts in batches]),
-        len(words.shown) * len(TERM_ATTRIBUTES),
-    )
+    all_terms, all_counts = (np.concatenate(column) for column in zip(*batches, strict=True))
+    return BagMatrix(ends, all_terms, all_counts, len(words.shown) * len(TERM_ATTRIBUTES))
 
 
-def weigh_terms(counted: TermCounts, settings: TermSettings | None = None) -> BagMatrix:
+def weigh_terms(counted: BagMatrix, settings: TermSettings | None = None) -> BagMatrix:
     """Weigh terms by equation 8 (w_ki): rows of length 1, or 0 for a page without words."""
     from pagekin.clusters._kernels import terms as kernels
 
     factors = np.array(astuple(settings or TermSettings()), np.float64)
     weights = np.empty(len(counted.terms), np.float32)
-    kernels.weigh(counted.offsets, counted.terms, counted.counts, factors, weights)
-    return BagMatrix(counted.offsets, counted.terms, weights, counted.width)
+    counts = np.minimum(counted.weights, _MOST_TF).astype(np.int32)
+    kernels.weigh(counted.offsets, counted.terms, counts, factors, weights)
+    return replace(counted, weights=weights)
 
 
 def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> BagMatrix:

@@ -56,7 +56,7 @@ class PageTopics:
             workshop = BagWorkshop(corpus, Path(folder), threads)
             matrix = workshop.bags(_STRATEGY).matrix(page_url)
             words = workshop.words(_STRATEGY)
-            page = np.repeat(np.arange(len(page_url)), np.diff(matrix.offsets))
+            page = matrix.rows
             order = np.lexsort((matrix.terms, -matrix.weights, page))
             order = order[matrix.terms[order] < words]
             place = np.arange(len(order)) - np.searchsorted(page[order], page[order])

@@ -1,7 +1,7 @@
 """The content label of a collection, from its clusters and within budgets: the abstraction functions of a leaf."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,6 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, Vocabulary, word_hash
 from pagekin.clusters import (
     TERM_ATTRIBUTES,
-    TermCounts,
     TermSettings,
     Tree,
     complete_link,
@@ -68,7 +67,7 @@ class LeafTerms:
         """Return the selected terms of some pages, summed."""
         rows = row_entries(self.noted.offsets, pages)
         terms, place = np.unique(self.noted.terms[rows], return_inverse=True)
-        tf = np.bincount(place, self.noted.counts[rows], len(terms)).astype(np.int64)
+        tf = np.bincount(place, self.noted.weights[rows], len(terms)).astype(np.int64)
         weights = np.bincount(place, self.weights[rows], len(terms)).astype(np.float64)
         return _PageTerms(nodes, pages, terms, tf, np.bincount(place, minlength=len(terms)), weights)
 
@@ -84,7 +83,7 @@ class LeafTerms:
         if merged:
             offsets = np.cumsum([0, *(len(one.terms) for one in clusters)])
             terms, counts = (np.concatenate([getattr(one, name) for one in clusters]) for name in ("terms", "tf"))
-            parts = merge_documents(offsets, terms, counts, self.noted.width, most, self.factors)
+            parts = merge_documents(offsets, terms, counts, self.noted.columns, most, self.factors)
             clusters = [self._of_nodes(tuple(nodes[place] for place in part)) for part in parts]
         return sorted(clusters, key=lambda one: (-len(one.pages), one.nodes)), merged
 
@@ -170,14 +169,14 @@ def search_words(corpus: Corpus) -> Vocabulary:
     return Vocabulary(forms.of_term.astype(np.int32), numbers, hashes)
 
 
-def select_terms(corpus: Corpus, words: Vocabulary, counted: TermCounts) -> TermCounts:
+def select_terms(corpus: Corpus, words: Vocabulary, counted: BagMatrix) -> BagMatrix:
     """Select the terms of each page that count for a label: the first 500, and the 500 most frequent of the rest."""
     kept = np.ones(len(counted.terms), np.bool_)
     for page in np.flatnonzero(np.diff(counted.offsets) > FIRST_TERMS + FREQUENT_TERMS).tolist():
         row = slice(int(counted.offsets[page]), int(counted.offsets[page + 1]))
-        kept[row] = _selected_mask(first_places(corpus, words, page), counted.terms[row], counted.counts[row])
+        kept[row] = _selected_mask(first_places(corpus, words, page), counted.terms[row], counted.weights[row])
     ends = np.append(0, np.cumsum(kept))[counted.offsets]
-    return TermCounts(ends, counted.terms[kept], counted.counts[kept], counted.width)
+    return BagMatrix(ends, counted.terms[kept], counted.weights[kept], counted.columns)
 
 
 def first_places(corpus: Corpus, words: Vocabulary, page: int) -> npt.NDArray[np.int64]:
@@ -212,15 +211,13 @@ def merge_documents(
     Terms weigh by equation 8 times the square of log N / df among these documents: each of them has hundreds of terms, and
     by those that all share, the large ones would merge into one.
     """
-    counts = np.minimum(tf, 2**31 - 1).astype(np.int32)
-    weights = weigh_terms(TermCounts(offsets, terms, counts, width), factors).weights.astype(np.float64)
-    documents = len(offsets) - 1
+    counted = BagMatrix(offsets, terms, tf, width)
+    weights, documents = weigh_terms(counted, factors).weights.astype(np.float64), len(counted)
     df = np.bincount(terms, minlength=width)
     weights *= np.log((documents + 1) / df[terms]) ** 2
-    document = np.repeat(np.arange(documents), np.diff(offsets))
-    lengths = np.sqrt(np.bincount(document, weights**2, documents))
-    weights /= np.maximum(lengths, 1e-30)[document]
-    similarity = term_similarity(BagMatrix(offsets, terms, weights.astype(np.float32), width))
+    lengths = np.sqrt(np.bincount(counted.rows, weights**2, documents))
+    weights /= np.maximum(lengths, 1e-30)[counted.rows]
+    similarity = term_similarity(replace(counted, weights=weights.astype(np.float32)))
     labels = complete_link(similarity, most).labels()
     return [np.flatnonzero(labels == label).tolist() for label in range(int(labels.max(initial=-1)) + 1)]
 

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import bag_forms, preset_strategy
-from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermCounts, weigh_terms
+from pagekin.bags import BagMatrix, bag_forms, preset_strategy
+from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, weigh_terms
 from pagekin.labels import fitting
 from pagekin.labels.build import merge_documents
 from pagekin.labels.membership import TermFilter
@@ -31,7 +31,6 @@ from pagekin.labels.model import (
 from pagekin.store import Array, row_entries
 from pagekin.text import ANALYSER
 
-_MOST_TF = 2**31 - 1
 _NAMED = 3
 """Words in the name of a sub-cluster that was merged."""
 _COMMON = 0.05
@@ -106,9 +105,8 @@ class _Rows:
         keys, place = np.unique(document * max(width, 1) + terms, return_inverse=True)
         tf, df = (_whole(np.bincount(place, values, len(keys))) for values in (tf, df))
         offsets = np.searchsorted(keys, np.arange(len(rows) + 1) * max(width, 1))
-        counts = np.minimum(tf, _MOST_TF).astype(np.int32)
         terms = keys % max(width, 1)
-        weights = weigh_terms(TermCounts(offsets, terms, counts, width)).weights.astype(np.float64)
+        weights = weigh_terms(BagMatrix(offsets, terms, tf, width)).weights.astype(np.float64)
         return cls(offsets, terms, tf, df, weights)
 
     def sum_rows(self, documents: Sequence[int]) -> tuple[Array, Array, Array, Array]:
