@@ -7,7 +7,7 @@ import pytest
 
 from pagekin.bags import BagMatrix, stem_of_word
 from pagekin.clusters import Tree
-from pagekin.clusters.describe import Rows, Titles, describe
+from pagekin.clusters.describe import Rows, describe
 
 WORDS = ["site", "granite", "granites", "slate", "owl", "feather", "http://a.example/"]
 
@@ -23,7 +23,7 @@ def as_they_are(words: Sequence[str], _pages: np.ndarray) -> Sequence[str]:
     return words
 
 
-ALL_TITLES = Titles(np.repeat(np.arange(5), 6), np.tile(np.arange(6), 5), 6)
+ALL_TITLES = rows_of([dict.fromkeys(WORDS[:6], 1.0)] * 5)
 """Every page has every word in its title."""
 
 
@@ -58,17 +58,15 @@ def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> 
         asked.append(set(pages.tolist()))
         return [word.upper() for word in words]
 
-    def named(titles: Titles) -> list[str]:
+    def named(titles: Rows) -> list[str]:
         made = describe(tree, rows_of(PAGES), WORDS.__getitem__, stem_of_word, LINKS, titles, large)
         return [made.descriptions[node].name for node in made.children[0]]
 
     assert named(ALL_TITLES) == ["GRANITE, SLATE", "OWL, FEATHER"]
-    titled = Titles(
-        np.array([0, 1, 2, 3]), np.array([WORDS.index(word) for word in ("slate", "slate", "slate", "owl")]), 6
-    )
+    titled = rows_of([{"slate": 1}, {"slate": 1}, {"slate": 1}, {"owl": 1}, {}])
     assert named(titled) == ["SLATE, GRANITE", "OWL, FEATHER"]
     assert asked[1:3] == [{0, 1, 2}, {3, 4}]
-    assert titled.share(np.array([0, 3])).tolist() == [0, 0, 0, 0.5, 0.5, 0]
+    assert titled.sums(np.array([0, 3]))[1].tolist() == [0, 0, 0, 1, 1, 0]
 
 
 def test_the_middle_is_what_is_most_alike_and_linked_from_inside() -> None:

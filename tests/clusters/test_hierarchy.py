@@ -107,9 +107,9 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     [
         ("parent", np.array([-1, 0, 0, 5, -1, 0, 1, 1], np.int32), "has a node before its parent in the tree clusters"),
         ("parent", np.array([-1, 0, 0, 0, 0, 0, 1, 1], np.int32), "has no root for the tree addresses"),
-        ("parent", np.array([-1], np.int32), "has not the 8 entries"),
+        ("parent", np.array([-1], np.int32), "has 1 entries where 8 belong"),
         ("pages", np.array([0, 1, 2, 3, 4, 9, 0, 2, 4, 1, 3, 5], np.uint8), "beyond the last, 5"),
-        ("pages", np.array([0], np.uint8), "does not divide tree.pages"),
+        ("pages", np.array([0], np.uint8), "does not run from 0 to 1"),
     ],
 )
 def test_damage_is_found(tmp_path: Path, name: str, values: np.ndarray, said: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 Settings = TypeVar("Settings")
+_SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def one_of(default: str, help_text: str, *allowed: str) -> Any:
@@ -47,33 +48,26 @@ def allowed_values(item: Any) -> str:
 def check_setting(name: str, item: Any, value: Any, error: type[Exception]) -> Any:
     """Convert `value`, perhaps given as text, to the type of the setting; raise the error if it is not allowed."""
     wrong = error(f"{name} is one of: {allowed_values(item)}; not {value!r}")
+    said = str(value).lower()
     if isinstance(item.default, bool):
-        if isinstance(value, str):
-            value = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}.get(
-                value.lower()
-            )
-        if not isinstance(value, bool):
+        if said not in _SWITCHES:
             raise wrong
-        return value
+        return _SWITCHES[said]
     if "allowed" in item.metadata:
         if value not in item.metadata["allowed"]:
             raise wrong
         return value
-    if item.metadata["none"] and str(value).lower() == "none":
+    if item.metadata["none"] and said == "none":
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise wrong
     try:
-        as_float = float(value)
-    except (ValueError, OverflowError):
+        as_float = float(said)
+    except ValueError:
         raise wrong from None
-    if not item.metadata["low"] <= as_float <= item.metadata["high"]:  # also refuses nan
+    is_whole = isinstance(item.default, int)
+    is_in_range = item.metadata["low"] <= as_float <= item.metadata["high"]  # never if it is nan
+    if not is_in_range or (is_whole and not as_float.is_integer()):
         raise wrong
-    if isinstance(item.default, int):
-        if as_float != int(as_float):
-            raise wrong
-        return int(as_float)
-    return as_float + 0.0  # -0.0 and 0.0 are equal settings, so they have one digest
+    return int(as_float) if is_whole else as_float + 0.0  # -0.0 and 0.0 are equal settings, so they have one digest
 
 
 def check_settings(settings: Any, table: str, error: type[Exception]) -> None:

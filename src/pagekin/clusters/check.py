@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pagekin.hypertext import page_count
-from pagekin.store import Finding, Kin
+from pagekin.store import Finding, Kin, check_shapes
 
 
 def check_trees(kin: Kin) -> Iterator[Finding]:
@@ -14,20 +14,19 @@ def check_trees(kin: Kin) -> Iterator[Finding]:
     if not facts:
         return
     nodes = sum(int(fact["nodes"]) for fact in facts)
-    for name, length in (
-        ("parent", nodes), ("offsets", nodes + 1), ("words_offsets", nodes + 1), ("central_offsets", nodes + 1),
-    ):  # fmt: skip
-        if f"tree.{name}" not in kin or len(kin[f"tree.{name}"]) != length:
-            yield Finding(f"tree.{name}", f"has not the {length:,} entries that belong")
-            return
-    for offsets, of in (("offsets", "pages"), ("words_offsets", "words"), ("central_offsets", "central")):
-        bounds = np.asarray(kin[f"tree.{offsets}"], dtype=np.int64)
-        if int(bounds[0]) != 0 or int(bounds[-1]) != len(kin[f"tree.{of}"]) or bool(np.any(np.diff(bounds) < 0)):
-            yield Finding(f"tree.{offsets}", f"does not divide tree.{of}")
-    pages = page_count(kin)
-    for name in ("pages", "central"):
-        if len(kin[f"tree.{name}"]) and int(kin[f"tree.{name}"].max()) >= pages:
-            yield Finding(f"tree.{name}", f"refers to a page beyond the last, {pages - 1:,}")
+    divided = {"tree.offsets": "tree.pages", "tree.words_offsets": "tree.words", "tree.central_offsets": "tree.central"}
+    wrong = [
+        *check_shapes(
+            kin,
+            "trees",
+            lengths={"tree.parent": nodes, **dict.fromkeys(divided, nodes + 1)},
+            ends={offsets: len(kin[data]) for offsets, data in divided.items()},
+            limits=dict.fromkeys(("tree.pages", "tree.central"), page_count(kin)),
+        )
+    ]
+    yield from wrong
+    if wrong:
+        return
     first = 0
     for fact in facts:
         here = np.asarray(kin["tree.parent"][first : first + int(fact["nodes"])], dtype=np.int64)

@@ -55,30 +55,16 @@ class Rows:
         return dot / np.maximum(size * length, 1e-30)
 
 
-class Titles:
-    """The words in the titles of pages: pairs of page and word, each once."""
-
-    def __init__(self, page: Array, word: Array, words: int) -> None:
-        self._page, self._word, self._words = page, word, words
-
-    def share(self, pages: Array) -> npt.NDArray[np.float64]:
-        """Return the share of some pages' titles that hold each word."""
-        inside = np.zeros(max(int(self._page.max(initial=-1)), int(pages.max(initial=-1))) + 1, np.bool_)
-        inside[pages] = True
-        held = np.bincount(self._word[inside[self._page]], minlength=self._words)
-        return np.asarray(held / max(len(pages), 1), np.float64)
-
-
 def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
-    titles: Titles, written: Callable[[Sequence[str], Array], Sequence[str]],
+    titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]],
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
-    `written` gives words as some pages write them.
+    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them.
     """
     descriptions: list[ClusterDescription] = []
     sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
@@ -96,7 +82,8 @@ def describe(
             above = tree.pages_of(int(tree.parent[node]))
             elsewhere = (sums(same_pages[tree.parent[node]])[1] - holding) / max(len(above) - len(pages), 1)
             telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
-        telling *= _UNTITLED + np.minimum(titles.share(pages) / _TITLED, 1.0)
+        in_titles = titles.sums(pages)[1] / max(len(pages), 1)
+        telling *= _UNTITLED + np.minimum(in_titles / _TITLED, 1.0)
         telling[holding < _COMMON * len(pages)] = 0
         central = _choose_central(pages, own, rows, links)
         terms = written(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, stem_of_word
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
-from pagekin.clusters.describe import Rows, Titles, describe
+from pagekin.clusters.describe import Rows, describe
 from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
@@ -97,7 +97,9 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
         links = place[links_between(corpus, urls)[0]]
         counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
         title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
-        titles = Titles(counted.rows[title], counted.terms[title] // len(TERM_ATTRIBUTES), rows.words)
+        offsets = np.searchsorted(counted.rows[title], np.arange(len(corpus) + 1))
+        words = counted.terms[title] // len(TERM_ATTRIBUTES)
+        titles = Rows(BagMatrix(offsets, words, counted.weights[title], rows.words), rows.words)
         return [
             describe(
                 tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
