@@ -25,7 +25,7 @@ from pagekin.bags.weights import (
 )
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
-from pagekin.store import Array, ArrayFile, KinWriter, Progress, batch_ranges, map_in_order, smallest_uint
+from pagekin.store import Array, ArrayFile, KinWriter, Progress, batch_ranges, map_in_order, no_progress, smallest_uint
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import Kept
@@ -60,7 +60,7 @@ def make_bags(
     corpus: Corpus,
     strategy: Strategy,
     writer: KinWriter,
-    progress: Progress = lambda _stage, _share: None,
+    progress: Progress = no_progress,
     not_citing: Array | None = None,
     threads: int = 1,
 ) -> dict[str, Any]:

@@ -15,15 +15,11 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import Array
+from pagekin.store import Array, no_progress
 
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
 """Stages that are kept at a time, each a few times as large as the words of the collection."""
-
-
-def _no_progress(_stage: str, _share: float) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +93,14 @@ class BagWorkshop:
         kept, window_words = self._stage(
             kept_key,
             lambda room: build.keep(
-                self.corpus, strategy, words, room, _no_progress, self._threads, self._without_crumbs
+                self.corpus, strategy, words, room, no_progress, self._threads, self._without_crumbs
             ),
         )
         origins = strategy.content, strategy.title, strategy.anchors, strategy.links, strategy.outlinks
         raw = self._stage(
             (*kept_key, *origins, strategy.weight.distance),
             lambda room: build.merge(
-                self.corpus, strategy, words, kept, self._citing, room, _no_progress, self._threads
+                self.corpus, strategy, words, kept, self._citing, room, no_progress, self._threads
             ),
         )
         factors = frequency_weights(raw.df, len(raw.urls), strategy)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pagekin.clusters.links import connected_parts
 from pagekin.clusters.neighbour_graph import WeightedGraph, neighbour_graph
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order
+from pagekin.store import Array, Progress, map_in_order, no_progress
 
 Labels = npt.NDArray[np.int64]
 _PASSES = 50
@@ -67,9 +67,8 @@ class Clusters:
 
 
 def cluster_pages(
-    corpus: Corpus, max_clusters: int = 30, seed: int = 1, threads: int = 1,
-    progress: Progress = lambda _stage, _share: None,
-) -> Clusters:  # fmt: skip
+    corpus: Corpus, max_clusters: int = 30, seed: int = 1, threads: int = 1, progress: Progress = no_progress
+) -> Clusters:
     """Put all pages into clusters, older captures with the newest of their URL; the number of threads changes nothing."""
     urls, place = np.unique(np.asarray(corpus.pages.url).astype(np.int64), return_inverse=True)
     graph = neighbour_graph(corpus, urls, threads, progress)
@@ -79,7 +78,7 @@ def cluster_pages(
 
 def cluster_graph(
     graph: WeightedGraph, max_clusters: int = 30, seed: int = 1, settings: CommunitySettings = DEFAULTS, threads: int = 1,
-    progress: Progress = lambda _stage, _share: None,
+    progress: Progress = no_progress,
 ) -> Clusters:  # fmt: skip
     """Put the nodes of a graph into clusters; nodes without edges join those before or after them."""
     if max_clusters < 1:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order
+from pagekin.store import Array, Progress, map_in_order, no_progress
 
 TILE = 8
 """Pages whose pairs are counted together: the bits of the other page are fetched once for all of them."""
@@ -95,10 +95,7 @@ def anchor_ends(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt
 
 
 def link_similarity(
-    graph: Graph,
-    settings: LinkSettings | None = None,
-    threads: int = 1,
-    progress: Progress = lambda _stage, _share: None,
+    graph: Graph, settings: LinkSettings | None = None, threads: int = 1, progress: Progress = no_progress
 ) -> npt.NDArray[np.float32]:
     """Compute S^links (eq. 5) of all pairs of nodes: a symmetric matrix with zeros on its diagonal.
 

@@ -21,7 +21,7 @@ from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
-from pagekin.store import Progress
+from pagekin.store import Progress, no_progress
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """What names are taken from: common words tell more than rare ones what a group of pages is about."""
@@ -30,7 +30,7 @@ MOST_PAGES = 12_000
 
 
 def make_clusters(
-    corpus: Corpus, settings: ClusterSettings, progress: Progress = lambda _s, _p: None, threads: int = 1
+    corpus: Corpus, settings: ClusterSettings, progress: Progress = no_progress, threads: int = 1
 ) -> Clusters:
     """Put the pages into clusters by the default or by the paper's method."""
     if settings.method == "default":
@@ -47,7 +47,7 @@ def make_clusters(
 
 
 def page_similarity(
-    corpus: Corpus, settings: ClusterSettings, progress: Progress = lambda _s, _p: None, threads: int = 1
+    corpus: Corpus, settings: ClusterSettings, progress: Progress = no_progress, threads: int = 1
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Return (the paper's similarity of captured pages, the pages): the newest of several captures stands for all."""
     graph = page_graph(corpus)
@@ -111,7 +111,7 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
 
 def make_trees(
     corpus: Corpus, settings: ClusterSettings, directory: Directory | None = None,
-    progress: Progress = lambda _s, _p: None, threads: int = 1,
+    progress: Progress = no_progress, threads: int = 1,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection, and its other trees beside them.
 
@@ -134,9 +134,8 @@ def make_trees(
 
 
 def compare_methods(
-    corpus: Corpus, directory: Directory, settings: ClusterSettings, progress: Progress = lambda _s, _p: None,
-    threads: int = 1,
-) -> list[dict[str, Any]]:  # fmt: skip
+    corpus: Corpus, directory: Directory, settings: ClusterSettings, progress: Progress = no_progress, threads: int = 1
+) -> list[dict[str, Any]]:
     """Compare the default and the paper's similarities with each level of a directory (Table 1, as numbers).
 
     Collections that are too large for the paper's method get the default alone.

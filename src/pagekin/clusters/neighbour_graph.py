@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, find_furniture
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order
+from pagekin.store import Array, Progress, map_in_order, no_progress
 
 _ROWS = 256
 """Rows whose neighbours are searched together."""
@@ -84,9 +84,7 @@ class WeightedGraph:
         return graphs
 
 
-def neighbour_graph(
-    corpus: Corpus, urls: Array, threads: int = 1, progress: Progress = lambda _stage, _share: None
-) -> WeightedGraph:
+def neighbour_graph(corpus: Corpus, urls: Array, threads: int = 1, progress: Progress = no_progress) -> WeightedGraph:
     """Make the graph of captured pages, given by their URL numbers in rising order; links of other pages do not count."""
     if len(urls) < 2:
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))

@@ -31,7 +31,7 @@ from pagekin.errors import PagekinError
 from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import read_label
 from pagekin.sources import Limits, Unit
-from pagekin.store import KinError, Progress, open_kin
+from pagekin.store import KinError, Progress, no_progress, open_kin
 from pagekin.text import unfit_reason
 
 LEAVES, WORK, STATE, LOCK, BUILDERS = "leaves", "work", "state.msgpack", ".lock", ".builders"
@@ -86,9 +86,7 @@ class BuiltLeaves:
 class LeafBuilder:
     """Builds the leaves of sources in a folder, which `lock_folder` has locked."""
 
-    def __init__(
-        self, units: Iterable[Unit], out: Path, plan: LeafPlan, progress: Progress = lambda _s, _p: None
-    ) -> None:
+    def __init__(self, units: Iterable[Unit], out: Path, plan: LeafPlan, progress: Progress = no_progress) -> None:
         self._units, self._out, self._plan = whole_files(units), out, plan
         self.clock = Stages(progress)
         self._work = out / WORK

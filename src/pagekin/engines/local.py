@@ -25,7 +25,7 @@ from pagekin.engines.stages import Stages
 from pagekin.hypertext import Corpus, ReadPlan, ReadReport, check_corpus, default_workers, read_sources_into
 from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
-from pagekin.store import Kin, KinError, KinWriter, Progress, open_kin
+from pagekin.store import Kin, KinError, KinWriter, Progress, no_progress, open_kin
 from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
 
 
@@ -45,7 +45,7 @@ class BuildReport:
 def build_collection(
     plan: ReadPlan,
     strategy: Strategy,
-    progress: Progress = lambda _s, _p: None,
+    progress: Progress = no_progress,
     clusters: ClusterSettings | None = None,
     text: bool = False,
 ) -> BuildReport:
@@ -77,7 +77,7 @@ def build_collection(
 def index_collection(
     path: Path,
     strategy: Strategy,
-    progress: Progress = lambda _s, _p: None,
+    progress: Progress = no_progress,
     threads: int = 0,
     not_citing: Callable[[Corpus], npt.NDArray[np.int64]] | None = None,
     text: bool = False,
@@ -141,7 +141,7 @@ def _commit(writer: KinWriter, corpus: Corpus, facts: Mapping[str, Any], anew: t
 
 def cluster_collection(
     path: Path, settings: ClusterSettings, directory: Directory | None = None,
-    progress: Progress = lambda _s, _p: None, threads: int = 0,
+    progress: Progress = no_progress, threads: int = 0,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection and its label, in place of those it has, and keep them in it."""
     threads = _thread_count(threads)

@@ -17,7 +17,7 @@ from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.sources import Limits, Page, SourceError, Unit, plan_units, read_unit
-from pagekin.store import KinWriter, Progress
+from pagekin.store import KinWriter, Progress, no_progress
 
 PART_TOKENS = 2_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
@@ -65,7 +65,7 @@ class ReadReport:
     merging: float = 0.0
 
 
-def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: None) -> ReadReport:
+def read_sources(plan: ReadPlan, progress: Progress = no_progress) -> ReadReport:
     """Read all sources into the collection `plan.out`, all or nothing."""
     with KinWriter(plan.out, "pagekin read") as writer:
         report = read_sources_into(writer, plan, progress)
@@ -75,9 +75,7 @@ def read_sources(plan: ReadPlan, progress: Progress = lambda _stage, _share: Non
     return report
 
 
-def read_sources_into(
-    writer: KinWriter, plan: ReadPlan, progress: Progress = lambda _stage, _share: None
-) -> ReadReport:
+def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no_progress) -> ReadReport:
     """Write the corpus of all sources by `writer`, which commits it; return the report, with the facts to commit."""
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")

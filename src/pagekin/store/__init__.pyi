@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .arrays import Array, ArrayFile, rank, row_entries, smallest_uint
-from .batches import Progress, batch_ranges, map_in_order
+from .batches import Progress, batch_ranges, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
@@ -26,6 +26,7 @@ __all__ = [
     "check_shapes",
     "kernel",
     "map_in_order",
+    "no_progress",
     "open_kin",
     "pack_strings",
     "rank",

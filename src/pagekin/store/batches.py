@@ -13,6 +13,10 @@ Progress = Callable[[str, float], None]
 """A function that is told the stage of some work and the share of it that is done."""
 
 
+def no_progress(_stage: str, _share: float) -> None:
+    """Tell nobody."""
+
+
 def map_in_order(
     threads: int, work: Callable[..., Any], parts: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
