@@ -20,7 +20,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from pagekin.clusters import ClusterSettings, read_trees
 from pagekin.engines import cluster_collection
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
-from pagekin.labels import MAX_LABEL_BYTES, LabelBudget, label_to_json, label_to_sexpr, label_to_wire, leaf_label
+from pagekin.labels import LabelBudget, label_to_json, label_to_sexpr, label_to_wire, leaf_label
 
 
 def first_pages(archive: Path, host: str, most: int, out: Path) -> None:
@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archives", nargs="+")
     parser.add_argument("--pages", type=int, nargs="+", default=[100, 1000, 10_000])
-    parser.add_argument("--max-bytes", type=int, default=MAX_LABEL_BYTES)
+    parser.add_argument("--max-bytes", type=int, default=LabelBudget().bytes)
     asked = parser.parse_args()
     print(
         "| site | pages | terms | sub-clusters | S-expression, kB | JSON, kB | of it filters, kB | on the wire, kB | s |"

@@ -25,8 +25,7 @@ from pagekin import __version__
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines.division import Census, count_pages, divide, whole_files
-from pagekin.engines.local import build_collection
-from pagekin.engines.stages import Stages
+from pagekin.engines.local import Stages, build_collection
 from pagekin.errors import PagekinError
 from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import read_label
@@ -108,12 +107,16 @@ class LeafBuilder:
         leaves = [_Leaf(site, self._out, self._key, self._plan) for site in sites]
         pages = {leaf.site.file: count for leaf in leaves if (count := leaf.pages_if_complete()) is not None}
         built = BuiltLeaves(pages, len(pages))
-        wanted = [leaf for leaf in leaves if leaf.site.file not in pages]
+        by_size = sorted(leaves, key=lambda leaf: -leaf.site.pages)
+        wanted = [leaf for leaf in by_size if leaf.site.file not in pages]
         if wanted and not (self._divided and all(leaf.archive.exists() for leaf in wanted)):
             home = {host: leaf.archive for leaf in wanted for host in leaf.site.hosts}
             divide(self._units, home, self._work, self._plan.limits, self.clock.tell)
             write_atomically(self._work / STATE, msgspec.msgpack.encode((self._state_key, self.census)))
-        for leaf, result in _build_all(wanted, self._out, self._plan.processes, self.clock.tell):
+        total, done = sum(leaf.site.pages for leaf in wanted) or 1, 0
+        for leaf, result in _build_all(wanted, self._out, self._plan.processes):
+            done += leaf.site.pages
+            self.clock.tell("building", done / total)
             if isinstance(result, int):
                 pages[leaf.site.file] = result
             else:
@@ -223,17 +226,8 @@ class _Leaf:
 # -- building -----------------------------------------------------------------------------------------------------------
 
 
-def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int, tell: Progress) -> Iterator[tuple[_Leaf, int | str]]:
-    """Build leaves, the largest first: each with its number of pages, or the reason why there is none."""
-    total, done = sum(leaf.site.pages for leaf in leaves) or 1, 0
-    for leaf, built in _build_each(sorted(leaves, key=lambda leaf: -leaf.site.pages), out, processes):
-        done += leaf.site.pages
-        tell("building", done / total)
-        yield leaf, built
-
-
-def _build_each(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
-    """Build leaves in some processes, or in this one."""
+def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
+    """Build leaves in some processes, or in this one: each with its number of pages, or the reason why there is none."""
     if processes <= 1 or len(leaves) <= 1:
         yield from ((leaf, _build(leaf)) for leaf in leaves)
         return

@@ -1,6 +1,7 @@
 """Builds on this machine: compiled kernels on as many threads as there are cores."""
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +22,30 @@ from pagekin.clusters import (
     put_trees,
     read_trees,
 )
-from pagekin.engines.stages import Stages
 from pagekin.hypertext import Corpus, ReadPlan, ReadReport, check_corpus, default_workers, read_sources_into
 from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
 from pagekin.store import Kin, KinError, KinWriter, Progress, no_progress, open_kin
 from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
+
+
+class Stages:
+    """A clock that measures how long each stage takes, and passes progress on.
+
+    Stages report when a piece of work is done, so the time since the last report is theirs.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+        self._since = time.perf_counter()
+
+    def tell(self, stage: str, share: float) -> None:
+        """Note that a part of a stage is done."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+        self._progress(stage, share)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .build import leaf_label
-from .fitting import LEAF_CLUSTERS, MAX_LABEL_BYTES, MAX_LABEL_TERMS, ROUTER_CLUSTERS, LabelBudget, plain_line
+from .fitting import ROUTER_CLUSTERS, LabelBudget, plain_line
 from .keep import LABEL_ARRAYS, added_terms, check_stored_label, put_label, read_label, read_label_parts, stored_etag
 from .membership import FilterBank, TermFilter, TermKeys, probes_of, term_key
 from .merge import MergedLabel, cut_label, router_label
@@ -40,9 +40,6 @@ __all__ = [
     "LABEL_ARRAYS",
     "LABEL_VERSION",
     "LARGEST_COUNT",
-    "LEAF_CLUSTERS",
-    "MAX_LABEL_BYTES",
-    "MAX_LABEL_TERMS",
     "ROUTER_CLUSTERS",
     "AddedTerm",
     "ContentLabel",

@@ -15,10 +15,8 @@ from pagekin.store import Array
 from pagekin.text import ANALYSER
 
 T = TypeVar("T")
-MAX_LABEL_TERMS, MAX_LABEL_BYTES = 500, 4_000_000
-"""Terms of a sub-cluster, as in the paper; bytes of the JSON form, filters and all."""
-LEAF_CLUSTERS, ROUTER_CLUSTERS = 30, 50
-"""Sub-clusters, as in the paper."""
+ROUTER_CLUSTERS = 50
+"""Sub-clusters of a router's label, as in the paper."""
 SHOWN = 10
 """Addresses and heaviest words of a sub-cluster, at most."""
 _SHOWN = (SHOWN, 3, 0)
@@ -26,11 +24,11 @@ _SHOWN = (SHOWN, 3, 0)
 
 @dataclass(frozen=True)
 class LabelBudget:
-    """How large a label may be: `terms` per sub-cluster and for the whole, `bytes` for the JSON form."""
+    """How large a label may be: `terms` per sub-cluster and for the whole, `bytes` for the JSON form, filters and all."""
 
-    terms: int = MAX_LABEL_TERMS
-    clusters: int = LEAF_CLUSTERS
-    bytes: int = MAX_LABEL_BYTES
+    terms: int = 500  # as in the paper
+    clusters: int = 30  # of a leaf, as in the paper
+    bytes: int = 4_000_000
 
     def __post_init__(self) -> None:
         if self.terms < 0 or self.clusters < 1 or self.bytes < 1:
