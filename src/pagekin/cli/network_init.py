@@ -22,9 +22,8 @@ from pagekin.routers import (
     make_network,
 )
 from pagekin.sources import Limits, plan_units
-from pagekin.store import open_kin
+from pagekin.store import Progress, no_progress, open_kin
 
-Progress = Callable[[str, float], None]
 BY = ("dns", "directory", "clusters")
 
 
@@ -87,7 +86,7 @@ class NetworkReport:
 
 
 def init_network(
-    sources: Sequence[str], out: Path, plan: NetworkPlan, progress: Progress = lambda _s, _p: None
+    sources: Sequence[str], out: Path, plan: NetworkPlan, progress: Progress = no_progress
 ) -> NetworkReport:
     """Divide the pages of all sources into leaves, build these, and write the network file.
 

@@ -4,7 +4,6 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,7 +13,6 @@ from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, fold_copies
 from pagekin.collection.messages import Hit, HitGroup
 from pagekin.text import Hits
 
-Array = npt.NDArray[Any]
 MOST_COPIES = 100
 """The most addresses of copies that a hit carries."""
 MOST_LOOKED_AT = 10_000

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,9 @@ import numpy.typing as npt
 from pagekin.clusters import Suggestions
 from pagekin.hypertext import fold_case
 from pagekin.labels import ContentLabel
+from pagekin.store import Array
 from pagekin.text import Query, analyse, asked_forms, form_of
 
-Array = npt.NDArray[Any]
 _FEWEST = 3
 """Documents that must hold a word before it is suggested."""
 

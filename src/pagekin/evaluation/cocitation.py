@@ -1,13 +1,10 @@
 """The Cocitation algorithm of Dean and Henzinger, "Finding related pages in the World Wide Web" (1999), section 2.2."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 PARENTS = 2000
 """B: parents that are asked, at most."""
 AROUND = 8

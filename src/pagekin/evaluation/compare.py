@@ -3,14 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy.typing as npt
 
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, holm, interval, p_value
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 CHANCE = 0.05
 """A difference is beyond chance if its probability, corrected for the number of comparisons, is below this."""
 _MAIN = ("siblings", "cousins", "unrelated", "overall")

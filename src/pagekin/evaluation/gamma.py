@@ -1,12 +1,12 @@
 """Agreement of a similarity with a directory: Γ by region, Somers' D, orthogonality, intervals (sections 2.2 and 2.3)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
+
 REGIONS = ("overall", "siblings", "cousins", "unrelated")
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin import __version__
 from pagekin.bags import Strategy, nmdf_parameters
@@ -18,11 +17,11 @@ from pagekin.evaluation.compare import Difference, compare_bars, summarise_compa
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, Figure
 from pagekin.evaluation.gamma import REGIONS, Agreement, interval, kendall_tau
+from pagekin.store import Array
 
 if TYPE_CHECKING:
     from pagekin.evaluation.evaluate import Evaluation
 
-Array = npt.NDArray[Any]
 _RIVALS = 10
 """Strategies closest to the best one that the picture shows."""
 _NAMES = {"siblings": "sibling", "cousins": "cousin", "unrelated": "unrelated", "overall": "overall"}

@@ -1,8 +1,7 @@
 """One source document under many strategies: what the best and the worst of them make of it (section 2.2, Figure 2)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +12,8 @@ from pagekin.errors import PagekinError
 from pagekin.evaluation.evaluate import bag_workshop, directory_pages, figure_strategies, own_strategies
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
 from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
+from pagekin.store import Array, Progress, no_progress
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 PLAIN = ("links", "window 0", "window 32", "content")
 """Bars of Figure 3 that are judged beside the presets: they differ most, and their bags are made in seconds."""
 FIRST = 100
@@ -265,7 +263,7 @@ def discordant_documents(judgement: SourceJudgement, distance: Array, count: int
 
 def explain_source(
     corpus: Corpus, directory: Directory, source: int, strategies: dict[str, Strategy], *, threads: int = 1,
-    own_pages: Sequence[str] = (), progress: Progress = lambda _s, _p: None,
+    own_pages: Sequence[str] = (), progress: Progress = no_progress,
 ) -> SourceExplanation:  # fmt: skip
     """Judge strategies by one source of a directory, with all its pages as candidates.
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
+
 Encode = Callable[[list[str]], Array]
 CHUNK = 512
 """Texts whose vectors are made, and written, at a time."""

@@ -1,14 +1,11 @@
 """Exact similarities of bags: weighted Jaccard (section 4)."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Bags
-from pagekin.store import batch_ranges
+from pagekin.store import Array, batch_ranges
 
-Array = npt.NDArray[Any]
 _BLOCK = 1 << 22
 
 

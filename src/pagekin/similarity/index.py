@@ -1,23 +1,19 @@
 """Writing the index: every bag's signature (H) and, per position, the documents in order of their value (I)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.bags import Bags, Strategy
 from pagekin.similarity.makers import Maker, make_maker
-from pagekin.store import Kin, KinWriter, batch_ranges, map_in_order, smallest_uint
+from pagekin.store import Array, Kin, KinWriter, Progress, batch_ranges, map_in_order, no_progress, smallest_uint
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 _BATCH_ENTRIES = 1 << 20
 _BATCH_POSITIONS = 16
 
 
 def make_index(
-    kin: Kin, strategy: Strategy, writer: KinWriter, progress: Progress = lambda _s, _p: None, threads: int = 1
+    kin: Kin, strategy: Strategy, writer: KinWriter, progress: Progress = no_progress, threads: int = 1
 ) -> dict[str, Any]:
     """Write the `signature.rows` and `list.*` arrays for the bags of `kin`; give the facts about them.
 

@@ -3,14 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Kin
+from pagekin.store import Array, Kin
 
-Array = npt.NDArray[Any]
 Eligible = Callable[[Array], Array]
 """Given documents, a mask of those that may be answers."""
 

@@ -6,14 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.bags import NEAR_COPY, CopyIndex, common_words
 from pagekin.similarity.answers import RankedDocuments
 from pagekin.similarity.related import DEPTH, LIST_ENTRIES, RelatedIndex, first_depth
-from pagekin.store import map_in_order
+from pagekin.store import Array, map_in_order
 
-Array = npt.NDArray[Any]
 _BATCH = 1_024
 
 

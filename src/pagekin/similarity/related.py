@@ -19,9 +19,8 @@ from pagekin.similarity.explain import Citations, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
 from pagekin.similarity.makers import make_maker
 from pagekin.similarity.options import RankingOptions
-from pagekin.store import KinError, open_kin
+from pagekin.store import Array, KinError, open_kin
 
-Array = npt.NDArray[Any]
 Fold = Callable[[Array], Sequence[int]]
 """Given ranked documents, the place of the head of the query, at place 0, and of each: itself, or whose copy it is."""
 DEPTH = 400

@@ -1,11 +1,12 @@
 """Pages that are searched as one: those of a composite document."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
+
 Mask = npt.NDArray[np.bool_]
 
 

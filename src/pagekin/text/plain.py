@@ -3,16 +3,14 @@
 The functions are those of `_kernels/search.py`, and give the same numbers to the last digit.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
+from pagekin.store import Array
 from pagekin.text.groups import Groups
 from pagekin.text.scoring import HEADER, HEADER_BIT, K1, LONG, PRESENT, SHORT, TITLE, TITLE_BIT, B, Postings, Terms
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 _WEIGHTS = np.array([0 if a & TITLE_BIT else HEADER if a & HEADER_BIT else 1 for a in range(256)], np.int64)
 

@@ -3,12 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from pagekin.store import Array
+
 _LONGEST = 24
 """Letters of words that are looked at."""
 _SHORT = 4

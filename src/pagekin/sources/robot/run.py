@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 
 from pagekin.sources.robot.crawler import Crawler, Request
@@ -11,9 +10,7 @@ from pagekin.sources.robot.exchange import FetchError
 from pagekin.sources.robot.fetch import Fetcher
 from pagekin.sources.robot.plan import CrawlError, CrawlPlan
 from pagekin.sources.robot.report import CrawlReport
-
-Progress = Callable[[str, float], None]
-"""Called with the name of the stage and the share of it that is done."""
+from pagekin.store import Progress
 
 
 def run_crawl(plan: CrawlPlan, on_progress: Progress) -> CrawlReport:
