@@ -47,9 +47,7 @@ def anchor_pages(corpus: Corpus) -> npt.NDArray[np.uint32]:
 
 def citing_pages(corpus: Corpus, not_citing: Array | None = None) -> npt.NDArray[np.bool_]:
     """Mark the pages whose links count: the newest capture of each URL, without the pages in `not_citing`."""
-    urls = np.asarray(corpus.pages.url)
-    citing = np.ones(len(urls), dtype=np.bool_)
-    citing[1:] = urls[1:] != urls[:-1]
+    citing: npt.NDArray[np.bool_] = np.diff(np.asarray(corpus.pages.url, dtype=np.int64), prepend=-1) != 0
     if not_citing is not None:
         citing[not_citing] = False
     return citing

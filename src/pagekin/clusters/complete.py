@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.clusters.links import connected_parts
+
 Similarity = npt.NDArray[np.float32]
 _STEPS: dict[str, Any] = {"max": np.maximum, "mean": np.add, "product": np.multiply, "min": np.minimum}
 """How F of equation 1 takes in one more similarity."""
@@ -37,16 +39,7 @@ class Dendrogram:
 
     def labels(self, merges: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each page after so many merges, or all; clusters are numbered by their smallest pages."""
-        home = np.arange(self.pages)
-        home[self.pairs[:merges, 1]] = self.pairs[:merges, 0]
-        number, clusters = [0] * self.pages, 0
-        # A page's home comes before it, so it has its number by then.
-        for page, first in enumerate(home.tolist()):
-            if first == page:
-                number[page], clusters = clusters, clusters + 1
-            else:
-                number[page] = number[first]
-        return np.array(number, np.int64)
+        return connected_parts(self.pages, *self.pairs[:merges].T)
 
 
 def complete_link(similarity: Similarity, max_clusters: int) -> Dendrogram:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags import citing_pages
 from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
 from pagekin.store import Array, Progress, map_in_order, no_progress
@@ -86,11 +87,8 @@ def anchor_ends(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt
     """Return the places in `urls` of the page and of the target of each anchor; -1 for others, and for older captures."""
     place = np.full(len(corpus.urls), -1, np.int64)
     place[urls] = np.arange(len(urls))
-    page_url = np.asarray(corpus.pages.url).astype(np.int64)
-    newest = np.ones(len(page_url), np.bool_)
-    newest[1:] = page_url[1:] != page_url[:-1]
-    anchors: Array = np.asarray(corpus.pages.anchors).astype(np.int64)
-    sources = np.repeat(np.where(newest, place[page_url], -1), np.diff(anchors))
+    of_page = np.where(citing_pages(corpus), place[np.asarray(corpus.pages.url)], -1)
+    sources = np.repeat(of_page, np.diff(corpus.pages.anchors).astype(np.int64))
     return sources, place[np.asarray(corpus.anchors.target)]
 
 

@@ -49,9 +49,7 @@ class WeightedGraph:
         keys = sources.astype(np.int64) * nodes + targets
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-        first = np.ones(len(keys), np.bool_)
-        first[1:] = keys[1:] != keys[:-1]
-        starts = np.flatnonzero(first)
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
         sums = np.add.reduceat(weights[order].astype(np.float64), starts) if len(starts) else np.zeros(0)
         keys = keys[starts]
         offsets = np.searchsorted(keys, np.arange(nodes + 1, dtype=np.int64) * nodes)
