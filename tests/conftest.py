@@ -41,6 +41,11 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest file of tests first, so that the other process need not wait for it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_checked_kernels.py")
+
+
 @pytest.fixture(scope="session")
 def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo web as `pagekin build demo` makes it: 968 pages on 17 hosts, indexed, in clusters, searchable.
