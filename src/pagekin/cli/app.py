@@ -29,37 +29,19 @@ HELP = """Pagekin finds a web page's kin: related pages, clusters and search for
 
 Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
 
-# Every verb and the module that adds it to `app`, in the order of the help. Modules import what is heavy inside the
-# verb's function: `pagekin --help` loads them all.
-VERBS = {
-    "crawl": "pagekin.cli.crawl",
-    "build": "pagekin.cli.build",
-    "search": "pagekin.cli.search",
-    "select": "pagekin.cli.search",
-    "expand": "pagekin.cli.search",
-    "suggest": "pagekin.cli.search",
-    "related": "pagekin.cli.related",
-    "bag": "pagekin.cli.bag",
-    "duplicates": "pagekin.cli.duplicates",
-    "neighbours": "pagekin.cli.neighbours",
-    "export": "pagekin.cli.export",
-    "index": "pagekin.cli.index",
-    "evaluate": "pagekin.cli.evaluate",
-    "explain-gamma": "pagekin.cli.explain_gamma",
-    "tune": "pagekin.cli.tune",
-    "cluster": "pagekin.cli.cluster",
-    "clusters": "pagekin.cli.clusters",
-    "label": "pagekin.cli.label",
-    "summary": "pagekin.cli.label",
-    "refine": "pagekin.cli.refine",
-    "network": "pagekin.cli.network",
-    "serve": "pagekin.cli.serve",
-    "check": "pagekin.cli.check",
-    "demo": "pagekin.cli.demo",
-    "info": "pagekin.cli.info",
-    "page": "pagekin.cli.page",
-    "read": "pagekin.cli.read",
+VERBS = """
+crawl build search select expand suggest related bag duplicates neighbours export index evaluate explain-gamma tune cluster
+clusters label summary refine network serve check demo info page read
+""".split()
+"""Every verb, in the order of the help."""
+_MODULES = {
+    "select": "search",
+    "expand": "search",
+    "suggest": "search",
+    "explain-gamma": "explain_gamma",
+    "summary": "label",
 }
+"""The modules of verbs that share one, or whose name is no module's."""
 
 
 class _Verbs(TyperGroup):
@@ -88,8 +70,8 @@ app = typer.Typer(
 
 def load_verbs(verb: str = "") -> None:
     """Add a verb to `app`, or all of them if there is none of that name: help and mistakes need every name."""
-    for module in [VERBS[verb]] if verb in VERBS else VERBS.values():
-        import_module(module)
+    for name in [verb] if verb in VERBS else VERBS:
+        import_module(f"pagekin.cli.{_MODULES.get(name, name)}")
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:

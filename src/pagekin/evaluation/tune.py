@@ -2,8 +2,10 @@
 
 import random
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,24 +34,7 @@ FINALISTS = 5
 _SHAKEN = 3
 _ROUNDS = 1000
 
-AXES: dict[str, tuple[Any, ...]] = {
-    "content.lead": (0, 20, 40, 80, 160, 320, 640),
-    "outlinks.scale": (0, 0.5, 1, 2, 5, 10),
-    "anchors.scale": (0, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2),
-    "weight.sigma": (1.0, 1.3, 1.6, 2.0, 2.3, 3.0),
-    "weight.level": (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7),
-    "weight.tf": ("raw", "log", "sqrt"),
-    "content.furniture": (0.1, 0.2, 0.5, 1),
-    "content.scale": (0, 0.2, 0.5, 1, 2, 5),
-    "title.scale": (0, 0.2, 1, 3),
-    "links.scale": (0, 1, 5),
-    "window.kind": ("basic", "syntactic", "topical"),
-    "window.size": (0, 8, 16, 32),
-    "anchors.repeat": ("once", "every"),
-    "weight.distance": ("log", "none"),
-    "stemming": ("stem", "stopstem", "nostem"),
-    "words": ("mixed", "all"),
-}
+AXES: dict[str, list[Any]] = tomllib.loads((Path(__file__).parent / "tables" / "axes.toml").read_text(encoding="utf-8"))
 """What is searched: the settings and their values, rising where they are numbers."""
 
 
