@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
-from pagekin.clusters.links import Graph, page_graph
 from pagekin.hypertext import Corpus, ShortTitles, host_of
 from pagekin.store import Array
 
@@ -112,8 +111,10 @@ class _Search:
     """The search for documents among the pages of a corpus, as nodes of their graph."""
 
     def __init__(self, corpus: Corpus) -> None:
+        from pagekin.clusters.links import page_graph  # which questions do not need
+
         self.corpus = corpus
-        self.graph: Graph = page_graph(corpus)
+        self.graph = page_graph(corpus)
         self.urls = [corpus.url(number) for number in self.graph.urls.tolist()]
         self.folders = [url.partition("?")[0].rpartition("/")[0] for url in self.urls]
         self.hosts = [host_of(url) for url in self.urls]

@@ -56,7 +56,9 @@ class Tree:
         found: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
         made: list[Array] = [np.zeros(0, np.int64)] * len(self)
         for node in range(len(self) - 1, -1, -1):
-            made[node] = np.unique(np.concatenate(found[node]))
+            # np.unique does the same, but loads numpy.ma: a tenth of the time that a question takes on the command line.
+            pages = np.sort(np.concatenate(found[node]))
+            made[node] = pages[np.diff(pages, prepend=-1) > 0]
             if self.parent[node] >= 0:
                 found[int(self.parent[node])].append(made[node])
         return made

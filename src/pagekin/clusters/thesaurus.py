@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, bag_forms, stem_of_word
+from pagekin.bags import Strategy, bag_forms, stem_of_word
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
 
@@ -51,6 +51,8 @@ class PageTopics:
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "PageTopics":
         """Find what the pages of a corpus are about."""
+        from pagekin.bags import BagWorkshop  # which questions do not need
+
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
             workshop = BagWorkshop(corpus, Path(folder), threads)

@@ -8,8 +8,6 @@ import numpy as np
 
 from pagekin.clusters import Tree
 from pagekin.hypertext import Corpus
-from pagekin.labels.build import LeafTerms
-from pagekin.labels.fitting import LabelBudget
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, label_from_json, label_to_json
 from pagekin.labels.parts import ABSTRACTION_FUNCTIONS, join_parts, label_etag, parts_to_publish
 from pagekin.store import Finding, Kin, KinWriter
@@ -72,6 +70,9 @@ def put_label(
     Parts that hardly differ from those published `before` stay, and with them their ETags. So do the terms that were
     added, unless others are given.
     """
+    from pagekin.labels.build import LeafTerms  # which questions do not need
+    from pagekin.labels.fitting import LabelBudget
+
     if added is None:
         added = added_terms(before.facts) if before else ()
     named = {tree.name: tree for tree in trees}
