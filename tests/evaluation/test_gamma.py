@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from pagekin.evaluation import REGIONS, Experiment, experiments
+from pagekin.evaluation import REGIONS, experiments
 from pagekin.evaluation._kernels import judge as kernels
 from pagekin.evaluation.compare import differences
-from pagekin.evaluation.experiments import NEAREST, count_pairs
+from pagekin.evaluation.experiments import NEAREST, count_pairs, make_judgement
 from pagekin.evaluation.gamma import ClassBootstrap, PairCounts, gamma, holm, interval, kendall_tau, p_value, somers_d
 
 from .benches import bench_of, matrix_of
@@ -260,11 +260,10 @@ def test_differences_are_paired_and_corrected_together() -> None:
     rng = np.random.default_rng(2)
     classes = [("a", "b", str(i % 10)) for i in range(60)]
     bench = bench_of([[path] for path in classes], 3, rounds=200)
-    experiment = Experiment(None, bench, None)  # type: ignore[arg-type]
     good = [{int(path[2]): 0.5, 20 + int(rng.integers(8)): 0.5} for path in classes]
     poor = [{30: 0.9, 20 + int(rng.integers(8)): 0.1} for _ in classes]
     judged = [
-        experiment.judge_matrix(name, {}, matrix_of(bags, 40), "jaccard", {}, 0.0)
+        make_judgement(bench, name, {}, count_pairs(bench, matrix_of(bags, 40), "jaccard", 1), {}, 0.0)
         for name, bags in (("good", good), ("poor", poor), ("good again", good))
     ]
     found = differences(judged[0], judged[1:])

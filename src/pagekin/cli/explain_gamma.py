@@ -1,8 +1,9 @@
 """`pagekin explain-gamma`: what the best and the worst strategy make of one page (Figure 2)."""
 
-import math
 import shutil
 import textwrap
+from collections import Counter
+from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,138 +63,135 @@ def explain_gamma(
             corpus, tree, source, todo, threads=workers or hypertext.default_workers(),
             own_pages=directory_pages or (), progress=tell,
         )  # fmt: skip
+    view = SourceView(corpus, done)
     if as_json:
-        print_json(explanation_as_dict(corpus, done, k))
+        print_json(explanation_as_dict(view, k))
     else:
-        print_explanation(corpus, done, k, shutil.get_terminal_size((80, 24)).columns)
+        print_explanation(view, k, shutil.get_terminal_size((80, 24)).columns)
+
+
+class SourceView:
+    """How the pages of an explanation are shown, to programs and to people."""
+
+    def __init__(self, corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation") -> None:
+        self.corpus, self.done = corpus, done
+        self._own = evaluation.classes_of_document(done.directory, done.source)
+
+    def document(self, document: int) -> dict[str, Any]:
+        """Return a page with its classes, the nearest to the source's first."""
+        number = int(self.done.directory.urls[document])
+        pages = self.corpus.pages_of(number)
+        paths = sorted(
+            evaluation.classes_of_document(self.done.directory, document),
+            key=lambda path: min(clusters.familial_distance(a, path) for a in self._own),
+        )
+        return {
+            "url": self.corpus.url(number),
+            "title": self.corpus.titles.text(pages[0]) if pages else "",
+            "classes": [evaluation.path_text(path) for path in paths],
+        }
+
+    def ranked(self, one: "evaluation.SourceJudgement", document: int) -> dict[str, Any]:
+        """Return a page with its place in an ordering, 0 if it has none."""
+        return {
+            "place": one.place(document),
+            **self.document(document),
+            "relation": self._relation(document),
+            "similarity": round(float(one.similarity[document]), 6),
+        }
+
+    def _relation(self, document: int) -> str:
+        return evaluation.relation_name(int(self.done.distance[document]), self.done.directory.depth)
+
+    def relations(self) -> dict[str, int]:
+        """Return how many candidates there are at each familial distance, the nearest first."""
+        counts: Counter[str] = Counter()
+        for distance in range(self.done.directory.depth + 1):
+            name = evaluation.relation_name(distance, self.done.directory.depth)
+            counts[name] += int((self.done.distance == distance).sum())
+        return counts
+
+    def strip(self, one: "evaluation.SourceJudgement") -> str:
+        """Return the familial distances of the first places of an ordering, a symbol each."""
+        return "".join(SYMBOLS[self._relation(document)] for document in one.order[:STRIP].tolist())
+
+    def places(self, one: "evaluation.SourceJudgement") -> dict[str, Any]:
+        """Return at which places of an ordering the pages of the source's class stand."""
+        distance = self.done.distance
+        places = [place for place, level in enumerate(distance[one.order].tolist(), 1) if level == 0]
+        return {"places": places, "nothing_in_common": int((distance == 0).sum()) - len(places)}
 
 
 # -- for programs -------------------------------------------------------------------------------------------------------
 
 
-def explanation_as_dict(corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", k: int) -> dict[str, Any]:
+def explanation_as_dict(view: SourceView, k: int) -> dict[str, Any]:
     """Return everything for programs, with the first k places of the orderings."""
-    tree = done.directory
-    chosen = {"best": done.best, "worst": done.worst}
+    done, tree = view.done, view.done.directory
     return {
-        "source": _document(corpus, done, done.source),
+        "source": view.document(done.source),
         "directory": {
             "name": tree.name, "depth": tree.depth, "mode": tree.mode, "choice": tree.choice, **tree.facts,
-            "candidates": _relations(done),
+            "candidates": view.relations(),
         },
         "region": done.region,
         "strategies": [
             {
                 "name": one.name, "strategy": one.strategy.as_dict(),
-                **{
-                    region: {
-                        "gamma": _finite(agreed.gamma), "somers_d": _finite(agreed.somers_d),
-                        "concordant": agreed.concordant, "discordant": agreed.discordant, "tied": agreed.tied,
-                    }
-                    for region, agreed in one.regions.items()
-                },
+                **{region: _agreement_as_dict(agreed) for region, agreed in one.regions.items()},
             }
             for one in done.judgements
         ],
-        **{
-            which: {
-                "name": one.name,
-                "strip": _strip(done, one),
-                "same_class": _places(done, one),
-                "ordering": [{"place": place, **_ranked(corpus, done, one, document)}
-                             for place, document in enumerate(one.order[:k].tolist(), 1)],
-                "discordant": [
-                    {
-                        "far": {"place": one.place(miss.far), **_ranked(corpus, done, one, miss.far),
-                                "terms": list(miss.far_terms)},
-                        "near": {"place": one.place(miss.near), **_ranked(corpus, done, one, miss.near),
-                                 "terms": list(miss.near_terms)},
-                    }
-                    for miss in done.misses[one.name]
-                ],
-            }
-            for which, one in chosen.items()
-        },
+        "best": _ordering_as_dict(view, done.best, k),
+        "worst": _ordering_as_dict(view, done.worst, k),
     }  # fmt: skip
 
 
-def _finite(value: float) -> float | None:
-    return round(value, 6) if math.isfinite(value) else None
+def _agreement_as_dict(agreed: "evaluation.SourceAgreement") -> dict[str, Any]:
+    gamma, somers_d = evaluation.finite_or_none(agreed.gamma), evaluation.finite_or_none(agreed.somers_d)
+    return {"gamma": gamma, "somers_d": somers_d, **asdict(agreed)}
 
 
-def _document(corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", document: int) -> dict[str, Any]:
-    """Return a page with its classes, the nearest to the source's first."""
-    number = int(done.directory.urls[document])
-    pages = corpus.pages_of(number)
-    own = evaluation.classes_of_document(done.directory, done.source)
-    paths = sorted(
-        evaluation.classes_of_document(done.directory, document),
-        key=lambda path: min(clusters.familial_distance(a, path) for a in own),
-    )
+def _ordering_as_dict(view: SourceView, one: "evaluation.SourceJudgement", k: int) -> dict[str, Any]:
     return {
-        "url": corpus.url(number),
-        "title": corpus.titles.text(pages[0]) if pages else "",
-        "classes": [evaluation.path_text(path) for path in paths],
+        "name": one.name,
+        "strip": view.strip(one),
+        "same_class": view.places(one),
+        "ordering": [view.ranked(one, document) for document in one.order[:k].tolist()],
+        "discordant": [
+            {
+                "far": {**view.ranked(one, miss.far), "terms": list(miss.far_terms)},
+                "near": {**view.ranked(one, miss.near), "terms": list(miss.near_terms)},
+            }
+            for miss in view.done.misses[one.name]
+        ],
     }
-
-
-def _ranked(
-    corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement", document: int
-) -> dict[str, Any]:
-    return {
-        **_document(corpus, done, document),
-        "relation": _relation(done, document),
-        "similarity": round(float(one.similarity[document]), 6),
-    }
-
-
-def _relation(done: "evaluation.SourceExplanation", document: int) -> str:
-    return evaluation.relation_name(int(done.distance[document]), done.directory.depth)
-
-
-def _relations(done: "evaluation.SourceExplanation") -> dict[str, int]:
-    """Return how many candidates there are at each familial distance, the nearest first."""
-    counts: dict[str, int] = {}
-    for distance in range(done.directory.depth + 1):
-        name = evaluation.relation_name(distance, done.directory.depth)
-        counts[name] = counts.get(name, 0) + int((done.distance == distance).sum())
-    return counts
-
-
-def _strip(done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement") -> str:
-    """Return the familial distances of the first places of an ordering, a symbol each."""
-    return "".join(SYMBOLS[_relation(done, document)] for document in one.order[:STRIP].tolist())
-
-
-def _places(done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement") -> dict[str, Any]:
-    """Return at which places of an ordering the pages of the source's class stand."""
-    import numpy as np
-
-    places = (np.flatnonzero(done.distance[one.order] == 0) + 1).tolist()
-    return {"places": places, "nothing_in_common": int((done.distance == 0).sum()) - len(places)}
 
 
 # -- for people ---------------------------------------------------------------------------------------------------------
 
 
-def print_explanation(corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation", k: int, width: int) -> None:
+def print_explanation(view: SourceView, k: int, width: int) -> None:
     """Print the source, all strategies in short, and the best and the worst in full: side by side if there is room."""
-    about, tree = _document(corpus, done, done.source), done.directory
+    from rich.cells import set_cell_size
+
+    done, tree = view.done, view.done.directory
+    about = view.document(done.source)
     say(f"{title_line(about['title'])}\n{about['url']}")
     for path in about["classes"]:
         say(path)
-    others = ", ".join(f"{count:,} {name} {SYMBOLS[name]}" for name, count in _relations(done).items())
+    others = ", ".join(f"{count:,} {name} {SYMBOLS[name]}" for name, count in view.relations().items())
     say(f"\n{tree.facts['pages'] - 1:,} other pages in {tree.name} (depth {tree.depth}, {tree.mode}, {tree.choice}):")
     say(f"{others}\n")
     _print_strategies(done)
     wide = width >= 2 * _COLUMN + len(_BETWEEN)
     column = min((width - len(_BETWEEN)) // 2 if wide else max(width, _COLUMN), 110)
     chosen = [("best", done.best)] + ([("worst", done.worst)] if done.worst is not done.best else [])
-    orderings = [_sections(corpus, done, which, one, k, column) for which, one in chosen]
+    orderings = [_sections(view, which, one, k, column) for which, one in chosen]
     if wide and len(orderings) > 1:
         for both in zip(*orderings, strict=True):
             for left, right in zip_longest(*both, fillvalue=""):
-                say(f"{_pad(left, column)}{_BETWEEN}{right}".rstrip())
+                say(f"{set_cell_size(left, column)}{_BETWEEN}{right}".rstrip())
             say()
         return
     for sections in orderings:
@@ -228,15 +226,9 @@ def _print_strategies(done: "evaluation.SourceExplanation") -> None:
 _SHORT = {"siblings": "sib.", "overall": "all "}
 
 
-def _sections(
-    corpus: "hypertext.Corpus",
-    done: "evaluation.SourceExplanation",
-    which: str,
-    one: "evaluation.SourceJudgement",
-    k: int,
-    width: int,
-) -> list[list[str]]:
+def _sections(view: SourceView, which: str, one: "evaluation.SourceJudgement", k: int, width: int) -> list[list[str]]:
     """Return an ordering as four parts: agreement, strip, first pages, discordant pairs; no line is longer than `width`."""
+    done = view.done
     agreement = [f"{which.capitalize() if done.worst is not done.best else 'Only'}: {one.name}"]
     agreement.append(f"{'':<9} {'Γ':>6} {'D':>6}  {'concordant':>11} {'discordant':>11} {'tied':>11}")
     for region in ("siblings", "cousins", "unrelated", "overall"):
@@ -244,20 +236,19 @@ def _sections(
         agreement.append(f"{region:<9} {number_cell(agreed.gamma):>6} {number_cell(agreed.somers_d):>6}  "
                          f"{agreed.concordant:>11,} {agreed.discordant:>11,} {agreed.tied:>11,}")  # fmt: skip
     strip = [
-        _strip(done, one) or "(no page has anything in common with it)",
-        *textwrap.wrap(_describe_places(done, one), width),
+        view.strip(one) or "(no page has anything in common with it)",
+        *textwrap.wrap(_describe_places(view.places(one), len(one.order)), width),
     ]
     first = []
-    for place, document in enumerate(one.order[:k].tolist(), 1):
-        about = _ranked(corpus, done, one, document)
-        first.append(f"{place:>4}  {about['similarity']:.3f}  {about['relation']:<10}  {_name(about)}")
+    for document in one.order[:k].tolist():
+        about = view.ranked(one, document)
+        first.append(f"{about['place']:>4}  {about['similarity']:.3f}  {about['relation']:<10}  {_name(about)}")
         first.append(f"{'':>13}{about['classes'][0]}")
     discordant = ["Discordant, for example:" if done.misses[one.name] else "No discordant pair to show."]
     for miss in done.misses[one.name]:
         for document, terms, than in ((miss.far, miss.far_terms, ""), (miss.near, miss.near_terms, "before ")):
-            about = _ranked(corpus, done, one, document)
-            place = one.place(document)
-            at = f"place {place:,}, {about['similarity']:.3f}" if place else "nothing in common"
+            about = view.ranked(one, document)
+            at = f"place {about['place']:,}, {about['similarity']:.3f}" if about["place"] else "nothing in common"
             tail = f" ({about['relation']}; {at})"
             discordant.append(f"  {than}{_cut(_name(about), width - 2 - len(than) - len(tail))}{tail}")
             if terms:
@@ -276,16 +267,15 @@ def _name(about: dict[str, Any]) -> str:
     return "".join("�" if category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNING else sign for sign in name)
 
 
-def _describe_places(done: "evaluation.SourceExplanation", one: "evaluation.SourceJudgement") -> str:
-    """Return a sentence that says where the pages of the same class stand."""
-    where = _places(done, one)
+def _describe_places(where: dict[str, Any], of: int) -> str:
+    """Return a sentence that says where the pages of the same class stand in an ordering of so many."""
     places, nothing = where["places"], where["nothing_in_common"]
     if not places and not nothing:
         return "No other page is in its class."
     first = [f"{place:,}" for place in places[:_PLACES]]
     if len(places) > _PLACES:
         first += ["...", f"{places[-1]:,}"]
-    sentence = f"Its class at places {', '.join(first)} of {len(one.order):,}" if places else ""
+    sentence = f"Its class at places {', '.join(first)} of {of:,}" if places else ""
     half = (len(places) + nothing + 1) // 2
     if len(places) >= max(half, _PLACES):
         sentence += f"; half of it in the first {places[half - 1]:,}"
@@ -303,9 +293,3 @@ def _cut(text: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= width else set_cell_size(text, max(width - 3, 0)).rstrip() + "..."
-
-
-def _pad(text: str, width: int) -> str:
-    from rich.cells import set_cell_size
-
-    return set_cell_size(text, width)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pagekin.bags import citing_pages
 from pagekin.evaluation.cache import cache_folder
 from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs_by_rows
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs_by_rows, make_judgement
 from pagekin.evaluation.gamma import somers_d
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Attribute, Boundary, Corpus, Stream
@@ -169,7 +169,9 @@ def _judge(experiment: Experiment, prepare: Callable[[], list[Setting]], sample:
     if len(settings) > 1:
         facts["chosen"] = f"the best of {len(settings)} settings by sibling Somers' D on {len(sources):,} sources"
         facts["tried"] = tried
-    return experiment.judge_rows(setting.name, setting.strategy, rows, facts, time.perf_counter() - spent)
+    started = time.perf_counter() - spent
+    counted = count_pairs_by_rows(bench, bench.sources, rows)
+    return make_judgement(bench, setting.name, setting.strategy, counted, facts, started)
 
 
 def _sibling_agreement(bench: Bench, sources: Array, rows: Rows) -> float:
@@ -233,7 +235,13 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
         onto = [columns[form] for form in forms]
         merge = sparse.csr_matrix((np.ones(len(kept)), (kept, onto)), (len(words), len(columns)))
         vectors = text.TfidfTransformer(sublinear_tf=sublinear).fit_transform(counts @ merge)
-        return _Products(vectors.astype(np.float32)), {"terms": len(columns)}
+        vectors = vectors.astype(np.float32)
+        turned = vectors.T.tocsr()
+
+        def cosines(sources: Array) -> Array:
+            return np.asarray((vectors[sources] @ turned).toarray(), np.float32)
+
+        return cosines, {"terms": len(columns)}
 
     return [
         Setting(
@@ -245,18 +253,8 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
     ]
 
 
-class _Products:
-    """Inner products of sparse vectors."""
-
-    def __init__(self, vectors: Any) -> None:
-        self._vectors, self._turned = vectors, vectors.T.tocsr()
-
-    def __call__(self, sources: Array) -> Array:
-        return np.asarray((self._vectors[sources] @ self._turned).toarray(), np.float32)
-
-
 def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Make BM25 scores of all pages, with a whole page as the query."""
+    """Make BM25 scores of all pages, with a whole page as the query: its words as often as they occur."""
     bm25s = _package("bm25s", "bm25s", "bench")
     import Stemmer
 
@@ -269,7 +267,11 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
             raise LeftOutError("finds no words in the pages")
         engine = bm25s.BM25(**_BM25, backend="numba")
         engine.index(tokens, show_progress=False)
-        return _Scores(engine, tokens.ids), {"terms": len(tokens.vocab)}
+
+        def scores(sources: Array) -> Array:
+            return np.array([engine.get_scores_from_ids(tokens.ids[source]) for source in sources.tolist()])
+
+        return scores, {"terms": len(tokens.vocab)}
 
     return [
         Setting(
@@ -281,16 +283,6 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
     ]
 
 
-class _Scores:
-    """Scores by bm25s of all documents for each document's own tokens, repeated as often as they occur."""
-
-    def __init__(self, engine: Any, tokens: list[list[int]]) -> None:
-        self._engine, self._tokens = engine, tokens
-
-    def __call__(self, sources: Array) -> Array:
-        return np.array([self._engine.get_scores_from_ids(self._tokens[source]) for source in sources.tolist()])
-
-
 def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
     """Make scores of tantivy's more-like-this queries, which search for a page's heaviest words."""
     tantivy = _package("tantivy", "tantivy", "bench")
@@ -299,7 +291,7 @@ def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
     def make(terms: int, stemmed: bool) -> tuple[Rows, dict[str, Any]]:
         index = _tantivy_index(tantivy, pages.texts, "en_stem" if stemmed else "default")
         scored = f"the first {hits:,} answers to a page; all other pages tie at 0"
-        return _Answers(tantivy, index, len(pages), terms, hits), {"scored": scored}
+        return _more_like(tantivy, index, len(pages), terms, hits), {"scored": scored}
 
     return [
         Setting(
@@ -327,29 +319,26 @@ def _tantivy_index(tantivy: Any, texts: list[str], tokenizer: str) -> Any:
     return index
 
 
-class _Answers:
-    """Scores of the answers to more-like-this queries."""
+def _more_like(tantivy: Any, index: Any, documents: int, terms: int, hits: int) -> Rows:
+    """Return the scores of the answers to more-like-this queries."""
+    searcher = index.searcher()
+    addresses: dict[int, Any] = {}
+    numbers: dict[tuple[int, int], int] = {}
+    for _score, address in searcher.search(tantivy.Query.all_query(), documents).hits:
+        number = searcher.doc(address)["document"][0]
+        addresses[number] = address
+        numbers[address.segment_ord, address.doc] = number
 
-    def __init__(self, tantivy: Any, index: Any, documents: int, terms: int, hits: int) -> None:
-        self._query, self._documents, self._terms, self._hits = tantivy.Query, documents, terms, hits
-        self._searcher = index.searcher()
-        self._addresses: dict[int, Any] = {}
-        self._numbers: dict[tuple[int, int], int] = {}
-        for _score, address in self._searcher.search(self._query.all_query(), documents).hits:
-            number = self._searcher.doc(address)["document"][0]
-            self._addresses[number] = address
-            self._numbers[address.segment_ord, address.doc] = number
-
-    def __call__(self, sources: Array) -> Array:
-        scores = np.zeros((len(sources), self._documents), np.float32)
-        for row, source in zip(scores, sources.tolist(), strict=True):
+    def scores(sources: Array) -> Array:
+        rows = np.zeros((len(sources), documents), np.float32)
+        for row, source in zip(rows, sources.tolist(), strict=True):
             # A word that no other page holds finds none.
-            query = self._query.more_like_this_query(
-                self._addresses[source], max_query_terms=self._terms, min_doc_frequency=2
-            )
-            for score, address in self._searcher.search(query, self._hits, count=False).hits:
-                row[self._numbers[address.segment_ord, address.doc]] = score
-        return scores
+            query = tantivy.Query.more_like_this_query(addresses[source], max_query_terms=terms, min_doc_frequency=2)
+            for score, address in searcher.search(query, hits, count=False).hits:
+                row[numbers[address.segment_ord, address.doc]] = score
+        return rows
+
+    return scores
 
 
 def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
@@ -363,7 +352,12 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
             encode, reads = _minilm()
             store.add(missing, encode, reads, lambda part: progress("embedding", part))
         vectors, facts = store.vectors(pages.texts)
-        return _Cosines(vectors), facts
+
+        def cosines(sources: Array) -> Array:
+            """Return (1 + cosine) / 2 of unit vectors: never below 0, where all would be tied."""
+            return np.asarray((1 + vectors[sources] @ vectors.T) / 2, np.float32)
+
+        return cosines, facts
 
     strategy = {"baseline": "embedding", "model": MODEL, "similarity": "(1 + cosine) / 2"}
     return [Setting(f"embedding {MODEL}", strategy, make)]
@@ -380,16 +374,6 @@ def _minilm() -> tuple[Callable[[list[str]], Array], int]:
         return np.asarray(model.encode(texts, normalize_embeddings=True, show_progress_bar=False), np.float32)
 
     return encode, int(model.max_seq_length)
-
-
-class _Cosines:
-    """(1 + cosine) / 2 of unit vectors: never below 0, where all would be tied."""
-
-    def __init__(self, vectors: Array) -> None:
-        self._vectors = vectors
-
-    def __call__(self, sources: Array) -> Array:
-        return np.asarray((1 + self._vectors[sources] @ self._vectors.T) / 2, np.float32)
 
 
 BASELINES: dict[str, Callable[[Pages, Progress], list[Setting]]] = {

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import zstandard
 
 import pagekin
-from pagekin.bags import BagMatrix, BagWorkshop, Strategy
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement
+from pagekin.bags import BagWorkshop, Strategy
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, make_judgement
 from pagekin.evaluation.gamma import PairCounts
 from pagekin.hypertext import CORPUS_ARRAYS, Corpus
 
@@ -150,9 +150,9 @@ class CachedExperiment(Experiment):
         self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, cache: Cache,
         options: Mapping[str, Any] | None = None, bagged: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
-        """Take as `options` the workshop's settings that change bags; call `bagged` whenever bags were made."""
-        super().__init__(corpus, bench, workshop, threads)
-        self.cache, self._bagged = cache, bagged
+        """Take as `options` the workshop's settings that change bags."""
+        super().__init__(corpus, bench, workshop, threads, bagged)
+        self.cache = cache
         settings = {
             name: _of_array(value) if isinstance(value, np.ndarray) else value
             for name, value in (options or {}).items()
@@ -184,13 +184,6 @@ class CachedExperiment(Experiment):
         )  # fmt: skip
         return judgement
 
-    def judge_matrix(
-        self, name: str, strategy: dict[str, Any], matrix: BagMatrix, metric: str, facts: dict[str, Any], started: float
-    ) -> Judgement:
-        """Judge how well the similarities of a matrix's rows agree with the directory."""
-        self._bagged()
-        return super().judge_matrix(name, strategy, matrix, metric, facts, started)
-
     def _restore(self, name: str, strategy: Strategy, arrays: Mapping[str, Array]) -> Judgement | None:
         """Return the judgement in a file; None if the file holds something else."""
         try:
@@ -204,7 +197,7 @@ class CachedExperiment(Experiment):
         except (KeyError, ValueError, TypeError):
             return None
         started = time.perf_counter() - seconds
-        return self._judgement(name, strategy.as_dict(), (counts, nearest, similarity), facts, started)
+        return make_judgement(self.bench, name, strategy.as_dict(), (counts, nearest, similarity), facts, started)
 
     def frequencies(self, strategy: Strategy) -> tuple[Array, int]:
         """Return (how many terms are in 1, 2-3, 4-7, ... bags, the number of bags) under a strategy (Figure 8)."""

@@ -117,19 +117,6 @@ def _bag_options(directory: Directory, own: Array) -> dict[str, Any]:
     return {"not_citing": own if len(own) else None, "without_crumbs": directory.name == "breadcrumbs"}
 
 
-def _citations(corpus: Corpus, urls: Array, own: Array) -> npt.NDArray[np.int64]:
-    """Count the pages, other than the directory's own, that link to each URL."""
-    counts = count_inlinks(corpus, urls)
-    page_url = np.asarray(corpus.pages.url)
-    citing: dict[int, list[Array]] = {}
-    for page in own.tolist():
-        first, last = (int(corpus.pages.anchors[page + i]) for i in (0, 1))
-        citing.setdefault(int(page_url[page]), []).append(np.asarray(corpus.anchors.target[first:last]))
-    for url, targets in citing.items():
-        counts -= np.isin(urls, np.concatenate(targets)) & (urls != url)
-    return counts
-
-
 # -- the whole ----------------------------------------------------------------------------------------------------------
 
 
@@ -237,7 +224,7 @@ def evaluate_strategies(
     everything = make_bench(directory, None, sample, seed=seed, rounds=rounds)
     bench = everything
     if linked:
-        cited = directory.urls[_citations(corpus, directory.urls, own) > 0]
+        cited = directory.urls[count_inlinks(corpus, directory.urls, own) > 0]
         bench = make_bench(directory, cited, sample, seed=seed, rounds=rounds)
         bench = replace(bench, note=f"{bench.note}; only pages that another page links to")
     kept = Cache(cache_folder() if cache else None)
@@ -277,7 +264,7 @@ def evaluate_strategies(
         nmdf = next((s for s in strategies.values() if s.weight.frequency == "nmdf"), None)
         groups: list[tuple[str, list[tuple[str, float, float, float]]]] = []
         if any(name in strategies for name in BY_INLINKS):
-            citing = _citations(corpus, bench.urls[bench.sources], own)
+            citing = count_inlinks(corpus, bench.urls[bench.sources], own)
             groups = [
                 (one.name, agreement_by_inlinks(one, bench, citing)) for one in judgements if one.name in BY_INLINKS
             ]

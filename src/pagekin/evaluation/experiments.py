@@ -1,7 +1,7 @@
 """Judging strategies: bags of the directory's pages, their similarities, and the agreement of these with the directory."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,8 @@ from pagekin.store import map_in_order
 Array = npt.NDArray[Any]
 Rows = Callable[[Array], Array]
 """From the numbers of some documents to their similarities to all documents, (some, documents)."""
+Counted = tuple[PairCounts, Array, Array]
+"""Of each source: pairs of documents by distance and agreement, the nearest documents, their similarities."""
 NEAREST = 100
 INLINK_GROUPS = (0, 1, 4, 16, 64, np.inf)
 _BATCH = 64
@@ -51,7 +53,7 @@ class Judgement:
     strategy: dict[str, Any]
     counts: PairCounts
     agreements: dict[str, Agreement]
-    resampled: dict[str, tuple[Array, Array]]
+    resampled: dict[str, list[Array]]
     """Per region Γ and Somers' D of each resample."""
     orthogonality: float
     """The share of pairs of one class with nothing in common (Figure 4)."""
@@ -124,52 +126,43 @@ def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array,
 class Experiment:
     """Judges strategies on one corpus and one bench; stages of bag making that they share are done once."""
 
-    def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1) -> None:
-        self.corpus, self.bench, self.workshop, self.threads = corpus, bench, workshop, threads
+    def __init__(
+        self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1, bagged: Callable[[], None] = lambda: None
+    ) -> None:  # fmt: skip
+        """Take `bagged` to be called whenever bags were made, before they are compared."""
+        self.corpus, self.bench, self.workshop, self.threads, self._bagged = corpus, bench, workshop, threads, bagged
 
     def judge(self, name: str, strategy: Strategy) -> Judgement:
         """Judge how well a strategy agrees with the directory."""
         started = time.perf_counter()
         bags = self.workshop.bags(strategy)
         matrix = bags.matrix(self.bench.urls)
+        self._bagged()
         facts = {
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
             "without_bag": int(np.count_nonzero(np.diff(matrix.offsets) == 0)),
         }  # fmt: skip
-        return self.judge_matrix(name, strategy.as_dict(), matrix, strategy.metric, facts, started)
-
-    def judge_matrix(
-        self, name: str, strategy: dict[str, Any], matrix: BagMatrix, metric: str, facts: dict[str, Any], started: float
-    ) -> Judgement:
-        """Judge how well the similarities of a matrix's rows agree with the directory."""
-        return self._judgement(name, strategy, count_pairs(self.bench, matrix, metric, self.threads), facts, started)
-
-    def judge_rows(
-        self, name: str, strategy: dict[str, Any], rows: "Rows", facts: dict[str, Any], started: float
-    ) -> Judgement:
-        """Judge how well similarities given row by row agree with the directory; those of 0 and less are tied."""
-        return self._judgement(
-            name, strategy, count_pairs_by_rows(self.bench, self.bench.sources, rows), facts, started
-        )
-
-    def _judgement(
-        self, name: str, strategy: dict[str, Any], counted: tuple[PairCounts, Array, Array], facts: dict[str, Any],
-        started: float,
-    ) -> Judgement:  # fmt: skip
-        counts, nearest, similarity = counted
-        agreements, resampled = {}, {}
-        for region in REGIONS:
-            agreements[region], gammas, somers = self.bench.bootstrap.agreement(counts, region)
-            resampled[region] = (gammas, somers)
-        same, apart = counts.orthogonal.sum(axis=0).tolist()
-        return Judgement(
-            name, strategy, counts, agreements, resampled, apart / same if same else float("nan"), nearest, similarity,
-            facts, time.perf_counter() - started,
-        )  # fmt: skip
+        counted = count_pairs(self.bench, matrix, strategy.metric, self.threads)
+        return make_judgement(self.bench, name, strategy.as_dict(), counted, facts, started)
 
 
-def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> tuple[PairCounts, Array, Array]:
-    """Return (pairs of documents by distance and agreement, nearest documents, their similarities) of all sources."""
+def make_judgement(
+    bench: Bench, name: str, strategy: dict[str, Any], counted: Counted, facts: dict[str, Any], started: float
+) -> Judgement:
+    """Make a judgement of what was counted, with the time since it was started."""
+    counts, nearest, similarity = counted
+    agreements, resampled = {}, {}
+    for region in REGIONS:
+        agreements[region], *resampled[region] = bench.bootstrap.agreement(counts, region)
+    same, apart = counts.orthogonal.sum(axis=0).tolist()
+    return Judgement(
+        name, strategy, counts, agreements, resampled, apart / same if same else float("nan"), nearest, similarity,
+        facts, time.perf_counter() - started,
+    )  # fmt: skip
+
+
+def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> Counted:
+    """Count for all sources of a bench, by the similarities of a matrix's rows."""
     from pagekin.evaluation._kernels import judge as kernels
 
     rows = (matrix.offsets, matrix.terms, matrix.weights)
@@ -181,51 +174,43 @@ def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> t
         values = values if metric == "jaccard" else values * values
         sums = np.add.reduceat(values, matrix.offsets[:-1][filled])
         sizes[filled] = sums if metric == "jaccard" else np.sqrt(sums)
-    tiles, post_offsets, post_docs, post_weights = kernels.columns(*rows, slot_of, int(slot_of.max(initial=-1)) + 1)
+    columns = kernels.columns(*rows, slot_of, int(slot_of.max(initial=-1)) + 1)
     code = kernels.JACCARD if metric == "jaccard" else kernels.COSINE
-    documents = kernels.Matrix(
-        matrix.offsets, matrix.terms, matrix.weights, slot_of, tiles, post_offsets, post_docs, post_weights, sizes, code
-    )
-    total = len(bench.sources)
-    counts = _new_counts(total, bench.directory.depth + 1)
-    classes = kernels.Classes(bench.class_offsets, bench.classes, bench.apart)
+    documents = kernels.Matrix._make([*rows, slot_of, *columns, sizes, code])
+
+    def judge(sources: Array, classes: Any, counts: Any) -> None:
+        kernels.judge(sources, documents, classes, counts)
+
+    return _count(bench, bench.sources, judge, threads)
+
+
+def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> Counted:
+    """Count for some sources, by similarities asked for a few rows at a time; those of 0 and less are tied."""
+    from pagekin.evaluation._kernels.judge import judge_rows
+
+    def judge(some: Array, classes: Any, counts: Any) -> None:
+        judge_rows(some, np.ascontiguousarray(rows(some), np.float32), classes, counts)
+
+    return _count(bench, sources, judge, threads=1)
+
+
+def _count(bench: Bench, sources: Array, judge: Callable[[Array, Any, Any], None], threads: int) -> Counted:
+    """Let a function fill in the counts of some sources, a batch at a time."""
+    from pagekin.evaluation._kernels.judge import Classes, Counts
+
+    total, levels = len(sources), bench.directory.depth + 1
+    concordant, discordant, tied = np.zeros((3, total, levels, levels), np.int64)
+    nearest, similarity = np.full((total, NEAREST), -1, np.int64), np.zeros((total, NEAREST), np.float32)
+    counts = Counts(concordant, discordant, tied, np.zeros((total, 2), np.int64), nearest, similarity)
+    classes = Classes(bench.class_offsets, bench.classes, bench.apart)
 
     def part(first: int, last: int) -> None:
         here = slice(first, last)
-        kernels.judge(bench.sources[here], documents, classes, kernels.Counts(*(array[here] for array in counts)))
+        judge(sources[here], classes, Counts(*(array[here] for array in counts)))
 
     for _range, _nothing in map_in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
         pass
-    return _as_counted(counts)
-
-
-def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> tuple[PairCounts, Array, Array]:
-    """Return the same as `count_pairs`, for some sources, by similarities asked for a few rows at a time."""
-    from pagekin.evaluation._kernels import judge as kernels
-
-    total = len(sources)
-    counts = _new_counts(total, bench.directory.depth + 1)
-    classes = kernels.Classes(bench.class_offsets, bench.classes, bench.apart)
-    for first in range(0, total, _BATCH):
-        here = slice(first, first + _BATCH)
-        similarity = np.ascontiguousarray(rows(sources[here]), np.float32)
-        kernels.judge_rows(sources[here], similarity, classes, kernels.Counts(*(array[here] for array in counts)))
-    return _as_counted(counts)
-
-
-def _as_counted(counts: Any) -> tuple[PairCounts, Array, Array]:
-    return PairCounts(*counts[:4]), counts.nearest, counts.similarity
-
-
-def _new_counts(sources: int, levels: int) -> Any:
-    """Return counts for the kernels to fill, none counted yet."""
-    from pagekin.evaluation._kernels.judge import Counts
-
-    concordant, discordant, tied = np.zeros((3, sources, levels, levels), np.int64)
-    orthogonal = np.zeros((sources, 2), np.int64)
-    nearest = np.full((sources, NEAREST), -1, np.int64)
-    similarity = np.zeros((sources, NEAREST), np.float32)
-    return Counts(concordant, discordant, tied, orthogonal, nearest, similarity)
+    return PairCounts(*counts[:4]), nearest, similarity
 
 
 def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
@@ -279,14 +264,16 @@ def judge_all(
     return judgements
 
 
-def count_inlinks(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
-    """Count the other pages that link to each URL."""
+def count_inlinks(corpus: Corpus, urls: Array, not_citing: Sequence[int] | Array = ()) -> npt.NDArray[np.int64]:
+    """Count the other pages that link to each URL, without the pages numbered in `not_citing`."""
     offsets, anchors = corpus.inlinks.offsets, corpus.inlinks.anchors
     page_url = np.asarray(corpus.pages.url)
+    cites = np.ones(len(page_url), np.bool_)
+    cites[np.asarray(not_citing, np.int64)] = False
     counts = np.zeros(len(urls), np.int64)
     for place, url in enumerate(urls.tolist()):
         some = anchors[int(offsets[url]) : int(offsets[url + 1])]
         pages = np.searchsorted(corpus.pages.anchors, some, side="right") - 1
-        citing = np.unique(page_url[pages])
+        citing = np.unique(page_url[pages[cites[pages]]])
         counts[place] = np.count_nonzero(citing != url)
     return counts

@@ -122,7 +122,11 @@ def with_sources(bench: Bench, chosen: npt.NDArray[Any], rounds: int, seed: int)
 
 def mean_agreement(judgement: Judgement) -> float:
     """Return the mean Somers' D against siblings, cousins and unrelated pages, of those that the tree has."""
-    values = [judgement.agreements[region].somers_d for region in PARTS]
+    return _mean([judgement.agreements[region].somers_d for region in PARTS])
+
+
+def _mean(values: list[float]) -> float:
+    """Return the mean of the values that are numbers; less than any of them if there are none."""
     held = [value for value in values if np.isfinite(value)]
     return float(np.mean(held)) if held else float("-inf")
 
@@ -153,7 +157,7 @@ def tune_strategy(
         def spent() -> float:
             return search.tries / tries if tries else (time.perf_counter() - started) / budget
 
-        for _found in search.run():
+        for _nothing in search.run():
             progress("searching", min(1.0, spent()))
             if spent() >= 1:
                 break
@@ -209,8 +213,7 @@ class Search:
         if key not in self._scores:
             judgement = self._experiment.judge(strategy.name, strategy)
             parts = [judgement.agreements[region].somers_d for region in PARTS]
-            held = [value for value in [*parts, self._rankings.scores(judgement).ndcg10] if np.isfinite(value)]
-            self._scores[key] = (float(np.mean(held)) if held else float("-inf"), strategy)
+            self._scores[key] = _mean([*parts, self._rankings.scores(judgement).ndcg10]), strategy
         return self._scores[key][0]
 
     def best(self, count: int) -> list[Strategy]:
@@ -218,11 +221,11 @@ class Search:
         ranked = sorted(self._scores.values(), key=lambda pair: -pair[0])
         return [strategy for _score, strategy in ranked[:count]]
 
-    def run(self) -> Iterator[float]:
-        """Judge one strategy after the other, without end, yielding the best score so far."""
+    def run(self) -> Iterator[None]:
+        """Judge one strategy after the other, without end, yielding after each."""
         for strategy in PRESETS.values():
             self.score(strategy)
-            yield self._top()
+            yield
         here = self.best(1)[0]
         stuck = 0
         while True:
@@ -237,7 +240,7 @@ class Search:
                     known = self.tries
                     better = self.score(candidate) > self.score(here)
                     if self.tries > known:
-                        yield self._top()
+                        yield
                     if better:
                         here, moved = candidate, True
                         ahead = self._neighbours(here, name)
@@ -245,10 +248,7 @@ class Search:
                 stuck += 1
                 here = self._shake(self.best(1)[0])
                 self.score(here)
-                yield self._top()
-
-    def _top(self) -> float:
-        return max(score for score, _strategy in self._scores.values())
+                yield
 
     def _neighbours(self, strategy: Strategy, name: str) -> list[Strategy]:
         """Return the strategy with the next lower and higher value of a number, or with every other choice.

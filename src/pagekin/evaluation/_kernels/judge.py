@@ -82,6 +82,14 @@ class Scratch(NamedTuple):
 
 
 @kernel
+def _share(one, other, metric):
+    """Return what two weights of a term add to a similarity: the smaller one (Jaccard), or their product (cosine)."""
+    if metric == JACCARD:
+        return np.float64(one if one < other else other)
+    return np.float64(one) * np.float64(other)
+
+
+@kernel
 def _add_common(tile, slots, weights, metric, sums):
     """Add to `sums` (TILE) what a tile (terms, TILE) of common terms shares with a source that holds `slots`.
 
@@ -91,30 +99,14 @@ def _add_common(tile, slots, weights, metric, sums):
     for i in range(0, many, 4):
         a, b, c, d = tile[slots[i]], tile[slots[i + 1]], tile[slots[i + 2]], tile[slots[i + 3]]
         u, v, w, x = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        if metric == JACCARD:
-            for k in range(TILE):
-                total = sums[k]
-                total += np.float64(a[k] if a[k] < u else u)
-                total += np.float64(b[k] if b[k] < v else v)
-                total += np.float64(c[k] if c[k] < w else w)
-                total += np.float64(d[k] if d[k] < x else x)
-                sums[k] = total
-        else:
-            for k in range(TILE):
-                total = sums[k]
-                total += np.float64(a[k]) * np.float64(u)
-                total += np.float64(b[k]) * np.float64(v)
-                total += np.float64(c[k]) * np.float64(w)
-                total += np.float64(d[k]) * np.float64(x)
-                sums[k] = total
+        for k in range(TILE):
+            total = sums[k] + _share(a[k], u, metric)
+            total += _share(b[k], v, metric)
+            total += _share(c[k], w, metric)
+            sums[k] = total + _share(d[k], x, metric)
     for i in range(many, len(slots)):
-        a, u = tile[slots[i]], weights[i]
-        if metric == JACCARD:
-            for k in range(TILE):
-                sums[k] += np.float64(a[k] if a[k] < u else u)
-        else:
-            for k in range(TILE):
-                sums[k] += np.float64(a[k]) * np.float64(u)
+        for k in range(TILE):
+            sums[k] += _share(tile[slots[i], k], weights[i], metric)
 
 
 @kernel
@@ -161,12 +153,8 @@ def _add_rare(source, matrix, row):
     docs, values = matrix.post_docs, matrix.post_weights
     for i in range(matrix.offsets[source], matrix.offsets[source + 1]):
         term, weight = matrix.terms[i], matrix.weights[i]
-        if matrix.metric == JACCARD:
-            for k in range(matrix.post_offsets[term], matrix.post_offsets[term + 1]):
-                row[docs[k]] += np.float64(values[k] if values[k] < weight else weight)
-        else:
-            for k in range(matrix.post_offsets[term], matrix.post_offsets[term + 1]):
-                row[docs[k]] += np.float64(values[k]) * np.float64(weight)
+        for k in range(matrix.post_offsets[term], matrix.post_offsets[term + 1]):
+            row[docs[k]] += _share(values[k], weight, matrix.metric)
 
 
 @kernel
