@@ -81,8 +81,8 @@ class BagWorkshop:
         without_crumbs: bool = False,
     ) -> None:
         self.corpus, self._folder, self._threads = corpus, folder, threads
-        self._citing = citing_pages(corpus, not_citing)
-        self._without_crumbs = without_crumbs
+        self.citing = citing_pages(corpus, not_citing)
+        self.without_crumbs = without_crumbs
         self._stages: dict[tuple[Any, ...], tuple[Any, Path]] = {}
         self._rooms = 0
 
@@ -93,15 +93,13 @@ class BagWorkshop:
         kept, window_words = self._stage(
             kept_key,
             lambda room: build.keep(
-                self.corpus, strategy, words, room, no_progress, self._threads, self._without_crumbs
+                self.corpus, strategy, words, room, no_progress, self._threads, self.without_crumbs
             ),
         )
         origins = strategy.content, strategy.title, strategy.anchors, strategy.links, strategy.outlinks
         raw = self._stage(
             (*kept_key, *origins, strategy.weight.distance),
-            lambda room: build.merge(
-                self.corpus, strategy, words, kept, self._citing, room, no_progress, self._threads
-            ),
+            lambda room: build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads),
         )
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         weights = scaled_frequencies(raw.weights, strategy) * factors[raw.terms]

@@ -107,12 +107,9 @@ def corpus_digest(corpus: Corpus) -> str:
     for name in sorted(corpus.kin.arrays):
         if not name.startswith(CORPUS_ARRAYS):
             continue
-        if name in files:
-            checksums.append((name, files[name]["checksum"]))
-        else:  # a collection that is not written yet
-            checksums.append(
-                (name, hashlib.blake2b(np.asarray(corpus.kin[name]).tobytes(), digest_size=16).hexdigest())
-            )
+        # A collection that is not written yet has no checksums.
+        checksum = files[name]["checksum"] if name in files else _of_array(np.asarray(corpus.kin[name]))
+        checksums.append((name, checksum))
     return _digest(checksums)
 
 
@@ -133,11 +130,8 @@ def _digest(value: Any) -> str:
     return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
 
 
-def _of_array(array: Array | None) -> str:
-    if array is None:
-        return ""
-    plain = np.ascontiguousarray(array, np.int64)
-    return hashlib.blake2b(plain.tobytes(), digest_size=16).hexdigest()
+def _of_array(array: Array) -> str:
+    return hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
 
 
 class CachedExperiment(Experiment):
@@ -146,24 +140,17 @@ class CachedExperiment(Experiment):
     Intervals are made anew by the bench's own resamples, so that their seed and number are not part of the key.
     """
 
-    def __init__(
-        self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, cache: Cache,
-        options: Mapping[str, Any] | None = None, bagged: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
-        """Take as `options` the workshop's settings that change bags."""
-        super().__init__(corpus, bench, workshop, threads, bagged)
+    def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, cache: Cache) -> None:
+        super().__init__(corpus, bench, workshop, threads)
         self.cache = cache
-        settings = {
-            name: _of_array(value) if isinstance(value, np.ndarray) else value
-            for name, value in (options or {}).items()
-        }
+        settings = [_of_array(workshop.citing), workshop.without_crumbs]
         self._corpus_key = _digest([corpus_digest(corpus), judge_digest(), settings])
         self._key = _digest(
             [self._corpus_key, bench.directory.depth]
             + [_of_array(a) for a in (bench.urls, bench.sources, bench.class_offsets, bench.classes, bench.apart)]
         )
 
-    def judge(self, name: str, strategy: Strategy) -> Judgement:
+    def judge(self, name: str, strategy: Strategy, bagged: Callable[[], None] = lambda: None) -> Judgement:
         """Judge how well a strategy agrees with the directory, now or by an earlier run's result."""
         key = _digest(["judgement", self._key, strategy.digest()])
         arrays = self.cache.load(key)
@@ -171,7 +158,7 @@ class CachedExperiment(Experiment):
         if stored is not None:
             self.cache.hits += 1
             return stored
-        judgement = super().judge(name, strategy)
+        judgement = super().judge(name, strategy, bagged)
         counts = judgement.counts
         facts = {name: value for name, value in judgement.facts.items() if name != "judged"}
         self.cache.store(

@@ -61,10 +61,20 @@ class _Picture:
         else:
             self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" class="{kind}"/>')
 
-    def error(self, low: float, high: float, y: float, kind: str = "error") -> None:
-        self.parts.append(
-            f'<path d="M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 4:.1f}v8M{high:.1f} {y - 4:.1f}v8" class="{kind}"/>'
-        )
+    def value(
+        self, bar: Bar, x: Callable[[float], float], y: float, edge: float, mark: tuple[str, float], line: str
+    ) -> None:
+        """Draw the interval of a value, a mark (its sign, where), and right of them and of `edge` the number."""
+        if math.isfinite(bar.low) and math.isfinite(bar.high):
+            low, high = x(bar.low), x(bar.high)
+            ends = f"M{low:.1f} {y - 4:.1f}v8M{high:.1f} {y - 4:.1f}v8"
+            self.parts.append(f'<path d="M{low:.1f} {y:.1f}H{high:.1f}{ends}" class="{line}"/>')
+            edge = max(edge, high)
+        sign, at = mark
+        if math.isfinite(at):
+            self.sign(sign, x(at), y)
+            edge = max(edge, x(at) + 5)
+        self.text(edge + 6, y + 4.5, _number(bar.value), "value")
 
     def ruler(self, ticks: list[float], x: Callable[[float], float], top: float, bottom: float, axis: str) -> None:
         """Draw the lines and numbers of an axis, and its name below."""
@@ -119,7 +129,6 @@ def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: st
     picture.ruler(ticks, x, top, bottom, axis)
     for row, bar in enumerate(bars):
         y = top + _ROW * row + 24
-        middle = y + _BAR / 2
         picture.text(_LEFT, y - 5, _shorten(bar.label), "label")
         edge = x(0.0)
         if math.isfinite(bar.value):
@@ -129,13 +138,7 @@ def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: st
                 f'class="bar{" pale" if bar.pale else ""}"/>'
             )
             edge = max(edge, last)
-        if math.isfinite(bar.low) and math.isfinite(bar.high):
-            picture.error(x(bar.low), x(bar.high), middle)
-            edge = max(edge, x(bar.high))
-        if math.isfinite(bar.mark):
-            picture.sign("second", x(bar.mark), middle)
-            edge = max(edge, x(bar.mark) + 5)
-        picture.text(edge + 6, middle + 4.5, _number(bar.value), "value")
+        picture.value(bar, x, y + _BAR / 2, edge, ("second", bar.mark), "error")
     return picture.svg()
 
 
@@ -153,14 +156,7 @@ def dot_chart(title: str, axis: str, series: list[str], rows: list[tuple[str, li
         picture.text(_LEFT, y, _shorten(label), "label")
         for kind, bar in zip(kinds, bars, strict=True):
             y += _DOT
-            edge = x(0.0)
-            if math.isfinite(bar.low) and math.isfinite(bar.high):
-                picture.error(x(bar.low), x(bar.high), y, f"error {kind}-line")
-                edge = max(edge, x(bar.high))
-            if math.isfinite(bar.value):
-                picture.sign(kind, x(bar.value), y)
-                edge = max(edge, x(bar.value) + 5)
-            picture.text(edge + 6, y + 4.5, _number(bar.value), "value")
+            picture.value(bar, x, y, x(0.0), (kind, bar.value), f"error {kind}-line")
     return picture.svg()
 
 

@@ -110,11 +110,7 @@ def bag_workshop(corpus: Corpus, directory: Directory, threads: int, own: Array)
     The directory's own pages cite nothing, and breadcrumbs that are the tree are no text.
     """
     with tempfile.TemporaryDirectory(prefix="pagekin-evaluation-", ignore_cleanup_errors=True) as folder:
-        yield BagWorkshop(corpus, Path(folder), threads, **_bag_options(directory, own))
-
-
-def _bag_options(directory: Directory, own: Array) -> dict[str, Any]:
-    return {"not_citing": own if len(own) else None, "without_crumbs": directory.name == "breadcrumbs"}
+        yield BagWorkshop(corpus, Path(folder), threads, own, directory.name == "breadcrumbs")
 
 
 # -- the whole ----------------------------------------------------------------------------------------------------------
@@ -229,26 +225,13 @@ def evaluate_strategies(
         bench = replace(bench, note=f"{bench.note}; only pages that another page links to")
     kept = Cache(cache_folder() if cache else None)
     with bag_workshop(corpus, directory, threads, own) as workshop:
-        options = _bag_options(directory, own)
-        begun = 0.0
-
-        def tell(stage: str, share: float) -> None:
-            nonlocal begun
-            begun = share
-            progress(stage, share)
-
-        def bagged() -> None:
-            progress("judging", begun + 0.5 / len(strategies))
-
-        experiment = CachedExperiment(corpus, bench, workshop, threads, kept, options, bagged)
-        judgements = judge_all(experiment, strategies, tell)
+        experiment = CachedExperiment(corpus, bench, workshop, threads, kept)
+        judgements = judge_all(experiment, strategies, progress)
         left_out: dict[str, str] = {}
         if baselines:
             from pagekin.evaluation.baselines import judge_baselines
 
-            others, left_out = judge_baselines(
-                experiment, baselines, progress, seed=seed, not_citing=options["not_citing"]
-            )
+            others, left_out = judge_baselines(experiment, baselines, progress, own, seed=seed)
             judgements += others
         rankings = draw_rankings(corpus, bench, seed)
         scores = _scores(rankings, judgements)
@@ -257,7 +240,7 @@ def evaluate_strategies(
             content = {
                 f"{n} (all pages)": s for n, s in strategies.items() if not s.anchors.scale and not s.links.scale
             }
-            again = judge_all(CachedExperiment(corpus, everything, workshop, threads, kept, options), content, progress)
+            again = judge_all(CachedExperiment(corpus, everything, workshop, threads, kept), content, progress)
             judgements += again
             if again:
                 scores |= _scores(draw_rankings(corpus, everything, seed), again)

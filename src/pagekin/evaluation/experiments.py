@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array,
     by_parent: dict[tuple[str, ...], list[int]] = {}
     for number, path in enumerate(directory.classes):
         by_parent.setdefault(path[:-1], []).append(number)
-    pairs = [(a, b) for group in by_parent.values() for i, a in enumerate(group) for b in group[i + 1 :]]
+    pairs = [pair for group in by_parent.values() for pair in combinations(group, 2)]
     if len(pairs) <= count:
         return np.unique(np.array(pairs, np.int64)), len(pairs)
     drawn = rng.choice(len(pairs), count, replace=False)
@@ -126,18 +127,15 @@ def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array,
 class Experiment:
     """Judges strategies on one corpus and one bench; stages of bag making that they share are done once."""
 
-    def __init__(
-        self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1, bagged: Callable[[], None] = lambda: None
-    ) -> None:  # fmt: skip
-        """Take `bagged` to be called whenever bags were made, before they are compared."""
-        self.corpus, self.bench, self.workshop, self.threads, self._bagged = corpus, bench, workshop, threads, bagged
+    def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1) -> None:
+        self.corpus, self.bench, self.workshop, self.threads = corpus, bench, workshop, threads
 
-    def judge(self, name: str, strategy: Strategy) -> Judgement:
-        """Judge how well a strategy agrees with the directory."""
+    def judge(self, name: str, strategy: Strategy, bagged: Callable[[], None] = lambda: None) -> Judgement:
+        """Judge how well a strategy agrees with the directory; `bagged` is called before bags are compared."""
         started = time.perf_counter()
         bags = self.workshop.bags(strategy)
         matrix = bags.matrix(self.bench.urls)
-        self._bagged()
+        bagged()
         facts = {
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
             "without_bag": int(np.count_nonzero(np.diff(matrix.offsets) == 0)),
@@ -257,7 +255,9 @@ def judge_all(
         progress("judging", done / len(strategies))
         key = strategy.digest()
         if key not in by_digest:
-            by_digest[key] = experiment.judge(name, strategy)
+            by_digest[key] = experiment.judge(
+                name, strategy, partial(progress, "judging", (done + 0.5) / len(strategies))
+            )
         one = by_digest[key]
         judgements.append(one if one.name == name else replace(one, name=name))
     progress("judging", 1.0)
