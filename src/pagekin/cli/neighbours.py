@@ -43,12 +43,20 @@ def neighbours(
     answers = similarity.all_neighbours(index, documents, k, not unfold, min_similarity, threads_of(workers))
     fresh = out.with_name(f".{out.name}.unfinished")
     write = _write_parquet if out.suffix == ".parquet" else _write_json_lines
+    pairs = alone = 0
+
+    def count_answers(tell: Callable[[str, float], None]) -> Iterator[tuple[str, Any]]:
+        nonlocal pairs, alone
+        for done, (document, answer) in enumerate(answers, 1):
+            yield index.urls[document], answer
+            pairs += len(answer.related)
+            alone += not answer.related
+            tell("answering", done / len(documents))
+
     with use_file(out, then=" Nothing was left behind."):
         try:
             with progress_bar(quiet) as tell, fresh.open("wb") as file:
-                pairs, alone = write(
-                    index, answers, file, lambda done: tell("answering", done / max(len(documents), 1))
-                )
+                write(index.urls, count_answers(tell), file)
             fresh.replace(out)
         finally:
             fresh.unlink(missing_ok=True)
@@ -81,32 +89,22 @@ def _need_pyarrow() -> None:
         fail("Parquet needs pyarrow: pip install 'pagekin[parquet]', or write .jsonl", USAGE)
 
 
-def _write_json_lines(
-    index: Any, answers: Iterator[Any], file: IO[bytes], progress: Callable[[int], None]
-) -> tuple[int, int]:
-    """Write one object per page; return the number of pairs and of pages without any."""
-    pairs = alone = 0
-    urls = index.urls
-    for done, (document, answer) in enumerate(answers, 1):
+def _write_json_lines(urls: Any, answers: Iterator[tuple[str, Any]], file: IO[bytes]) -> None:
+    """Write one object per page."""
+    for url, answer in answers:
         line = {
-            "url": urls[document],
+            "url": url,
             "copies": len(answer.copies),
             "related": [
                 {"url": urls[one.document], "similarity": round(one.similarity, 6), "copies": len(one.copies)}
                 for one in answer.related
             ],
-        }  # fmt: skip
+        }
         file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
-        pairs += len(answer.related)
-        alone += not answer.related
-        progress(done)
-    return pairs, alone
 
 
-def _write_parquet(
-    index: Any, answers: Iterator[Any], file: IO[bytes], progress: Callable[[int], None]
-) -> tuple[int, int]:
-    """Write one row per pair of pages; return the number of pairs and of pages without any."""
+def _write_parquet(urls: Any, answers: Iterator[tuple[str, Any]], file: IO[bytes]) -> None:
+    """Write one row per pair of pages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -114,22 +112,15 @@ def _write_parquet(
         [("url", pa.string()), ("rank", pa.int32()), ("related", pa.string()), ("similarity", pa.float64()),
          ("copies", pa.int32())]
     )  # fmt: skip
-    pairs = alone = 0
-    urls = index.urls
     with pq.ParquetWriter(file, schema) as writer:
         rows: list[dict[str, Any]] = []
-        for done, (document, answer) in enumerate(answers, 1):
-            url = urls[document]
+        for url, answer in answers:
             rows += [
                 {"url": url, "rank": rank, "related": urls[one.document], "similarity": round(one.similarity, 6),
                  "copies": len(one.copies)}
                 for rank, one in enumerate(answer.related, 1)
             ]  # fmt: skip
-            pairs += len(answer.related)
-            alone += not answer.related
             if len(rows) >= _PARQUET_ROWS:
                 writer.write_table(pa.Table.from_pylist(rows, schema))
                 rows = []
-            progress(done)
         writer.write_table(pa.Table.from_pylist(rows, schema))
-    return pairs, alone

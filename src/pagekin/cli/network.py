@@ -108,11 +108,7 @@ def _summary(report: Any) -> dict[str, Any]:
             {"name": root.hierarchy, "root": root.name, "url": root.url, "levels": net.level_of(root.name)}
             for root in net.roots()
         ],
-        "kept": report.kept,
-        "left_out": report.left_out,
-        "skipped": report.skipped,
-        "listed": report.listed,
-        "unused": report.unused,
+        **{name: getattr(report, name) for name in ("kept", "left_out", "skipped", "listed", "unused")},
         "seconds": round_times(report.seconds),
     }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pagekin.clusters import MOST_PAGES, ClusterSettings
 from pagekin.engines import LEAVES, Census, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
-from pagekin.labels import ContentLabel, read_label
+from pagekin.labels import read_label
 from pagekin.routers import (
     NETWORK_FILE,
     Hierarchy,
@@ -60,10 +60,6 @@ class NetworkPlan:
         if self.min_pages < 1 or self.processes < 1 or not 0 < self.port < 65536:
             raise NetworkError("pages and processes are at least 1, and a port is below 65,536")
 
-    def leaves(self) -> LeafPlan:
-        """Return how the leaves are built."""
-        return LeafPlan(self.min_pages, self.directory, self.clusters, self.processes, self.limits)
-
 
 @dataclass
 class NetworkReport:
@@ -101,8 +97,8 @@ def init_network(
     units = plan_units(sources, dict(plan.base_urls), plan.base_url)
     try:
         with lock_folder(out, (NETWORK_FILE, f"{NETWORK_FILE}.new")):
-            builder = LeafBuilder(units, out, plan.leaves(), progress)
-            return _make_network(builder, out, plan)
+            leaves = LeafPlan(plan.min_pages, plan.directory, plan.clusters, plan.processes, plan.limits)
+            return _make_network(LeafBuilder(units, out, leaves, progress), out, plan)
     except LeavesError as error:
         raise NetworkError(str(error)) from None
 
@@ -114,7 +110,7 @@ def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> Network
     built = builder.build(LeafSite(group.name, group.file, group.hosts, group.pages) for group in groups)
     groups = [replace(group, pages=built.pages[group.file]) for group in groups if group.file in built.pages]
     clock.tell("routers", 0.0)
-    trees = _make_hierarchies(groups, census, out, plan)
+    trees = [_make_hierarchy(by, groups, census, out) for by in plan.by]
     name = plan.name or out.resolve().name
     network = make_network(name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
     write_atomically(out / NETWORK_FILE, network.to_toml().encode("utf-8", "replace"))
@@ -152,22 +148,13 @@ def _group_leaves(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
     return groups
 
 
-def _make_hierarchies(groups: Sequence[SiteGroup], census: Census, out: Path, plan: NetworkPlan) -> list[Hierarchy]:
-    makers: dict[str, Callable[[], Hierarchy]] = {
-        "dns": lambda: dns_tree(groups),
-        "directory": lambda: directory_tree(_class_counts(groups, census)),
-        "clusters": lambda: cluster_tree(_read_labels(groups, out)),
-    }
-    return [makers[one]() for one in plan.by]
-
-
-def _class_counts(groups: Sequence[SiteGroup], census: Census) -> dict[str, Counter[tuple[str, ...]]]:
-    """Count the listed pages of each leaf by their class."""
-    return {
-        group.file: sum((Counter(census.classes.get(host, {})) for host in group.hosts), Counter()) for group in groups
-    }
-
-
-def _read_labels(groups: Sequence[SiteGroup], out: Path) -> dict[str, ContentLabel]:
+def _make_hierarchy(by: str, groups: Sequence[SiteGroup], census: Census, out: Path) -> Hierarchy:
+    """Make the routers above the leaves: by domain names, by the classes of listed pages, or by labels."""
+    if by == "dns":
+        return dns_tree(groups)
+    if by == "directory":
+        return directory_tree({
+            group.file: sum((Counter(census.classes.get(host, {})) for host in group.hosts), Counter()) for group in groups
+        })  # fmt: skip
     labels = {group.file: read_label(open_kin(out / LEAVES / f"{group.file}.kin")) for group in groups}
-    return {file: label for file, label in labels.items() if label is not None}
+    return cluster_tree({file: label for file, label in labels.items() if label is not None})
