@@ -76,10 +76,31 @@ def crawl(
     The robot obeys robots.txt, walks breadth-first and asks each host for one page at a time. Run the same command again
     to resume a crawl that was stopped, even by a kill.
     """
-    plan = make_plan(
-        root, out, scope, include or [], exclude or [], contact, allow or [], resolve or [], keep_others,
-        [f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])],
-    )  # fmt: skip
+    address = sources.clean_url(root)
+    if address is None:
+        fail(f"'{root}' is not an http(s) address; write for example https://docs.example/", USAGE)
+    if sources.has_credentials(address):
+        fail("the address holds a name or password; the robot visits only what anyone may see", USAGE)
+    if not _OUT_NAME.search(out.name):
+        fail(f"--out: '{out}' must end in .warc.gz or .warc", USAGE)
+    check_choice("--scope", scope, sources.SCOPES)
+    for name, patterns in (("include", include or []), ("exclude", exclude or [])):
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                fail(f"--{name}: '{pattern}' is not a regular expression: {error}", USAGE)
+    if contact and not _CONTACT.fullmatch(contact):
+        fail("--contact: write a mail address or a URL, without spaces", USAGE)
+    with check_option("--allow"):
+        guard = net.Guard(net.parse_allowed(allow or []))
+    with check_option("--resolve"):
+        names = net.parse_names(resolve or [])
+    with check_option("--limit"):
+        limits = sources.parse_crawl_limits([f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])])
+    plan = sources.CrawlPlan(
+        address, out, scope, tuple(include or ()), tuple(exclude or ()), contact, keep_others, guard, names, limits
+    )
     with progress_bar(quiet or as_json) as on_progress:
         report = sources.crawl(plan, on_progress)
     if as_json:
@@ -92,38 +113,6 @@ def crawl(
     if not report.pages:
         hint = "; to crawl it anyway, use --allow loopback, --allow private or a range" if _may_allow(report) else ""
         fail(f"{plan.root} gave no page: {report.root}{hint}.")
-
-
-def make_plan(
-    root: str, out: Path, scope: str, include: list[str], exclude: list[str], contact: str, allow: list[str],
-    resolve: list[str], keep_others: bool, limits: list[str],
-) -> "sources.CrawlPlan":  # fmt: skip
-    """Make a plan of the command's options, or exit with what is wrong with them."""
-    address = sources.clean_url(root)
-    if address is None:
-        fail(f"'{root}' is not an http(s) address; write for example https://docs.example/", USAGE)
-    if sources.has_credentials(address):
-        fail("the address holds a name or password; the robot visits only what anyone may see", USAGE)
-    if not _OUT_NAME.search(out.name):
-        fail(f"--out: '{out}' must end in .warc.gz or .warc", USAGE)
-    check_choice("--scope", scope, sources.SCOPES)
-    for name, patterns in (("include", include), ("exclude", exclude)):
-        for pattern in patterns:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                fail(f"--{name}: '{pattern}' is not a regular expression: {error}", USAGE)
-    if contact and not _CONTACT.fullmatch(contact):
-        fail("--contact: write a mail address or a URL, without spaces", USAGE)
-    with check_option("--allow"):
-        guard = net.Guard(net.parse_allowed(allow))
-    with check_option("--resolve"):
-        names = net.parse_names(resolve)
-    with check_option("--limit"):
-        crawl_limits = sources.parse_crawl_limits(limits)
-    return sources.CrawlPlan(
-        address, out, scope, tuple(include), tuple(exclude), contact, keep_others, guard, names, crawl_limits
-    )  # fmt: skip
 
 
 def _may_allow(report: Any) -> bool:

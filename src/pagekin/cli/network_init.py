@@ -5,22 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pagekin import routers
 from pagekin.clusters import MOST_PAGES, ClusterSettings
 from pagekin.engines import LEAVES, Census, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from pagekin.labels import read_label
-from pagekin.routers import (
-    NETWORK_FILE,
-    Hierarchy,
-    Network,
-    NetworkError,
-    SiteGroup,
-    check_ports,
-    cluster_tree,
-    directory_tree,
-    dns_tree,
-    group_hosts,
-    make_network,
-)
 from pagekin.sources import Limits, plan_units
 from pagekin.store import Progress, no_progress, open_kin
 
@@ -52,20 +40,20 @@ class NetworkPlan:
     def __post_init__(self) -> None:
         for one in self.by:
             if one not in BY:
-                raise NetworkError(f"--by is one of {', '.join(BY)}; not '{one}'")
+                raise routers.NetworkError(f"--by is one of {', '.join(BY)}; not '{one}'")
         if len(set(self.by)) < len(self.by) or not self.by:
-            raise NetworkError("--by names each hierarchy once, and at least one")
+            raise routers.NetworkError("--by names each hierarchy once, and at least one")
         if ("directory" in self.by) != (self.directory is not None):
-            raise NetworkError("--by directory and --directory FILE go together")
+            raise routers.NetworkError("--by directory and --directory FILE go together")
         if self.min_pages < 1 or self.processes < 1 or not 0 < self.port < 65536:
-            raise NetworkError("pages and processes are at least 1, and a port is below 65,536")
+            raise routers.NetworkError("pages and processes are at least 1, and a port is below 65,536")
 
 
 @dataclass
 class NetworkReport:
     """Facts about a network that was made."""
 
-    network: Network
+    network: routers.Network
     pages: dict[str, int]
     """Pages of each site."""
     kept: int = 0
@@ -88,19 +76,19 @@ def init_network(
 
     NetworkError if nothing can be made of it; SourceError and DirectoryError for what cannot be read.
     """
-    file = out / NETWORK_FILE
+    file = out / routers.NETWORK_FILE
     if file.exists() and not plan.replace:
-        raise NetworkError(
+        raise routers.NetworkError(
             f"{file} exists already. Name another folder, or give --replace: leaves that fit are kept, the file is "
             "written anew."
         )
     units = plan_units(sources, dict(plan.base_urls), plan.base_url)
     try:
-        with lock_folder(out, (NETWORK_FILE, f"{NETWORK_FILE}.new")):
+        with lock_folder(out, (routers.NETWORK_FILE, f"{routers.NETWORK_FILE}.new")):
             leaves = LeafPlan(plan.min_pages, plan.directory, plan.clusters, plan.processes, plan.limits)
             return _make_network(LeafBuilder(units, out, leaves, progress), out, plan)
     except LeavesError as error:
-        raise NetworkError(str(error)) from None
+        raise routers.NetworkError(str(error)) from None
 
 
 def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> NetworkReport:
@@ -112,11 +100,11 @@ def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> Network
     clock.tell("routers", 0.0)
     trees = [_make_hierarchy(by, groups, census, out) for by in plan.by]
     name = plan.name or out.resolve().name
-    network = make_network(name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
-    write_atomically(out / NETWORK_FILE, network.to_toml().encode("utf-8", "replace"))
+    network = routers.make_network(name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
+    write_atomically(out / routers.NETWORK_FILE, network.to_toml().encode("utf-8", "replace"))
     builder.finish()
     clock.tell("routers", 1.0)
-    network = Network.load(out / NETWORK_FILE)
+    network = routers.Network.load(out / routers.NETWORK_FILE)
     pages = {f"{LEAVES}/{group.file}.kin": group.pages for group in groups}
     return NetworkReport(
         network,
@@ -130,31 +118,33 @@ def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> Network
     )
 
 
-def _group_leaves(census: Census, plan: NetworkPlan) -> list[SiteGroup]:
+def _group_leaves(census: Census, plan: NetworkPlan) -> list[routers.SiteGroup]:
     """Group hosts into leaves; NetworkError if no network can be made of them."""
-    groups = group_hosts(census.hosts, plan.min_pages)
+    groups = routers.group_hosts(census.hosts, plan.min_pages)
     if not groups:
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in Counter(census.skipped).most_common())
-        raise NetworkError(f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}.")
+        raise routers.NetworkError(
+            f"no page was found; a page is HTML with status 200. Skipped: {skipped or 'nothing'}."
+        )
     largest = max(groups, key=lambda group: group.pages)
     if plan.clusters.method != "default" and largest.pages > MOST_PAGES:
-        raise NetworkError(
+        raise routers.NetworkError(
             f"{largest.name} has {largest.pages:,} pages; the method {plan.clusters.method} takes {MOST_PAGES:,} at most. "
             "The default method takes them."
         )
-    check_ports(len(groups) + 1, plan.port, plan.one_port)
+    routers.check_ports(len(groups) + 1, plan.port, plan.one_port)
     if plan.directory is not None and not census.classes:
-        raise NetworkError(f"{plan.directory} lists none of the pages: are its addresses spelled like theirs?")
+        raise routers.NetworkError(f"{plan.directory} lists none of the pages: are its addresses spelled like theirs?")
     return groups
 
 
-def _make_hierarchy(by: str, groups: Sequence[SiteGroup], census: Census, out: Path) -> Hierarchy:
+def _make_hierarchy(by: str, groups: Sequence[routers.SiteGroup], census: Census, out: Path) -> routers.Hierarchy:
     """Make the routers above the leaves: by domain names, by the classes of listed pages, or by labels."""
     if by == "dns":
-        return dns_tree(groups)
+        return routers.dns_tree(groups)
     if by == "directory":
-        return directory_tree({
+        return routers.directory_tree({
             group.file: sum((Counter(census.classes.get(host, {})) for host in group.hosts), Counter()) for group in groups
         })  # fmt: skip
     labels = {group.file: read_label(open_kin(out / LEAVES / f"{group.file}.kin")) for group in groups}
-    return cluster_tree({file: label for file, label in labels.items() if label is not None})
+    return routers.cluster_tree({file: label for file, label in labels.items() if label is not None})

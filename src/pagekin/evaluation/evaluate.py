@@ -166,13 +166,9 @@ class Evaluation:
             "cached": self.cached,
             "strategies": [judgement_as_dict(one, self.scores[one.name]) for one in self.judgements],
             "left_out": self.left_out,
-            "differences": [
-                {name: finite_or_none(value) if isinstance(value, float) else value for name, value in asdict(one).items()}
-                for one in self.comparisons()
-            ],
+            "differences": [_finite(asdict(one)) for one in self.comparisons()],
             "by_inlinks": {
-                name: [{"inlinks": group, "gamma": finite_or_none(g), "low": finite_or_none(low), "high": finite_or_none(high)}
-                       for group, g, low, high in groups]
+                name: [_finite(dict(zip(("inlinks", "gamma", "low", "high"), group, strict=True))) for group in groups]
                 for name, groups in self.inlinks
             },
         }  # fmt: skip
@@ -190,7 +186,9 @@ def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
         "name": one.name, "strategy": one.strategy, "judged": one.facts["judged"],
         "orthogonality": finite_or_none(one.orthogonality), "ndcg10": finite_or_none(scores.ndcg10),
         "map": finite_or_none(scores.map),
-        "seconds": round(one.seconds, 2), **{region: _agreement(one.agreements[region]) for region in REGIONS},
+        "seconds": round(one.seconds, 2), **{
+            region: {"pairs": one.agreements[region].pairs, **_finite(asdict(one.agreements[region]))} for region in REGIONS
+        },
     }  # fmt: skip
 
 
@@ -199,9 +197,9 @@ def finite_or_none(value: float) -> float | None:
     return round(value, 6) if np.isfinite(value) else None
 
 
-def _agreement(agreement: Any) -> dict[str, Any]:
-    names = ("gamma", "low", "high", "somers_d", "somers_low", "somers_high", "tied")
-    return {"pairs": agreement.pairs, **{name: finite_or_none(getattr(agreement, name)) for name in names}}
+def _finite(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values for JSON, which has no nan."""
+    return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
 def evaluate_strategies(

@@ -46,16 +46,16 @@ def region_level(name: str, depth: int) -> int:
     return {"siblings": 1, "cousins": min(2, depth), "unrelated": depth}[name]
 
 
-def gamma(concordant: Array, discordant: Array) -> Array:
+def gamma(concordant: Array | float, discordant: Array | float) -> Array:
     """Return Γ (definition 3) of counts: (C - D) / (C + D); nan where nothing is compared."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((concordant - discordant) / (concordant + discordant))
+        return np.divide(concordant - discordant, concordant + discordant)
 
 
-def somers_d(concordant: Array, discordant: Array, tied: Array) -> Array:
+def somers_d(concordant: Array | float, discordant: Array | float, tied: Array | float) -> Array:
     """Return Somers' D: like Γ, but pairs that the similarity ties count, as 0; nan where there are none."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((concordant - discordant) / (concordant + discordant + tied))
+        return np.divide(concordant - discordant, concordant + discordant + tied)
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class ClassBootstrap:
         everything = c_all + d_all + t_all
         return (
             Agreement(
-                float(gamma(np.asarray(c_all), np.asarray(d_all))),
+                float(gamma(c_all, d_all)),
                 *interval(gammas),
-                float(somers_d(np.asarray(c_all), np.asarray(d_all), np.asarray(t_all))),
+                float(somers_d(c_all, d_all, t_all)),
                 *interval(somers),
                 int(c_all + d_all),
                 t_all / everything if everything else float("nan"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pagekin import __version__
-from pagekin.bags import Strategy, nmdf_parameters
+from pagekin.bags import Strategy, nmdf_parameters, setting_value, settings_table
 from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
 from pagekin.evaluation.compare import Difference, compare_bars, summarise_comparisons
 from pagekin.evaluation.experiments import Judgement
@@ -253,14 +253,10 @@ def _gamma_agreement(judgements: list[Judgement]) -> dict[str, Any]:
 def strategies_toml(strategies: dict[str, Strategy]) -> str:
     """Write all strategies as one file that `--strategies` reads: a table for each, with every setting."""
     parts = []
-    for name, strategy in strategies.items():
-        lines = [f"[{_toml(name)}]"]
-        for key, value in strategy.as_dict().items():
-            if isinstance(value, dict):
-                lines += [f"{key}.{inner} = {_toml(item)}" for inner, item in value.items()]
-            elif key != "name":
-                lines.append(f"{key} = {_toml(value)}")
-        parts.append("\n".join(lines) + "\n")
+    for title, strategy in strategies.items():
+        values = {name: setting_value(strategy, name) for name, *_rest in settings_table(Strategy)}
+        lines = [f"{name} = {_toml(value)}\n" for name, value in values.items() if name != "name" and value is not None]
+        parts.append(f"[{_toml(title)}]\n{''.join(lines)}")
     return "\n".join(parts)
 
 

@@ -44,12 +44,12 @@ class SourceAgreement:
     @property
     def gamma(self) -> float:
         """Return Γ (definition 3); nan where the similarity orders no pair."""
-        return float(gamma(np.asarray(self.concordant), np.asarray(self.discordant)))
+        return float(gamma(self.concordant, self.discordant))
 
     @property
     def somers_d(self) -> float:
         """Return Somers' D; nan where there is no pair."""
-        return float(somers_d(np.asarray(self.concordant), np.asarray(self.discordant), np.asarray(self.tied)))
+        return float(somers_d(self.concordant, self.discordant, self.tied))
 
 
 @dataclass(frozen=True)
@@ -315,15 +315,14 @@ def _explain_misses(
 ) -> dict[str, list[Miss]]:
     """Find discordant pairs of some judgements, with the terms behind them."""
     misses: dict[str, list[Miss]] = {}
-    for one in chosen:
-        pairs = discordant_documents(one, distance)
-        if one.name in misses or not pairs:
-            misses.setdefault(one.name, [])
+    for name, one in {one.name: one for one in chosen}.items():
+        pairs, strategy = discordant_documents(one, distance), one.strategy
+        misses[name] = []
+        if not pairs:
             continue
-        strategy = one.strategy
         matrix = workshop.bags(strategy).matrix(directory.urls)
         joint = joint_weights(matrix, source, strategy.metric)
-        misses[one.name] = [
+        misses[name] = [
             Miss(far, near, *(_terms(workshop, strategy, matrix, joint, document) for document in (far, near)))
             for far, near in pairs
         ]

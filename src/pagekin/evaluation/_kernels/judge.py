@@ -68,19 +68,6 @@ class Counts(NamedTuple):
     """float32 (sources, k): of the nearest."""
 
 
-class Scratch(NamedTuple):
-    """Room to work in."""
-
-    distance: Any
-    """int64 (documents)"""
-    row: Any
-    """int64 (classes)"""
-    keys: Any
-    """int64 (documents)"""
-    sorted_keys: Any
-    """int64 (documents)"""
-
-
 @kernel
 def _share(one, other, metric):
     """Return what two weights of a term add to a similarity: the smaller one (Jaccard), or their product (cosine)."""
@@ -228,40 +215,32 @@ def judge(sources, matrix, classes, counts):
     documents = len(matrix.offsets) - 1
     block = np.empty((BLOCK, documents), dtype=np.float64)
     rounded = np.empty(documents, dtype=np.float32)
-    scratch = _scratch(documents, len(classes.apart))
+    room = np.empty((3, documents), dtype=np.int64)
     for s in range(len(sources)):
         if s % BLOCK == 0:
             similarities(sources[s : s + BLOCK], matrix, block)
         rounded[:] = block[s % BLOCK]
-        _judge_one(rounded, sources[s], classes, scratch, s, counts)
+        _judge_one(rounded, sources[s], classes, room, s, counts)
 
 
 @kernel
 def judge_rows(sources, similarity, classes, counts):
     """Judge the documents `sources` as `judge` does, by given similarities: `similarity[s]` to all documents (float32)."""
-    scratch = _scratch(similarity.shape[1], len(classes.apart))
+    room = np.empty((3, similarity.shape[1]), dtype=np.int64)
     for s in range(len(sources)):
-        _judge_one(similarity[s], sources[s], classes, scratch, s, counts)
+        _judge_one(similarity[s], sources[s], classes, room, s, counts)
 
 
 @kernel
-def _scratch(documents, classes):
-    """Return room for `_judge_one` to work in."""
-    return Scratch(
-        np.empty(documents, dtype=np.int64),
-        np.empty(classes, dtype=np.int64),
-        np.empty(documents, dtype=np.int64),
-        np.empty(documents, dtype=np.int64),
-    )
+def _judge_one(similarity, source, classes, room, s, counts):
+    """Judge one document, `source`, by its similarities `similarity` to all documents; write to place `s` of the counts.
 
-
-@kernel
-def _judge_one(similarity, source, classes, scratch, s, counts):
-    """Judge one document, `source`, by its similarities `similarity` to all documents; write to place `s` of the counts."""
-    distance, row, apart = scratch.distance, scratch.row, classes.apart
+    `room` (int64, (3, documents)) is to work in.
+    """
+    apart, distance = classes.apart, room[0]
     depth = counts.concordant.shape[1] - 1
+    row = np.full(len(apart), depth)
     for c in range(len(apart)):
-        row[c] = depth
         for k in range(classes.offsets[source], classes.offsets[source + 1]):
             row[c] = min(row[c], apart[classes.classes[k], c])
     for d in range(len(similarity)):
@@ -271,7 +250,7 @@ def _judge_one(similarity, source, classes, scratch, s, counts):
             for k in range(classes.offsets[d], classes.offsets[d + 1]):
                 distance[d] = min(distance[d], row[classes.classes[k]])
     concordant, discordant, tied = counts.concordant[s], counts.discordant[s], counts.tied[s]
-    count_pairs(similarity, distance, source, scratch.keys, scratch.sorted_keys, concordant, discordant, tied)
+    count_pairs(similarity, distance, source, room[1], room[2], concordant, discordant, tied)
     for d in range(len(similarity)):
         if distance[d] == 0 and d != source:
             counts.orthogonal[s, 0] += 1
