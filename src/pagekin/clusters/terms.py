@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix, Vocabulary, make_vocabulary, preset_strategy
+from pagekin import bags
 from pagekin.clusters.settings import TermSettings
 from pagekin.hypertext import Attribute, Corpus, DecodedPage
 from pagekin.store import Array, batch_ranges, map_in_order
@@ -21,12 +21,12 @@ _BATCH_WORDS = 1 << 20
 _BATCH_PAIRS = 1 << 26
 
 
-def term_words(corpus: Corpus) -> Vocabulary:
+def term_words(corpus: Corpus) -> "bags.Vocabulary":
     """Return the words of terms."""
-    return make_vocabulary(corpus, preset_strategy(TERM_PRESET))
+    return bags.make_vocabulary(corpus, bags.preset_strategy(TERM_PRESET))
 
 
-def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> BagMatrix:
+def count_terms(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> "bags.BagMatrix":
     """Count how often terms stand on the pages: tf. Terms are word * 6 + attribute, and rise on each page.
 
     Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
@@ -53,10 +53,10 @@ def count_terms(corpus: Corpus, words: Vocabulary, threads: int = 1) -> BagMatri
         total += len(terms)
         batches.append((terms, counts))
     all_terms, all_counts = (np.concatenate(column) for column in zip(*batches, strict=True))
-    return BagMatrix(ends, all_terms, all_counts, len(words.shown) * len(TERM_ATTRIBUTES))
+    return bags.BagMatrix(ends, all_terms, all_counts, len(words.shown) * len(TERM_ATTRIBUTES))
 
 
-def weigh_terms(counted: BagMatrix, settings: TermSettings | None = None) -> BagMatrix:
+def weigh_terms(counted: "bags.BagMatrix", settings: TermSettings | None = None) -> "bags.BagMatrix":
     """Weigh terms by equation 8 (w_ki): rows of length 1, or 0 for a page without words."""
     from pagekin.clusters._kernels import terms as kernels
 
@@ -67,13 +67,13 @@ def weigh_terms(counted: BagMatrix, settings: TermSettings | None = None) -> Bag
     return replace(counted, weights=weights)
 
 
-def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> BagMatrix:
+def term_vectors(corpus: Corpus, settings: TermSettings | None = None, threads: int = 1) -> "bags.BagMatrix":
     """Return the vectors of all pages, in their order (equations 6 to 8)."""
     return weigh_terms(count_terms(corpus, term_words(corpus), threads), settings)
 
 
 def term_similarity(
-    vectors: BagMatrix, threads: int = 1, progress: Callable[[float], None] = lambda _s: None
+    vectors: "bags.BagMatrix", threads: int = 1, progress: Callable[[float], None] = lambda _s: None
 ) -> npt.NDArray[np.float32]:
     """Compute S^terms of all pairs of pages (equation 9), symmetric; equal pages have 1, pages without words 0."""
     from pagekin.clusters._kernels import terms as kernels
