@@ -147,7 +147,7 @@ def show(
 ) -> None:
     """Show the tree of a network: names, levels, pages and addresses."""
     net = routers.Network.load(path)
-    pages = pages_of(net)
+    pages = pages_below(net)
     if as_json:
         print_json({
             "name": net.name,
@@ -155,16 +155,16 @@ def show(
                 {
                     "name": node.name, "kind": node.kind, "url": node.url, "level": net.level_of(node.name),
                     "parents": list(node.parents), "hierarchy": node.hierarchy, "here": node.here,
-                    "sites": len(net.leaves_below(node.name)), "pages": _pages_below(net, node, pages),
+                    "sites": len(net.leaves_below(node.name)), "pages": pages[node.name],
                 }
                 for node in net.nodes
             ],
             "warnings": list(net.warnings),
         })  # fmt: skip
         return
-    known = [count for count in pages.values() if count is not None]
-    leaves = sum(node.leaf for node in net.nodes)
-    say(f"{net.name}: {leaves:,} sites, {len(net.nodes) - leaves:,} routers, {sum(known):,} pages here")
+    leaves = [node for node in net.nodes if node.leaf]
+    here = sum(pages[leaf.name] or 0 for leaf in leaves)
+    say(f"{net.name}: {len(leaves):,} sites, {len(net.nodes) - len(leaves):,} routers, {here:,} pages here")
     for root in net.roots():
         say(f"\n{root.hierarchy}")
         _print_tree(net, root, pages, sites)
@@ -172,20 +172,17 @@ def show(
         say(f"warning: {warning}", err=True)
 
 
-def pages_of(net: "routers.Network") -> dict[str, int | None]:
-    """Return the pages of each site; None where its collection is elsewhere or cannot be read."""
-    pages: dict[str, int | None] = dict.fromkeys(node.name for node in net.nodes if node.leaf)
+def pages_below(net: "routers.Network") -> dict[str, int | None]:
+    """Return the pages of all sites below each node; None if none of their collections is here and can be read."""
+    pages: dict[str, int] = {}
     for node in net.nodes:
         if node.leaf and node.here and (path := net.collection_of(node)):
             with suppress(store.KinError, KeyError):
                 pages[node.name] = int(store.open_kin(path).facts["pages"])
-    return pages
-
-
-def _pages_below(net: "routers.Network", node: Any, pages: dict[str, int | None]) -> int | None:
-    """Return the known number of pages of all sites below a node; None if none is known."""
-    known = [count for leaf in net.leaves_below(node.name) if (count := pages[leaf.name]) is not None]
-    return sum(known) if known else None
+    leaves = {
+        node.name: [leaf.name for leaf in net.leaves_below(node.name) if leaf.name in pages] for node in net.nodes
+    }
+    return {name: sum(pages[leaf] for leaf in some) if some else None for name, some in leaves.items()}
 
 
 def _print_tree(net: "routers.Network", root: Any, pages: dict[str, int | None], sites: bool) -> None:
@@ -193,7 +190,7 @@ def _print_tree(net: "routers.Network", root: Any, pages: dict[str, int | None],
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()
-        count = _pages_below(net, node, pages)
+        count = pages[node.name]
         about = "pages not known" if count is None else f"{count:,} pages"
         if not node.leaf:
             about = f"level {net.level_of(node.name)}, {len(net.leaves_below(node.name)):,} sites, {about}"

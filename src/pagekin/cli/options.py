@@ -26,9 +26,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")]
 Threads = Annotated[int, typer.Option(min=0, help="Threads; 0 means one per core.")]
-CoreThreads = Annotated[
-    int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")
-]  # fmt: skip
+CoreThreads = Annotated[int, typer.Option(min=0, help="Threads, no more than there are cores; 0 means one per core.")]
 
 # -- of what reads sources ----------------------------------------------------------------------------------------------
 
