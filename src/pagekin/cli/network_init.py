@@ -1,7 +1,7 @@
 """What `pagekin network init` does: leaves of web archives, and the file that names the routers above them."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
