@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.bags import citing_pages
 from pagekin.evaluation.cache import cache_folder
@@ -24,9 +23,8 @@ from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, c
 from pagekin.evaluation.gamma import somers_d
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Attribute, Boundary, Corpus, Stream
+from pagekin.store import Array, Progress, no_progress
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 SAMPLE = 500
 """Sources on which the settings of a baseline are compared."""
 MODEL = "all-MiniLM-L6-v2"
@@ -115,7 +113,7 @@ def _in_crumbs(stream: Stream) -> Array:
 def judge_baselines(
     experiment: Experiment,
     names: Sequence[str] | None = None,
-    progress: Progress = lambda _stage, _part: None,
+    progress: Progress = no_progress,
     not_citing: Array | None = None,
     sample: int = SAMPLE,
     seed: int = 1,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import zstandard
 
 import pagekin
@@ -21,8 +20,8 @@ from pagekin.bags import BagWorkshop, Strategy
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, make_judgement
 from pagekin.evaluation.gamma import PairCounts
 from pagekin.hypertext import CORPUS_ARRAYS, Corpus
+from pagekin.store import Array
 
-Array = npt.NDArray[Any]
 FORMAT = 1
 """Of the files. What is in them follows from the sources of the judge, which are part of every key."""
 MOST_BYTES = 500_000_000

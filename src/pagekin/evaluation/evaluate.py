@@ -2,7 +2,7 @@
 
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -21,9 +21,8 @@ from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
 from pagekin.evaluation.report import write_report
 from pagekin.hypertext import Corpus
+from pagekin.store import Array, Progress, no_progress
 
-Array = npt.NDArray[Any]
-Progress = Callable[[str, float], None]
 BY_INLINKS = ("3: window 32", "3: topical", "3: content")
 """Strategies whose sources are also told apart by the number of pages that link to them."""
 
@@ -205,7 +204,7 @@ def _finite(values: dict[str, Any]) -> dict[str, Any]:
 def evaluate_strategies(
     corpus: Corpus, directory: Directory, strategies: dict[str, Strategy], *, linked: bool = False, sample: int = 0,
     seed: int = 1, threads: int = 1, own_pages: Sequence[str] = (), baselines: Sequence[str] = (), cache: bool = True,
-    progress: Progress = lambda _s, _p: None,
+    progress: Progress = no_progress,
 ) -> Evaluation:  # fmt: skip
     """Judge strategies by a directory. Temporary files are removed at the end, whatever happens.
 

@@ -14,9 +14,8 @@ from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory
 from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts
 from pagekin.hypertext import Corpus
-from pagekin.store import map_in_order
+from pagekin.store import Array, Progress, map_in_order, no_progress
 
-Array = npt.NDArray[Any]
 Rows = Callable[[Array], Array]
 """From the numbers of some documents to their similarities to all documents, (some, documents)."""
 Counted = tuple[PairCounts, Array, Array]
@@ -246,7 +245,7 @@ def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> l
 def judge_all(
     experiment: Experiment,
     strategies: dict[str, Strategy],
-    progress: Callable[[str, float], None] = lambda _s, _p: None,
+    progress: Progress = no_progress,
 ) -> list[Judgement]:
     """Judge named strategies in order; equal strategies are judged once."""
     by_digest: dict[str, Judgement] = {}

@@ -3,7 +3,7 @@
 import random
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from pagekin.evaluation.experiments import Bench, Experiment, Judgement, judge_a
 from pagekin.evaluation.gamma import ClassBootstrap, interval
 from pagekin.evaluation.ranking import Scores, draw_rankings
 from pagekin.hypertext import Corpus
+from pagekin.store import Progress, no_progress
 
-Progress = Callable[[str, float], None]
 PARTS = ("siblings", "cousins", "unrelated")
 SEARCH_SOURCES = 800
 """Training sources that a try is judged on, at most; the finalists are judged on all of them."""
@@ -133,7 +133,7 @@ def _mean(values: list[float]) -> float:
 
 def tune_strategy(
     corpus: Corpus, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, tries: int = 0,
-    seed: int = 1, threads: int = 1, progress: Progress = lambda _s, _p: None,
+    seed: int = 1, threads: int = 1, progress: Progress = no_progress,
 ) -> Tuning:  # fmt: skip
     """Search for `budget` seconds, or for exactly `tries` tries if given, and judge the best strategy.
 
