@@ -89,6 +89,7 @@ def _ask(collection: Collection, wholly: bool) -> None:
     one = RelatedOptions(k=1)
     for question in (
         lambda: collection.search(SearchRequest(query=f'"{word} {word}"', limit=1)),
+        lambda: collection.search(SearchRequest(query=f"title:{word} OR {word}", limit=1)),
         lambda: collection.refine(RefineRequest(query=word)),
         lambda: collection.cooccurrences(CooccurrencesRequest(query=word)),
         lambda: collection.suggest(SuggestRequest(items=(item,))),
