@@ -1,9 +1,19 @@
 """The picture of a tree of routers."""
 
+from typing import NamedTuple
+
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pagekin.web.pictures.icicle import Bar, Branch, bars
+from pagekin.web.pictures.icicle import bars
+from pagekin.web.pictures.treemap import Box
+
+
+class Branch(NamedTuple):
+    """A node of a tree."""
+
+    depth: int
+    size: int
 
 
 @some.composite
@@ -30,7 +40,7 @@ def children_of(branches: list[Branch], place: int) -> list[int]:
 @given(trees())
 def test_children_fill_the_width_of_their_parent_in_order_and_by_their_sizes(branches: list[Branch]) -> None:
     drawn = bars(branches, 1000.0, 20.0)
-    assert drawn[0] == Bar(0.0, 0.0, 1000.0, 20.0)
+    assert drawn[0] == Box(0.0, 0.0, 1000.0, 20.0)
     for place, bar in enumerate(drawn):
         assert bar.y == branches[place].depth * 21.0
         below = children_of(branches, place)

@@ -9,13 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.web import addresses
-from pagekin.web.pages.tree import ClusterMap, MapLink
-from pagekin.web.pictures.treemap import Box, Part, cut_text, squarify, text_width, tiles, wrap_text
+from pagekin.web.pages.tree import ClusterMap
+from pagekin.web.pictures.treemap import Box, MapLink, cut_text, squarify, text_width, tiles, wrap_text
 from pagekin.web.rendering import templates
 
 SIZES = st.lists(st.integers(0, 5_000) | st.floats(0.01, 1e6), max_size=40)
 SIDES = st.floats(10, 2_000)
 NAMES = st.text(max_size=60) | st.sampled_from(["w" * 10_000, "🌋 " * 40, "\u202eabc", "<script>", "a, b, c", ""])
+
+
+def part_of(name: str, pages: int, group: int = -1, titles: tuple[str, ...] = ()) -> MapLink:
+    """A cluster to be drawn."""
+    return MapLink(tree="", node=0, name=name, pages=pages, group=group, titles=titles)
 
 
 def oracle(sizes: list[float], box: Box) -> list[Box]:
@@ -94,7 +99,7 @@ def test_the_example_of_the_paper() -> None:
 
 @given(st.lists(st.tuples(NAMES, st.integers(0, 3_000), st.integers(-1, 4)), max_size=30))
 def test_text_stays_on_its_tile_and_groups_are_rectangles(given_parts: list[tuple[str, int, int]]) -> None:
-    parts = tuple(Part(name, pages, group, (name, "Some title")) for name, pages, group in given_parts)
+    parts = tuple(part_of(name, pages, group, (name, "Some title")) for name, pages, group in given_parts)
     made = tiles(parts, 360, 500)
     assert sorted(tile.number for tile in made) == [place for place, part in enumerate(parts) if part.pages]
     for tile in made:
@@ -146,7 +151,7 @@ def test_a_tile_too_small_for_a_word_has_no_text() -> None:
 
 
 def _lines(name: str, width: float, height: float) -> list[str]:
-    (tile,) = tiles((Part(name, 1),), width, height)
+    (tile,) = tiles((part_of(name, 1),), width, height)
     return [line.text for line in tile.lines]
 
 
@@ -158,10 +163,10 @@ def test_a_name_is_never_cut_without_a_sign() -> None:
 
 
 def test_a_name_is_told_with_its_pages_and_titles_where_there_is_room() -> None:
-    (tile,) = tiles((Part("birds of prey", 1234, -1, ("Osprey", "Kite")),), 600, 400)
+    (tile,) = tiles((part_of("birds of prey", 1234, -1, ("Osprey", "Kite")),), 600, 400)
     assert [line.text for line in tile.lines] == ["birds of prey"]
     assert [line.text for line in tile.small] == ["1,234 pages", "Osprey", "Kite"]
-    (alone, tiny) = tiles((Part("birds", 9_999, -1), Part("owls", 1, -1)), 300, 60)
+    (alone, tiny) = tiles((part_of("birds", 9_999), part_of("owls", 1)), 300, 60)
     assert alone.lines and not tiny.lines and not tiny.small
 
 

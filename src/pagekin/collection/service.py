@@ -158,10 +158,11 @@ class Service:
         raise messages.ServiceError(f"{self.name} holds no pages of its own in this process", 404)
 
     def companion(self, make: Callable[[Any], T]) -> T:
-        """Return what a room above keeps with this service; made when first asked for."""
-        if make not in self._companions:
-            self._companions[make] = make(self)
-        kept: T = self._companions[make]
+        """Return what a room above keeps with this service, made when first asked for and again for each new label."""
+        label = self.label
+        if make not in self._companions or self._companions[make][0] is not label:
+            self._companions[make] = label, make(self)
+        kept: T = self._companions[make][1]
         return kept
 
     async def start(self) -> None:

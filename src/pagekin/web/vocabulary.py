@@ -61,14 +61,13 @@ class CorpusWords:
 
 
 class LabelWords:
-    """The words that a router knows from its label, with how often they occur in all sub-clusters."""
+    """The words of a label, with how often they occur in all sub-clusters."""
 
     def __init__(self, label: ContentLabel) -> None:
         counts: Counter[str] = Counter()
         for part in label.clusters or (label,):
             for term in label.rows(part.terms):
                 counts[term.word] += term.tf
-        self.label = label
         self._words: Sequence[str] = sorted(counts)
         self._counts = np.array([counts[word] for word in self._words], np.int64)
 
@@ -89,21 +88,6 @@ class LabelWords:
         return []
 
 
-class RouterWords:
-    """The words of a router's label as it is now; the companion of the router."""
-
-    def __init__(self, router: Service) -> None:
-        self._router = router
-        self._kept: LabelWords | None = None
-
-    def now(self) -> LabelWords:
-        """Return the words of the label, read again if it has changed."""
-        label = self._router.label
-        if self._kept is None or self._kept.label is not label:
-            self._kept = LabelWords(label)
-        return self._kept
-
-
 Vocabulary = CorpusWords | LabelWords
 
 
@@ -111,8 +95,11 @@ def vocabulary_of(service: Service, collection: Collection | None) -> Vocabulary
     """Return the words of an open collection, or of a router's label; raise a ServiceError if it has none yet."""
     if collection is not None:
         return collection.companion(CorpusWords)
-    words: RouterWords = service.companion(RouterWords)
-    return words.now()
+    return service.companion(_words_of_label)
+
+
+def _words_of_label(service: Service) -> LabelWords:
+    return LabelWords(service.label)
 
 
 def words_near(service: Service, collection: Collection | None, word: str, most: int) -> list[str]:

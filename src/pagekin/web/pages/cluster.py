@@ -12,8 +12,9 @@ from pagekin.collection import Service, ServiceError
 from pagekin.labels import ContentLabel, LabelTerms, SubCluster, plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
-from pagekin.web.pages.tree import ClusterMap, MapLink, parse_number
+from pagekin.web.pages.tree import ClusterMap, parse_number
 from pagekin.web.pages.why import link_by_address
+from pagekin.web.pictures.treemap import MapLink
 from pagekin.web.rendering import render, view_route
 
 _TERMS = 50

@@ -19,7 +19,8 @@ from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.languages import language_name
-from pagekin.web.pages.tree import MOST_SHOWN, ClusterMap, MapLink, first_level, map_link
+from pagekin.web.pages.tree import MOST_SHOWN, ClusterMap, first_level, map_link
+from pagekin.web.pictures.treemap import MapLink
 from pagekin.web.readable import readable
 from pagekin.web.rendering import host, render, view_route
 
@@ -246,30 +247,22 @@ def child_naming(router: Service, url: str) -> str:
 
 
 class RouterHome:
-    """The first page of a router, made once for each label; the companion of the router."""
+    """The first page of a router; its companion, so made once for each label."""
 
     def __init__(self, router: Service) -> None:
-        self._router = router
-        self._label: ContentLabel | None = None
-        self._view: HomeView | None = None
-        self._asked: tuple[ContentLabel, float] | None = None
-        """For what label, and when, it was last asked what pages are called."""
+        self._router, self._label = router, router.label
+        self._view = home_of_router(router, self._label)
+        self._asked = -_ASK_AGAIN
+        """When it was last asked what pages are called."""
 
-    def view(self) -> HomeView:
-        """Return the view for the label as it is now."""
-        label = self._router.label
-        if self._view is None or self._label is not label:
-            self._label, self._view = label, home_of_router(self._router, label)
-        return self._view
-
-    async def view_with_titles(self) -> HomeView:
-        """Return the view with pages named by their titles, asked for once for each label and again while some are missing."""
-        view, label = self.view(), self._router.label
-        whole = sum(bool(one.path) for one in view.starts) == min(len(label.clusters), _STARTS)
-        if self._asked and self._asked[0] is label and (whole or time.monotonic() - self._asked[1] < _ASK_AGAIN):
+    async def view(self) -> HomeView:
+        """Return the view with pages named by their titles, asked for once and again while some are missing."""
+        view, now = self._view, time.monotonic()
+        whole = sum(bool(one.path) for one in view.starts) == min(len(self._label.clusters), _STARTS)
+        if whole or now - self._asked < _ASK_AGAIN:
             return view
-        self._asked = label, time.monotonic()
-        starts = await _ask_for_starts(self._router, label)
+        self._asked = now
+        starts = await _ask_for_starts(self._router, self._label)
         nodes = {one.cluster.node for one in starts}
         titles = {fold_case(one.page.title) for one in starts}
         others = (
@@ -278,16 +271,15 @@ class RouterHome:
             if one.cluster.node not in nodes and not one.path and fold_case(one.page.title) not in titles
         )
         if starts:
-            self._label, self._view = label, msgspec.structs.replace(view, starts=(*starts, *others)[:_STARTS])
-        return self._view or view
+            self._view = msgspec.structs.replace(view, starts=(*starts, *others)[:_STARTS])
+        return self._view
 
 
 async def home_view(service: Service) -> HomeView:
     """Return what is here; made once for the collection that is open, or the label that is known, now."""
     if service.leaf:
         return await service.run(lambda collection: collection.companion(home_of_collection))
-    router: RouterHome = service.companion(RouterHome)
-    return await router.view_with_titles()
+    return await service.companion(RouterHome).view()
 
 
 @view_route(["/", "/index.json"], HomeView, "What is in this collection.")

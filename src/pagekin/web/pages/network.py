@@ -3,9 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Annotated
-from unicodedata import east_asian_width
 
 from litestar import Response
 from litestar.params import QueryParameter
@@ -15,7 +13,8 @@ from pagekin.collection import Answer, SearchRequest, Service, TreeNode, TreeReq
 from pagekin.labels import ContentLabel, plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.text import ANALYSER, And, Phrase, Query, Word
-from pagekin.web.pictures.icicle import Branch, bars
+from pagekin.web.pictures.icicle import bars
+from pagekin.web.pictures.neighbourhood import width_of
 from pagekin.web.rendering import render, view_route
 
 DEADLINE = 5.0
@@ -27,7 +26,6 @@ NAMED, MOST_NAMED = 5, 60
 _LONGEST = 200
 """Characters of an address that is led to."""
 _WIDE, _ROW = 1100.0, 34.0
-_THIN, _THICK = frozenset("ijlft.,:;|'!-·"), frozenset("mwMW@%—")
 _MARGIN, _SIGN = 13.0, 14.0
 """Room in a bar beside its name, and for what became of a query."""
 _UNREACHED = re.compile(r"^it cannot be reached(?: \(.*\))?(?:; )?")
@@ -199,7 +197,7 @@ async def network_view(service: Service, query: str) -> NetworkView:
         )
     every = list(_nodes_below(root, ()))
     chosen = every[:MOST_SHOWN]
-    drawn = bars([Branch(len(path), node.documents) for path, node in chosen], _WIDE, _ROW)
+    drawn = bars([(len(path), node.documents) for path, node in chosen], _WIDE, _ROW)
     went, elsewhere = _ways_of(answer) if answer else ({}, ())
     may = may_hold(parsed) if parsed else ""
     nodes = tuple(
@@ -207,7 +205,7 @@ async def network_view(service: Service, query: str) -> NetworkView:
             path=(*path, plain_text(node.name)), url=node.url if len(node.url) <= _LONGEST else "",
             error=plain_text(node.error), **{name: getattr(node, name) for name in _COPIED},
             why=_why_asked(service, path, node, may) if way.went in ("asked", "failed") else "",
-            **asdict(bar), **structs.asdict(way),
+            **bar._asdict(), **structs.asdict(way),
         )
         for (path, node), bar in zip(chosen, drawn, strict=True)
         for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
@@ -240,15 +238,7 @@ async def network_view(service: Service, query: str) -> NetworkView:
 
 def room_for(name: str) -> float:
     """Return how wide a bar must be to hold a name in any usual font."""
-    return _MARGIN + sum(map(_width, name))
-
-
-def _width(sign: str) -> float:
-    if sign in _THIN:
-        return 5.0
-    if sign in _THICK or east_asian_width(sign) in "WF":
-        return 13.0
-    return 7.8 if sign.isascii() and not sign.isupper() else 9.5
+    return _MARGIN + width_of(name)
 
 
 def _nodes_below(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TreeNode]]:

@@ -1,7 +1,6 @@
 """A hierarchy of the collection's pages: its clusters, level by level, down to the pages."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 from litestar import Response
@@ -16,7 +15,7 @@ from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
-from pagekin.web.pictures.treemap import Part, Tile, tiles
+from pagekin.web.pictures.treemap import MapLink, Tile, tiles
 from pagekin.web.rendering import render, short, view_route
 
 PAGES, CHILDREN, GRANDCHILDREN = 30, 30, 6
@@ -37,15 +36,6 @@ ABOUT = {
     "directory": "Pages as a directory made by people lists them.",
     DOCUMENTS: "Documents that their authors spread over several pages.",
 }
-
-
-class MapLink(ClusterLink, frozen=True, kw_only=True):
-    """A cluster on a map."""
-
-    group: int = -1
-    """Clusters of the same group belong together, lie together and have one colour; -1: it stands alone."""
-    titles: tuple[str, ...] = ()
-    """Of pages in the middle of it."""
 
 
 class Picture(Struct, frozen=True):
@@ -89,13 +79,13 @@ class ClusterMap(Struct, frozen=True):
 
     def draw(self, width: int, height: int) -> Picture:
         """Draw the map in a size, without the smallest clusters where these would be smaller than a number."""
-        parts = [Part(one.name, one.pages, one.group, one.titles) for one in self.clusters]
+        parts = list(self.clusters)
         out: list[int] = []
         drawn = tiles(tuple(parts), width, height)
         while any(not tile.lines and min(tile.box.width, tile.box.height) < _LEAST for tile in drawn):
             # The smallest come last.
             out.insert(0, len(parts) - 1 - len(out))
-            parts[out[0]] = replace(parts[out[0]], pages=0)
+            parts[out[0]] = structs.replace(parts[out[0]], pages=0)
             drawn = tiles(tuple(parts), width, height)
         return Picture(width, height, drawn, tuple(out))
 

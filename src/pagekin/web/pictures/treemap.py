@@ -8,6 +8,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
+
+from pagekin.web.collection_view import ClusterLink
 
 COLOURS = 8
 """Classes f1 to f8 of the stylesheet."""
@@ -26,8 +29,7 @@ _LONGEST = 400
 _NARROW, _BROAD = frozenset("iljtfr.,:;!|'()[] "), frozenset("mwMW@%")
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A rectangle."""
 
     x: float
@@ -36,8 +38,7 @@ class Box:
     height: float
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line of text on a tile."""
 
     text: str
@@ -63,21 +64,21 @@ class Tile:
     def ring(self) -> Box:
         """Return where its edge is drawn when it is chosen by the keyboard: inside, where no neighbour hides it."""
         inset = min(_INSET, self.box.width / 2, self.box.height / 2)
-        values = (
-            self.box.x + inset, self.box.y + inset, self.box.width - 2 * inset, self.box.height - 2 * inset
-        )  # fmt: skip
-        return Box(*(round(value, 1) for value in values))
+        x, y, width, height = self.box
+        return _round_box(Box(x + inset, y + inset, width - 2 * inset, height - 2 * inset))
 
 
-@dataclass(frozen=True)
-class Part:
-    """A cluster to be drawn: those of one group lie together and have one colour."""
+class MapLink(ClusterLink, frozen=True, kw_only=True):
+    """A cluster on a map."""
 
-    name: str
-    pages: int
     group: int = -1
+    """Clusters of the same group belong together, lie together and have one colour; -1: it stands alone."""
     titles: tuple[str, ...] = ()
-    """Of some of its pages."""
+    """Of pages in the middle of it."""
+
+
+def _round_box(box: Box) -> Box:
+    return Box(*(round(value, 1) for value in box))
 
 
 def squarify(sizes: Sequence[float], box: Box) -> list[Box]:
@@ -131,7 +132,7 @@ def _lay_row(row: Sequence[float], box: Box, share: float) -> tuple[list[Box], B
 
 
 @lru_cache(maxsize=512)
-def tiles(parts: tuple[Part, ...], width: float, height: float) -> tuple[Tile, ...]:
+def tiles(parts: tuple[MapLink, ...], width: float, height: float) -> tuple[Tile, ...]:
     """Return the map of some clusters; groups are boxes that are divided again."""
     groups: dict[int, list[int]] = {}
     for place, part in enumerate(parts):
@@ -148,10 +149,9 @@ def tiles(parts: tuple[Part, ...], width: float, height: float) -> tuple[Tile, .
     return tuple(sorted(drawn, key=lambda tile: tile.number))
 
 
-def _tile(number: int, part: Part, box: Box, colour: int) -> Tile:
+def _tile(number: int, part: MapLink, box: Box, colour: int) -> Tile:
     """Return a tile with its name in the largest letters that leave it whole, or with what there is room for."""
     wide, high = box.width - 2 * _PADDING, box.height - 2 * _PADDING
-    rounded = Box(*(round(value, 1) for value in (box.x, box.y, box.width, box.height)))
     for size in _SIZES:
         most = int(high // (size * _LINE))
         lines = wrap_text(part.name, wide / size, most)
@@ -162,7 +162,7 @@ def _tile(number: int, part: Part, box: Box, colour: int) -> Tile:
     name_lines = tuple(Line(text, round(y + place * size * _LINE, 1)) for place, text in enumerate(lines))
     below = y + (len(lines) - 1) * size * _LINE + 1.5 * _SMALL
     room = int((box.y + box.height - _PADDING - below) // (_SMALL * _LINE)) + 1 if lines else 0
-    return Tile(number, rounded, colour, size, name_lines, tuple(_small(part, wide / _SMALL, room, below)))
+    return Tile(number, _round_box(box), colour, size, name_lines, tuple(_small(part, wide / _SMALL, room, below)))
 
 
 def _says_enough(name: str, lines: Sequence[str]) -> bool:
@@ -171,7 +171,7 @@ def _says_enough(name: str, lines: Sequence[str]) -> bool:
     return bool(first) and (name.split()[0].rstrip(",;:") == first[0].rstrip(",;:") or text_width(first[0]) >= _TELLING)
 
 
-def _small(part: Part, width: float, room: int, y: float) -> Iterator[Line]:
+def _small(part: MapLink, width: float, room: int, y: float) -> Iterator[Line]:
     """Yield the lines below a name."""
     count = f"{part.pages:,} {'page' if part.pages == 1 else 'pages'}"
     if text_width(count) > width:
