@@ -12,34 +12,25 @@ from msgspec import Struct
 
 from pagekin.routers import HTTP_ERRORS, PATH_PREFIX, HttpRequest, health_route, router_app, served
 from pagekin.web import addresses
-from pagekin.web.pages.about import about
-from pagekin.web.pages.cluster import cluster, whole_label
-from pagekin.web.pages.compare import compare
-from pagekin.web.pages.evaluation import evaluation
-from pagekin.web.pages.home import home, start
-from pagekin.web.pages.network import network
-from pagekin.web.pages.opensearch import complete, opensearch
-from pagekin.web.pages.page import page
-from pagekin.web.pages.results import find
-from pagekin.web.pages.tree import tree
+from pagekin.web.pages import about, cluster, compare, evaluation, home, network, opensearch, page, results, tree
 from pagekin.web.rendering import HEADERS, render_page, static
 
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 STATIC = {"style.css", "script.js", "icon.svg"}
 PAGES: list[Any] = [
-    network,
-    about,
-    home,
-    start,
-    tree,
-    cluster,
-    whole_label,
-    page,
-    compare,
-    find,
-    opensearch,
-    complete,
-    evaluation,
+    network.network,
+    about.about,
+    home.home,
+    home.start,
+    tree.tree,
+    cluster.cluster,
+    cluster.whole_label,
+    page.page,
+    compare.compare,
+    results.find,
+    opensearch.opensearch,
+    opensearch.complete,
+    evaluation.evaluation,
 ]
 """The routes for people."""
 _COUNTED = {route.fn: f"page {route.fn.__name__}" for route in PAGES}
@@ -83,9 +74,9 @@ def _page_of_error(answer_error: Any) -> Any:
         if request.url.path.endswith(".json") or "text/html" not in request.headers.get("accept", ""):
             return answer
         failure = Failure(answer.status_code or 500, str(answer.content.get("detail", "")))
-        page = render_page(request, "error.html", failure)
+        body = render_page(request, "error.html", failure)
         later = {"Retry-After": "3"} if failure.status_code == 503 else {}
-        return Response(page, media_type="text/html", status_code=failure.status_code, headers=later)
+        return Response(body, media_type="text/html", status_code=failure.status_code, headers=later)
 
     return handler
 

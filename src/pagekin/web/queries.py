@@ -3,17 +3,7 @@
 import re
 
 from pagekin.hypertext import fold_case
-from pagekin.text import (
-    MAX_QUERY_LENGTH,
-    MAX_QUERY_WORDS,
-    And,
-    Not,
-    Or,
-    Query,
-    Word,
-    form_of,
-    wanted_words,
-)
+from pagekin.text import MAX_QUERY_LENGTH, MAX_QUERY_WORDS, And, Not, Or, Query, Word, form_of, wanted_words
 
 _PLAIN = re.compile(r"[^\W_]+")
 

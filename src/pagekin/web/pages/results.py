@@ -27,13 +27,7 @@ from pagekin.text import QueryError
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.next_steps import TERMS, NextSteps, example_queries, word_examples
-from pagekin.web.pages.result_views import (
-    AskedService,
-    Link,
-    Result,
-    ResultGroup,
-    ResultsView,
-)
+from pagekin.web.pages.result_views import AskedService, Link, Result, ResultGroup, ResultsView
 from pagekin.web.pictures.group import Picture, draw_group
 from pagekin.web.queries import any_of, narrow, parts_of, widen
 from pagekin.web.question import LAST_PAGE, MODES, MOST_OF_EACH, NETWORK_MODES, Question
