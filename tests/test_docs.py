@@ -13,7 +13,7 @@ from pagekin.bags import Strategy, settings_table
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection, cluster_collection
 from pagekin.hypertext import ReadPlan
-from pagekin.sources import DAMAGE_REASONS, LIMIT_MEANINGS, Limits
+from pagekin.sources import DAMAGE_REASONS, Limits
 from pagekin.store import open_kin
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,7 +67,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         assert f"pagekin {name}" in document("README.md"), f"the README does not name pagekin {name}"
 
 
-@pytest.mark.parametrize("name", list(LIMIT_MEANINGS))
+@pytest.mark.parametrize("name", [field.name for field in fields(Limits)])
 def test_every_limit_is_documented_with_its_default(name: str) -> None:
     row = table_rows(document("docs/reading.md")).get(name)
     assert row, f"docs/reading.md has no row for the limit {name}"

@@ -135,7 +135,7 @@ def test_empty_files_are_counted_as_html_that_became_no_page(tmp_path: Path) -> 
 def test_a_file_over_the_limit_is_cut(tmp_path: Path) -> None:
     (tmp_path / "long.html").write_bytes(b"<p>" + b"x" * 5_000)
     (tmp_path / "short.html").write_bytes(b"<p>" + b"x" * 1_997)
-    pages = [item for item in read(tmp_path, parse_limits(["page_bytes=2000"])) if isinstance(item, Page)]
+    pages = [item for item in read(tmp_path, parse_limits(Limits, ["page_bytes=2000"])) if isinstance(item, Page)]
     assert [(len(page.html), page.cut) for page in pages] == [(2_000, True), (2_000, False)]
 
 

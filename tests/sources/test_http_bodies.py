@@ -147,9 +147,9 @@ def test_a_small_body_may_grow_by_any_ratio_up_to_a_mebibyte() -> None:
 
 def test_the_ratio_of_a_bomb_is_a_limit() -> None:
     page = b"<p>" + b"0123456789" * (MIB // 5)
-    assert decode_body(gzip.compress(page), "", "gzip", parse_limits(["ratio=100000"]))[0] == page
+    assert decode_body(gzip.compress(page), "", "gzip", parse_limits(Limits, ["ratio=100000"]))[0] == page
     with pytest.raises(BodyError) as refused:
-        decode_body(gzip.compress(page), "", "gzip", parse_limits(["ratio=10"]))
+        decode_body(gzip.compress(page), "", "gzip", parse_limits(Limits, ["ratio=10"]))
     assert refused.value.reason == "decompression bomb"
 
 
@@ -157,20 +157,20 @@ def test_the_ratio_of_a_bomb_is_a_limit() -> None:
 def test_a_page_over_the_limit_is_cut_there_and_says_so(coding: str) -> None:
     noisy = html(5, 50_000)
     body = PACKERS[coding](noisy) if coding else noisy
-    page = one_page(record(body, coding), parse_limits(["page_bytes=30_000"]))
+    page = one_page(record(body, coding), parse_limits(Limits, ["page_bytes=30_000"]))
     assert page.html == noisy[:30_000][: len(page.html)]
     assert page.cut
     assert len(page.html) > 15_000
 
 
 def test_a_page_just_at_the_limit_is_whole() -> None:
-    page = one_page(record(b"<p>" + b"x" * 1_997), parse_limits(["page_bytes=2_000"]))
+    page = one_page(record(b"<p>" + b"x" * 1_997), parse_limits(Limits, ["page_bytes=2_000"]))
     assert (len(page.html), page.cut) == (2_000, False)
-    page = one_page(record(b"<p>" + b"x" * 1_998), parse_limits(["page_bytes=2_000"]))
+    page = one_page(record(b"<p>" + b"x" * 1_998), parse_limits(Limits, ["page_bytes=2_000"]))
     assert (len(page.html), page.cut) == (2_000, True)
 
 
 def test_a_chunked_page_that_the_limit_cuts_says_so() -> None:
-    page = one_page(record(chunked(PAGE, 50), transfer="chunked"), parse_limits(["page_bytes=5_000"]))
+    page = one_page(record(chunked(PAGE, 50), transfer="chunked"), parse_limits(Limits, ["page_bytes=5_000"]))
     assert page.cut
     assert PAGE.startswith(page.html)

@@ -4,19 +4,19 @@ from dataclasses import fields
 
 import pytest
 
-from pagekin.sources import LIMIT_MEANINGS, Limits, parse_limits
+from pagekin.sources import Limits, parse_limits
 
 
 def test_every_limit_is_explained() -> None:
-    assert set(LIMIT_MEANINGS) == {field.name for field in fields(Limits)}
+    assert all(field.metadata["meaning"] for field in fields(Limits))
 
 
 def test_without_settings_the_defaults_hold() -> None:
-    assert parse_limits([]) == Limits()
+    assert parse_limits(Limits, []) == Limits()
 
 
 def test_settings_change_what_they_name_and_nothing_else() -> None:
-    assert parse_limits(["tokens=1_000", "page_bytes=2,000,000"]) == Limits(tokens=1_000, page_bytes=2_000_000)
+    assert parse_limits(Limits, ["tokens=1_000", "page_bytes=2,000,000"]) == Limits(tokens=1_000, page_bytes=2_000_000)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_settings_change_what_they_name_and_nothing_else() -> None:
 )
 def test_what_is_no_limit_is_refused_with_what_is_allowed(setting: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        parse_limits([setting])
+        parse_limits(Limits, [setting])
 
 
 def test_the_message_about_an_unknown_limit_lists_all_of_them() -> None:
     with pytest.raises(ValueError, match="is not a limit") as refused:
-        parse_limits(["speed=9"])
-    assert all(name in str(refused.value) for name in LIMIT_MEANINGS)
+        parse_limits(Limits, ["speed=9"])
+    assert all(field.name in str(refused.value) for field in fields(Limits))

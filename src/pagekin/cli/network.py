@@ -77,7 +77,7 @@ def init(
     if fault or url.count("/") > 3 or not host:
         fail(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org")
     try:
-        limits = sources.parse_limits(limit or [])
+        limits = sources.parse_limits(sources.Limits, limit or [])
     except ValueError as error:
         fail(f"--limit: {error}")
     plan = NetworkPlan(

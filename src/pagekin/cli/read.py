@@ -37,7 +37,7 @@ def make_plan(
     """Make the plan that options describe, or end with what is wrong with them."""
     check_choice("--parser", parser, hypertext.PARSERS)
     with check_option("--limit"):
-        limits = sources.parse_limits(limit or [])
+        limits = sources.parse_limits(sources.Limits, limit or [])
     bases, default_base = parse_base_urls(base_url or [])
     processes = workers or hypertext.default_workers()
     return hypertext.ReadPlan(archives, out, parser, processes, bases, default_base, all_captures, strict, limits)

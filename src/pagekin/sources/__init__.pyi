@@ -2,16 +2,15 @@
 
 from .demo import demo_directory, demo_pages
 from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skip, SourceError
-from .limits import LIMIT_MEANINGS, Limits, parse_limits
+from .limits import Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
 from .robot import crawl
 from .robot.addresses import clean_url, has_credentials
-from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan, parse_crawl_limits
+from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
 from .robot.report import CrawlReport
 
 __all__ = [
     "DAMAGE_REASONS",
-    "LIMIT_MEANINGS",
     "SCOPES",
     "CrawlError",
     "CrawlLimits",
@@ -30,7 +29,6 @@ __all__ = [
     "demo_directory",
     "demo_pages",
     "has_credentials",
-    "parse_crawl_limits",
     "parse_limits",
     "plan_units",
     "read_unit",

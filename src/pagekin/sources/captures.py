@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pagekin.sources.http import HTML_TYPES, BodyError, decode_body, looks_like_html, media_type
+from pagekin.sources.http import HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
 from pagekin.sources.items import Item, Page, Redirect, Skip
 from pagekin.sources.limits import Limits
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SCHEMES = ("http://", "https://")
 
 
@@ -50,7 +49,7 @@ def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
         yield capture.skip("not http", html=html)
     elif capture.status is None:
         yield capture.skip("no http status")
-    elif capture.status in _REDIRECTS and (target := capture.header("Location")):
+    elif capture.status in REDIRECTS and (target := capture.header("Location")):
         yield Redirect(capture.url, target, capture.date)
         yield capture.skip("redirect")
     elif capture.status != 200:

@@ -19,13 +19,14 @@ _MOST_CODINGS = 4
 _DIGITS = re.compile(r"\d{4}|\d{6}|\d{8}|\d{10}|\d{12}|\d{14}|\d{17}", re.ASCII)
 _YEAR_MONTH = re.compile(r"\d{4}-\d{2}", re.ASCII)
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 
 
 class BodyError(Exception):
     """A body cannot be decoded; `reason` is the reason of the skip."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(detail)
         self.reason = reason
 

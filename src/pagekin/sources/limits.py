@@ -1,7 +1,7 @@
 """Limits: what each means, its default and its range stand in one place, and `name=number` settings change them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound=Any)
@@ -10,11 +10,6 @@ T = TypeVar("T", bound=Any)
 def limit(default: Any, meaning: str, least: float = 0, most: float = 1 << 40) -> Any:
     """Return the field of a limit."""
     return field(default=default, metadata={"meaning": meaning, "range": (least, most)})
-
-
-def meanings(kind: Any) -> dict[str, str]:
-    """Return what each limit means, for `--help`, the documentation and error messages."""
-    return {one.name: one.metadata["meaning"] for one in fields(kind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +29,9 @@ class Limits:
     word_bytes: int = limit(120, "bytes of a word in UTF-8; a longer one is cut", 16, 250)
 
 
-LIMIT_MEANINGS = meanings(Limits)
-
-
-def parse_limits(settings: Iterable[str]) -> Limits:
-    """Parse `name=number` settings; ValueError says what is allowed."""
-    return change_limits(Limits(), settings)
-
-
-def change_limits(limits: T, settings: Iterable[str]) -> T:
-    """Return `limits` with `name=number` settings applied; ValueError says what is allowed."""
-    known = {one.name: one for one in fields(limits)}
+def parse_limits(kind: type[T], settings: Iterable[str]) -> T:
+    """Return limits of a kind with `name=number` settings; ValueError says what is allowed."""
+    known = {one.name: one for one in fields(kind)}
     changed: dict[str, float] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -56,7 +43,7 @@ def change_limits(limits: T, settings: Iterable[str]) -> T:
             changed[name] = int(value.replace(",", "")) if whole else float(value)
         except ValueError:
             raise ValueError(f"the limit {name} takes a {'whole ' if whole else ''}number, not '{value}'") from None
-    result = replace(limits, **changed)
+    result: T = kind(**changed)
     for name, one in known.items():
         value, (least, most) = getattr(result, name), one.metadata["range"]
         if not least <= value <= most:  # nan is in no range

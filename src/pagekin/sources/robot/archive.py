@@ -40,7 +40,11 @@ class Archive:
 
     def write_exchange(self, exchange: Exchange, entry: Entry | None, links: tuple[Link, ...] = ()) -> None:
         """Write a response, its request, and for a page how it was reached and what it links to."""
-        writer, buffer = self._open_writer()
+        buffer = io.BytesIO()
+        writer = WARCWriter(buffer, gzip=self._gzip, warc_version="1.1")
+        if self._info:
+            writer.write_record(writer.create_warcinfo_record(self.path.name, self._info))
+            self._info = {}
         date = datetime.fromtimestamp(exchange.started, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         response_id = f"<urn:uuid:{uuid.uuid4()}>"
         headers = {"WARC-Record-ID": response_id, "WARC-Date": date, "WARC-IP-Address": exchange.address}
@@ -58,14 +62,6 @@ class Archive:
             body = "\r\n".join([*lines, ""]).encode("utf-8", "replace")
             writer.write_record(_make_record(writer, exchange.url, "metadata", headers, body))
         self._append(buffer)
-
-    def _open_writer(self) -> tuple[Any, io.BytesIO]:
-        buffer = io.BytesIO()
-        writer = WARCWriter(buffer, gzip=self._gzip, warc_version="1.1")
-        if self._info:
-            writer.write_record(writer.create_warcinfo_record(self.path.name, self._info))
-            self._info = {}
-        return writer, buffer
 
     def _append(self, buffer: io.BytesIO) -> None:
         left = memoryview(buffer.getvalue())

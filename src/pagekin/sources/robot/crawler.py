@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pagekin.sources.http import HTML_TYPES, BodyError, decode_body, looks_like_html, media_type
+from pagekin.sources.http import HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
 from pagekin.sources.limits import Limits
 from pagekin.sources.robot.addresses import Scope, clean_url, has_credentials, place_of, trap_reason
 from pagekin.sources.robot.archive import Archive, warcinfo_fields
-from pagekin.sources.robot.exchange import NOT_ALLOWED, REDIRECTS, Exchange, FetchError
+from pagekin.sources.robot.exchange import NOT_ALLOWED, Exchange, FetchError
 from pagekin.sources.robot.frontier import FETCHED, NOFOLLOW, QUEUED, REFUSED, Discovery, Entry, Frontier
 from pagekin.sources.robot.links import Link, ParsedPage, parse_page
-from pagekin.sources.robot.origins import ROBOTS_AGE, HostState, OriginState, robots_fault, robots_text
+from pagekin.sources.robot.origins import ROBOTS_AGE, HostState, OriginState, robots_text
 from pagekin.sources.robot.plan import CrawlError, CrawlPlan
 from pagekin.sources.robot.report import CrawlReport
 
@@ -55,8 +55,6 @@ class Crawler:
             )
         if not plan.out.parent.is_dir():
             raise CrawlError(f"{plan.out.parent} is not a folder: create it first.")
-        if self.resumed and not plan.out.exists() and plan.state_file.stat().st_size > 0:
-            self._check_archive_not_lost()
         self.frontier = Frontier(plan.state_file)
         try:
             self._open()
@@ -64,20 +62,15 @@ class Crawler:
             self.frontier.close()
             raise
 
-    def _check_archive_not_lost(self) -> None:
-        """Raise CrawlError if the state says that something was archived; otherwise the crawl simply begins again."""
-        frontier = Frontier(self.plan.state_file)
-        archived = frontier.get_fact("archived")
-        frontier.close()
-        if archived:
-            raise CrawlError(
-                f"{self.plan.out} is missing, but {self.plan.state_file} says that pages were written to it: put it back, or "
-                "remove the state file to begin again."
-            )
-
     def _open(self) -> None:
         """Open the archive where the frontier says it ends, and put the root into the queue."""
         plan, frontier = self.plan, self.frontier
+        archived: int = frontier.get_fact("archived") or 0
+        if archived and not plan.out.exists():
+            raise CrawlError(
+                f"{plan.out} is missing, but {plan.state_file} says that pages were written to it: put it back, or "
+                "remove the state file to begin again."
+            )
         earlier = frontier.get_fact("question")
         if earlier is None:
             self.resumed = False
@@ -89,7 +82,6 @@ class Crawler:
                 "name to begin a new one."
             )
         length = plan.out.stat().st_size if plan.out.exists() else 0
-        archived: int = frontier.get_fact("archived") or 0
         if length < archived:  # the machine went down before the archive was on its disk
             archived = frontier.requeue_after(length)
         self.scope = Scope(plan.scope, frontier.get_fact("roots") or [plan.root], plan.include, plan.exclude)
@@ -340,14 +332,11 @@ class Crawler:
         """Take the responses to the request for a robots.txt: its redirects, then the file or its absence."""
         state = self._origins[request.origin]
         last = exchanges[-1]
-        body, fault = b"", robots_fault(last)
-        if not fault:
-            try:
-                body = robots_text(last)
-            except BodyError as error:
-                fault = error.reason
-        if fault:
-            self._retry_robots(request, len(exchanges), max(last.retry_after, self._robots_backoff(state)), fault)
+        try:
+            body = robots_text(last)
+        except BodyError as error:
+            wait = max(last.retry_after, self._robots_backoff(state))
+            self._retry_robots(request, len(exchanges), wait, error.reason)
             return
         now = time.time()
         state.set_rules(last.status, body, now)

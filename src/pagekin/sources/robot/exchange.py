@@ -4,7 +4,8 @@ import email.utils
 import time
 from dataclasses import dataclass
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
+from pagekin.sources.http import REDIRECTS
+
 NOT_ALLOWED = "address not allowed"
 _BUSY = frozenset({429, 503})
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pagekin.sources.http import decode_body
+from pagekin.sources.http import BodyError, decode_body
 from pagekin.sources.limits import Limits
 from pagekin.sources.robot.exchange import Exchange
 from pagekin.sources.robot.plan import PRODUCT
@@ -46,16 +46,12 @@ class OriginState:
         self.robots_tries = self.failures = 0
 
 
-def robots_fault(exchange: Exchange) -> str:
-    """Return why a response does not say what is allowed, or an empty string."""
-    if exchange.status >= 500 or exchange.status == 429:
-        return f"status {exchange.status}"
-    # The missing part may forbid something.
-    return "not whole" if exchange.status == 200 and exchange.cut in ("time", "disconnect") else ""
-
-
 def robots_text(exchange: Exchange) -> bytes:
-    """Return the decompressed text of a robots.txt file; BodyError if it cannot be decompressed."""
+    """Return the text of a robots.txt file, or nothing if there is none; BodyError if a response does not tell."""
+    if exchange.status >= 500 or exchange.status == 429:
+        raise BodyError(f"status {exchange.status}")
     if exchange.status != 200:
         return b""
+    if exchange.cut in ("time", "disconnect"):
+        raise BodyError("not whole")  # the missing part may forbid something
     return decode_body(exchange.body, "", exchange.header("Content-Encoding"), Limits(page_bytes=MOST_BYTES))[0]

@@ -1,6 +1,5 @@
 """The plan of a crawl and its limits."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from pagekin import __version__
 from pagekin.errors import PagekinError
 from pagekin.net import Guard
-from pagekin.sources.limits import change_limits, limit
+from pagekin.sources.limits import limit
 
 SCOPES = {
     "host": "the root's host",
@@ -50,11 +49,6 @@ class CrawlLimits:
     def most_requests(self) -> int:
         """The limit `requests`, or its default for this number of pages."""
         return self.requests or 10 * self.pages + 100
-
-
-def parse_crawl_limits(settings: Iterable[str]) -> CrawlLimits:
-    """Parse `name=number` settings; ValueError says what is allowed."""
-    return change_limits(CrawlLimits(), settings)
 
 
 @dataclass(frozen=True, slots=True)
