@@ -19,7 +19,7 @@ from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.page import PageView
 from pagekin.web.pages.why import SharedTerm, Similar
-from pagekin.web.rendering import name_origins, percent, templates
+from pagekin.web.rendering import percent, templates
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf
 from tests.sources.making import http, warc
@@ -130,6 +130,18 @@ def why_of(client: TestClient[Any], similar: Similar) -> Any:
     ]  # fmt: skip
     (why,) = item.iter("details")
     return why
+
+
+def name_origins(origins: list[str]) -> str:
+    """Where a term is from, in the words of pages."""
+    names = {
+        "content": "text",
+        "title": "title",
+        "anchors": "link words",
+        "links": "links to it",
+        "outlinks": "its links",
+    }
+    return ", ".join(names[one] for one in origins)
 
 
 def test_why_two_pages_are_alike_is_told_with_bars_and_origins(client: TestClient[Any], apple: PageView) -> None:

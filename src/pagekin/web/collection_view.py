@@ -1,5 +1,6 @@
 """A collection as pages show it: links to pages and clusters, made once and kept as long as the collection is open."""
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
@@ -85,10 +86,7 @@ class CollectionView:
     @cached_property
     def sites(self) -> list[tuple[str, int]]:
         """Return (host, pages), the largest first."""
-        counts: dict[str, int] = {}
-        for page in range(len(self.corpus)):
-            name = host(self.corpus.page_url(page))
-            counts[name] = counts.get(name, 0) + 1
+        counts = Counter(host(self.corpus.page_url(page)) for page in range(len(self.corpus)))
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property

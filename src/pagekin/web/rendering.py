@@ -1,7 +1,7 @@
 """Views rendered as pages through templates, or as JSON at the same address; the filters that templates use."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
@@ -35,13 +35,6 @@ _SNIPPET = 300
 """Characters of a snippet with marked words that are left where a page is tight, divided by how tight."""
 _LONGEST_AWAY = 2_000
 """The longest address, in bytes, that a list links to."""
-_ORIGINS = {
-    "content": "text",
-    "title": "title",
-    "anchors": "link words",
-    "links": "links to it",
-    "outlinks": "its links",
-}
 _RESERVED = frozenset({"example", "test", "invalid", "localhost"})
 STYLES = ("base", "parts", "home", "results", "page", "tree", "network")
 """The parts of our stylesheet, in their order."""
@@ -126,7 +119,7 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    writing = number, size, day, age, plural, percent, name_origins, language_name
+    writing = number, size, day, age, plural, percent, language_name
     cutting = short, piece, bare, tail, few, ends, mark
     linking = brief, href, away, host
     environment.filters |= {function.__name__: function for function in (*writing, *cutting, *linking)}
@@ -262,11 +255,6 @@ def mark(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
 def percent(part: float) -> str:
     """Write a part of a whole: 12 %, but 1.2 %."""
     return f"{part:.0%}".replace("%", " %") if part >= 0.0995 or not part else f"{part:.1%}".replace("%", " %")
-
-
-def name_origins(origins: Iterable[str]) -> str:
-    """Return where a term is from, in words."""
-    return ", ".join(_ORIGINS.get(one, one) for one in origins)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -43,12 +43,13 @@ class Way(Struct, frozen=True):
     went: str = ""
     """asked, skipped, failed, or not reached."""
     reason: str = ""
+    """Why it was passed over, or gave no answer."""
     seconds: float = 0.0
     results: int = 0
 
 
-class NodeView(Struct, frozen=True, kw_only=True):
-    """A router or a leaf in the tree."""
+class NodeView(Way, frozen=True, kw_only=True):
+    """A router or a leaf in the tree, and what became of the query there."""
 
     path: tuple[str, ...]
     """Names from the root of this tree down to it."""
@@ -61,14 +62,8 @@ class NodeView(Struct, frozen=True, kw_only=True):
     label_bytes: int = 0
     label_age: float | None = None
     error: str = ""
-    went: str = ""
-    """What became of the query here; see `Way`."""
     why: str = ""
     """Why it was asked."""
-    reason: str = ""
-    """Why it was passed over, or gave no answer."""
-    seconds: float = 0.0
-    results: int = 0
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0

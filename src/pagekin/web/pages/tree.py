@@ -231,14 +231,9 @@ def tree_view(collection: CollectionView, name: str, node: int, page: int) -> Tr
     )
 
 
-def _without_json(text: str) -> str:
-    """Return a part of an address without the `.json` behind it."""
-    return text.removesuffix(addresses.JSON)
-
-
 def parse_number(text: str) -> int:
     """Return the number that an address names, or raise a ServiceError."""
-    text = _without_json(text)
+    text = text.removesuffix(addresses.JSON)
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ServiceError(f"a cluster is named by its number, not by '{text[:100]}'", 404)
     return int(text)
@@ -256,6 +251,6 @@ async def tree(
     if not service.leaf:
         asked_json = request.url.path.endswith(addresses.JSON)
         return Redirect(addresses.service("cluster") + (addresses.JSON if asked_json else ""), status_code=303)
-    chosen, number = _without_json(name), parse_number(node)
+    chosen, number = name.removesuffix(addresses.JSON), parse_number(node)
     view = await service.run(lambda collection: tree_view(CollectionView.of(collection), chosen, number, page))
     return render(request, "tree.html", view)

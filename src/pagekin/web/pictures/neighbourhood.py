@@ -51,21 +51,6 @@ class Link(Struct, frozen=True):
     target: int
 
 
-class Neighbourhood(Struct, frozen=True, kw_only=True):
-    """Pages and all links between them; the first is the one in the middle."""
-
-    nodes: list[Node]
-    links: list[Link]
-
-    def wide(self) -> "Drawing":
-        """Draw it for wide screens."""
-        return draw_wide(self)
-
-    def narrow(self) -> "Drawing":
-        """Draw it for narrow screens."""
-        return draw_narrow(self)
-
-
 Words = tuple[float, float, float, list[str]]
 """Words to be placed: x and y of the first line, the height of a line, the lines."""
 
@@ -157,33 +142,6 @@ _CAPTION = 18.0
 _DOT, _TOUCH, _BEND = 5.0, 26.0, 30.0
 
 
-def draw_wide(around: Neighbourhood) -> Drawing:
-    """Draw the page in the middle, with its neighbours around it."""
-    sides = {role: [place for place, node in enumerate(around.nodes) if node.role == role] for role in _ROLES}
-    rows = max(len(sides["in"]), len(sides["out"]), 2)
-    height = _CAPTION + _ROW * rows + 8
-    middle = _CAPTION + 8 + _ROW * rows / 2
-    placed: dict[int, PlacedNode] = {0: _middle(around.nodes[0], middle)}
-    captions = []
-    for role, text in _SIDES:
-        left = role == "in"
-        top = middle - _ROW * len(sides[role]) / 2
-        for row, place in enumerate(sides[role]):
-            placed[place] = _beside(around.nodes[place], left, top + _ROW * (row + 0.5))
-        if sides[role]:
-            captions.append((_SIDE if left else _WIDE - _SIDE, top - 4, "end" if left else "start", text))
-    if sides["similar"]:
-        below = height + 44
-        column = _WIDE / len(sides["similar"])
-        for number, place in enumerate(sides["similar"]):
-            placed[place] = _below(around.nodes[place], column * (number + 0.5), below, min(column, 190.0) - 8)
-        bottom = max(line[1] for place in sides["similar"] for line in placed[place].lines)
-        captions.append((_WIDE / 2, bottom + 26, "middle", "Similar pages"))
-        height = bottom + 34
-    nodes = [placed[place] for place in range(len(around.nodes))]
-    return Drawing(width=_WIDE, height=height, nodes=nodes, lines=_lines(around, nodes, _chord), captions=captions)
-
-
 _ROLES: tuple[Role, ...] = ("in", "out", "similar")
 _SIDES: tuple[tuple[Role, str], ...] = (("in", "Link here"), ("out", "Linked from here"))
 
@@ -259,29 +217,6 @@ def _dot_edge(one: PlacedNode, x: float, y: float) -> tuple[float, float]:
 _NARROW_WIDE, _LANE, _STEP = 356.0, 78.0, 34.0
 
 
-def draw_narrow(around: Neighbourhood) -> Drawing:
-    """Draw all pages in a column, with arcs on its left."""
-    order = (("Link here", "in"), ("This page", "here"), ("Linked from here", "out"), ("Similar pages", "similar"))
-    placed: dict[int, PlacedNode] = {}
-    captions = []
-    y = 0.0
-    for text, role in order:
-        places = [place for place, node in enumerate(around.nodes) if node.role == role]
-        if not places:
-            continue
-        y += 22
-        captions.append((_LANE + 14, y - 4, "start", text))
-        for place in places:
-            node = around.nodes[place]
-            box = Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH)
-            lines = [fit_text(node.title, _NARROW_WIDE - _LANE - 20)]
-            words = _LANE + 14, y + _STEP / 2 + 4.5, 0, lines
-            placed[place] = _place(node, _LANE, y + _STEP / 2, box, words, "start")
-            y += _STEP
-    nodes = [placed[place] for place in range(len(around.nodes))]
-    return Drawing(width=_NARROW_WIDE, height=y + 6, nodes=nodes, lines=_lines(around, nodes, _arc), captions=captions)
-
-
 def _arc(one: PlacedNode, other: PlacedNode, far: bool) -> str:
     """Return an arc beside the column; links between others keep nearer to it."""
     apart = abs(one.y - other.y)
@@ -294,11 +229,11 @@ def _arc(one: PlacedNode, other: PlacedNode, far: bool) -> str:
 
 
 def _lines(
-    around: Neighbourhood, nodes: list[PlacedNode], drawn: Callable[[PlacedNode, PlacedNode, bool], str]
+    links: list[Link], nodes: list[PlacedNode], drawn: Callable[[PlacedNode, PlacedNode, bool], str]
 ) -> list[Line]:
     """Return a line for each two pages that are linked, whichever way, and to similar pages that are not."""
     pairs: dict[tuple[int, int], set[int]] = {}
-    for link in around.links:
+    for link in links:
         pairs.setdefault((min(link.source, link.target), max(link.source, link.target)), set()).add(link.source)
     lines = [
         Line(
@@ -318,3 +253,62 @@ def _lines(
 
 def _at(x: float, y: float) -> str:
     return f"{x:.1f} {y:.1f}"
+
+
+class Neighbourhood(Struct, frozen=True, kw_only=True):
+    """Pages and all links between them; the first is the one in the middle."""
+
+    nodes: list[Node]
+    links: list[Link]
+
+    def wide(self) -> Drawing:
+        """Draw the page in the middle, with its neighbours around it."""
+        sides = {role: [place for place, node in enumerate(self.nodes) if node.role == role] for role in _ROLES}
+        rows = max(len(sides["in"]), len(sides["out"]), 2)
+        height = _CAPTION + _ROW * rows + 8
+        middle = _CAPTION + 8 + _ROW * rows / 2
+        placed: dict[int, PlacedNode] = {0: _middle(self.nodes[0], middle)}
+        captions = []
+        for role, text in _SIDES:
+            left = role == "in"
+            top = middle - _ROW * len(sides[role]) / 2
+            for row, place in enumerate(sides[role]):
+                placed[place] = _beside(self.nodes[place], left, top + _ROW * (row + 0.5))
+            if sides[role]:
+                captions.append((_SIDE if left else _WIDE - _SIDE, top - 4, "end" if left else "start", text))
+        if sides["similar"]:
+            below = height + 44
+            column = _WIDE / len(sides["similar"])
+            for number, place in enumerate(sides["similar"]):
+                placed[place] = _below(self.nodes[place], column * (number + 0.5), below, min(column, 190.0) - 8)
+            bottom = max(line[1] for place in sides["similar"] for line in placed[place].lines)
+            captions.append((_WIDE / 2, bottom + 26, "middle", "Similar pages"))
+            height = bottom + 34
+        nodes = [placed[place] for place in range(len(self.nodes))]
+        return Drawing(
+            width=_WIDE, height=height, nodes=nodes, lines=_lines(self.links, nodes, _chord), captions=captions
+        )
+
+    def narrow(self) -> Drawing:
+        """Draw all pages in a column, with arcs on its left."""
+        order = (("Link here", "in"), ("This page", "here"), ("Linked from here", "out"), ("Similar pages", "similar"))
+        placed: dict[int, PlacedNode] = {}
+        captions = []
+        y = 0.0
+        for text, role in order:
+            places = [place for place, node in enumerate(self.nodes) if node.role == role]
+            if not places:
+                continue
+            y += 22
+            captions.append((_LANE + 14, y - 4, "start", text))
+            for place in places:
+                node = self.nodes[place]
+                box = Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH)
+                lines = [fit_text(node.title, _NARROW_WIDE - _LANE - 20)]
+                words = _LANE + 14, y + _STEP / 2 + 4.5, 0, lines
+                placed[place] = _place(node, _LANE, y + _STEP / 2, box, words, "start")
+                y += _STEP
+        nodes = [placed[place] for place in range(len(self.nodes))]
+        return Drawing(
+            width=_NARROW_WIDE, height=y + 6, nodes=nodes, lines=_lines(self.links, nodes, _arc), captions=captions
+        )

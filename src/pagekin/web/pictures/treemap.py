@@ -116,18 +116,18 @@ def _worst(row: Sequence[float], side: float) -> float:
 
 def _lay_row(row: Sequence[float], box: Box, share: float) -> tuple[list[Box], Box]:
     """Return (the tiles of a row that takes a share of a box along its shorter side, what is left of the box)."""
+    flat = box.width >= box.height
+    side, depth = (box.height, box.width * share) if flat else (box.width, box.height * share)
     total, at = sum(row), 0.0
     boxes_of_row = []
-    if box.width >= box.height:
-        depth = box.width * share
-        for area in row:
-            boxes_of_row.append(Box(box.x, box.y + at * box.height / total, depth, area * box.height / total))
-            at += area
-        return boxes_of_row, Box(box.x + depth, box.y, box.width - depth, box.height)
-    depth = box.height * share
     for area in row:
-        boxes_of_row.append(Box(box.x + at * box.width / total, box.y, area * box.width / total, depth))
+        start, length = at * side / total, area * side / total
+        boxes_of_row.append(
+            Box(box.x, box.y + start, depth, length) if flat else Box(box.x + start, box.y, length, depth)
+        )
         at += area
+    if flat:
+        return boxes_of_row, Box(box.x + depth, box.y, box.width - depth, box.height)
     return boxes_of_row, Box(box.x, box.y + depth, box.width, box.height - depth)
 
 
