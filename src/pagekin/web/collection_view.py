@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from pagekin.clusters import Tree, fold_documents
 from pagekin.collection import Collection, ReloadingCollection, ServiceError
+from pagekin.hypertext import Corpus
 from pagekin.labels import ContentLabel, plain_text
 from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
@@ -36,6 +37,12 @@ class ClusterLink(Struct, frozen=True, kw_only=True):
     node: int
     name: str
     pages: int
+
+
+def targets_of(corpus: Corpus, page: int) -> set[int]:
+    """Return the addresses that a page links to, itself too if it does."""
+    anchors = corpus.anchors_out(page)
+    return set(corpus.anchors.target[anchors.start : anchors.stop].tolist())
 
 
 class CollectionView:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from litestar import Response
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pagekin import __version__
 from pagekin.bags import Strategy, settings_table
-from pagekin.collection import ChildHealth, Service
+from pagekin.collection import Health, Service
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, parts_on_disk, served
 from pagekin.web.collection_view import CollectionView
@@ -61,25 +61,15 @@ class AboutView(Struct, frozen=True, kw_only=True):
     """What they are for."""
 
 
-class RouterAboutView(Struct, frozen=True, kw_only=True):
-    """What a router knows of itself and its children."""
+class RouterAboutView(Health, frozen=True, kw_only=True):
+    """What a router knows of itself and its children: its health, and what its label tells."""
 
-    name: str
-    level: int
-    """Routers and collections below one another, at most."""
     pages: int
     exact: bool
     """False if pages that several children share were counted more than once."""
     topics: int
     words: int
-    label_bytes: int
-    label_age: float | None
-    """Seconds since its summary was made; None if it has none yet."""
-    uptime: float
-    requests: int
-    children: list[ChildHealth]
     versions: dict[str, str]
-    error: str
 
 
 _EITHER: Any = AboutView | RouterAboutView
@@ -99,20 +89,18 @@ async def about_router(router: Service) -> RouterAboutView:
     """Return what a router knows of itself and its children; also while it waits for them."""
     health = await router.health()
     label = router.label if health.ready else None
+    known = structs.asdict(health) | {
+        "name": plain_text(router.name),
+        "children": tuple(sorted(health.children, key=lambda child: (not child.error, child.name))),
+        "error": plain_text(health.error),
+    }
     return RouterAboutView(
-        name=plain_text(router.name),
-        level=health.level,
+        **known,
         pages=health.documents,
         exact=label.exact if label else False,
         topics=len(label.clusters) if label else 0,
         words=label.num_words if label else 0,
-        label_bytes=health.label_bytes,
-        label_age=health.label_age,
-        uptime=health.uptime,
-        requests=health.requests,
-        children=sorted(health.children, key=lambda child: (not child.error, child.name)),
         versions={"Pagekin": __version__},
-        error=plain_text(health.error),
     )
 
 

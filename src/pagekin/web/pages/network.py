@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -298,28 +299,21 @@ def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...
 
 def group_passed_over(answer: Answer, nodes: Sequence[tuple[tuple[str, ...], TreeNode]]) -> tuple[PassedOver, ...]:
     """Group the services that were not asked by reason; those that came nearest to being asked first."""
-    known = {(*path, node.name): node for path, node in nodes}
-    below: dict[tuple[str, ...], int] = {}
-    for path in known:
-        for length in range(1, len(path)):
-            below[path[:length]] = below.get(path[:length], 0) + 1
+    documents = Counter({(*path, node.name): node.documents for path, node in nodes})
+    below = Counter(path[:length] for path in documents for length in range(1, len(path)))
     groups: dict[str, list[tuple[str, ...]]] = {}
     for one in answer.skipped:
         groups.setdefault(plain_text(one.reason), []).append(one.path)
-
-    def documents(path: tuple[str, ...]) -> int:
-        return known[path].documents if path in known else 0
-
     passed = []
     for reason, paths in groups.items():
-        paths.sort(key=lambda path: (-documents(path), path))
+        paths.sort(key=lambda path: (-documents[path], path))
         passed.append(
             PassedOver(
                 reason=reason,
                 names=tuple(" › ".join(map(plain_text, path[1:])) for path in paths[: NAMED + MOST_NAMED]),
                 count=len(paths),
-                documents=sum(map(documents, paths)),
-                below=sum(below.get(path, 0) for path in paths),
+                documents=sum(documents[path] for path in paths),
+                below=sum(below[path] for path in paths),
             )
         )
     return tuple(sorted(passed, key=_least_missed))

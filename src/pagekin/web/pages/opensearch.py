@@ -69,8 +69,6 @@ async def completions(service: Service, q: str, most: int = MOST) -> list[str]:
 
     A form of each stem comes first, then titles of pages that begin as the query does, then other forms if there is room.
     """
-    if not _LAST_WORD.search(q):
-        return []
     try:
         if service.leaf:
             return await service.run(lambda collection: _complete(vocabulary_of(service, collection), q, most))

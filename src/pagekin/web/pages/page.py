@@ -18,7 +18,7 @@ from pagekin.hypertext import nearest_urls
 from pagekin.routers import HttpRequest, Served, served
 from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
-from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, targets_of
 from pagekin.web.languages import language_name
 from pagekin.web.pages import why
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
@@ -214,7 +214,7 @@ def _page_view(
         }
     anchors, citing_pages = links_to(corpus, number)
     citing = [int(corpus.pages.url[one]) for one in citing_pages]
-    linked = sorted(why.targets_of(corpus, pages[0]) - {number}) if pages else []
+    linked = sorted(targets_of(corpus, pages[0]) - {number}) if pages else []
     index = collection.related
     document = index.bags.document(number) if index else -1
     comparable = document >= 0
@@ -236,7 +236,7 @@ def _page_view(
         linking_pages=len(citing),
         linked_pages=len(linked),
         quotes=[why.quote(citations.of(anchor_of[one]), collection.link(one)) for one in quoted],
-        also_linking=_also_linking(collection, citing, [one for one in first_citing if one not in quoted], quoted),
+        also_linking=_also_linking(collection, [*first_citing, *citing], quoted),
         other=options.sites == "other",
         one_site=index is None or index.facts["site_rule"] == "none",
         options=options,
@@ -256,12 +256,9 @@ def _most_similar(collection: CollectionView, url: str, numbers: Sequence[int], 
     return similarity | {number: 0.0 for number in some if number not in similarity}
 
 
-def _also_linking(
-    collection: CollectionView, citing: Sequence[int], first: Sequence[int], quoted: Sequence[int]
-) -> list[PageLink]:
-    """Return pages whose links are not quoted, by their titles; some of them if there are many, the `first` in any case."""
-    others = list(dict.fromkeys([*first, *citing]))
-    links = [collection.link(number) for number in others if number not in quoted][:LINKING]
+def _also_linking(collection: CollectionView, citing: Sequence[int], quoted: Sequence[int]) -> list[PageLink]:
+    """Return pages whose links are not quoted, by their titles; the first of them if there are many."""
+    links = [collection.link(number) for number in dict.fromkeys(citing) if number not in quoted][:LINKING]
     return sorted(links, key=lambda link: (link.title.casefold(), link.url))
 
 
@@ -318,7 +315,7 @@ def _neighbourhood(
         Link(place_of[other], place_of[target])
         for other in chosen
         for one in corpus.pages_of(other)[:1]
-        for target in sorted(place_of.keys() & why.targets_of(corpus, one) - {other})
+        for target in sorted(place_of.keys() & targets_of(corpus, one) - {other})
     ]
     return Neighbourhood(nodes=nodes, links=links)
 

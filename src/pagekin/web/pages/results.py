@@ -108,11 +108,6 @@ class _Window:
     documents: int = 0
     different: int = 0
 
-    @property
-    def hits(self) -> Sequence[Hit]:
-        """Return the hits in their order."""
-        return self.answer.results
-
 
 class _ResultsPage:
     """A question on its way to a view: what services answer, then what a page shows of it."""
@@ -128,7 +123,7 @@ class _ResultsPage:
         preset: Any = self.question.preset or "default"
         refine = RefineRequest(query=self.question.q, count=TERMS, preset=preset)
         terms = await self.here.timed("refine", self.service.refine(refine))
-        similar = await self._similar([hit for hit in window.hits if hit.kind == "document"])
+        similar = await self._similar([hit for hit in window.answer.results if hit.kind == "document"])
         if not self.service.leaf:
             return self._view(None, window, terms, similar)
         return await self.service.run(
@@ -210,7 +205,7 @@ class _ResultsPage:
         self, collection: CollectionView | None, window: _Window, terms: Refinements, similar: Sequence[Hit]
     ) -> ResultsView:
         """Return the view; of a leaf in the thread of its collection."""
-        question, answer, hits = self.question, window.answer, window.hits
+        question, answer, hits = self.question, window.answer, window.answer.results
         steps = NextSteps(self.service, collection, question, self.query)
         shown = _HitViews(self, collection, hits)
         groups = [shown.group(group, window) for group in window.groups]
@@ -275,7 +270,7 @@ class _HitViews:
 
     def group(self, group: _Group, window: _Window) -> ResultGroup:
         """Return a group of hits under its heading."""
-        results = [self.result(window.hits[place], window.first + place + 1) for place in group.places]
+        results = [self.result(window.answer.results[place], window.first + place + 1) for place in group.places]
         return ResultGroup(
             cluster=group.cluster, name=plain_text(group.name) or "In no topic", results=results, matches=group.matches,
             address=group.url or self._topic(group.cluster),

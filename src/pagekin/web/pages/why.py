@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pagekin.collection import Citation, Hit
-from pagekin.hypertext import Corpus, common_spellings
+from pagekin.hypertext import common_spellings
 from pagekin.labels import plain_text
 from pagekin.similarity import Citation as TextCitation
 from pagekin.similarity import cut_text, tidy_text
@@ -192,12 +192,6 @@ def write_words(
 
 
 # -- links, with the words around them ------------------------------------------------------------------------------------
-
-
-def targets_of(corpus: Corpus, page: int) -> set[int]:
-    """Return the addresses that a page links to, itself too if it does."""
-    anchors = corpus.anchors_out(page)
-    return set(corpus.anchors.target[anchors.start : anchors.stop].tolist())
 
 
 def quote(citation: Citation | TextCitation, page: PageLink) -> Quote:

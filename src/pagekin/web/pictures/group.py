@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pagekin.hypertext import Corpus
 from pagekin.web import addresses
-from pagekin.web.collection_view import CollectionView
+from pagekin.web.collection_view import CollectionView, targets_of
 
 SIZE = 300
 """Width and height of the picture."""
@@ -46,16 +46,11 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 def links_among(corpus: Corpus, pages: Sequence[int]) -> list[tuple[int, int]]:
     """Return which of some pages are joined by a link, as places among them, the smaller first."""
-    urls = np.asarray(corpus.pages.url)[list(pages)].astype(np.int64)
-    order = np.argsort(urls, kind="stable")
-    targets, links = corpus.anchors.target, set()
+    place_of = {int(corpus.pages.url[page]): place for place, page in enumerate(pages)}
+    links = set()
     for place, page in enumerate(pages):
-        out = corpus.anchors_out(page)
-        met = np.asarray(targets[out.start : out.stop]).astype(np.int64)
-        at = np.minimum(np.searchsorted(urls[order], met), len(urls) - 1)
-        for other in np.unique(order[at[urls[order][at] == met]]).tolist():
-            if other != place:
-                links.add((min(place, other), max(place, other)))
+        others = {place_of[target] for target in place_of.keys() & targets_of(corpus, page)} - {place}
+        links |= {(min(place, other), max(place, other)) for other in others}
     return sorted(links)
 
 
@@ -80,7 +75,7 @@ def draw_group(
 ) -> Picture:
     """Draw a `topic`: `results` gives places of pages among the results, `central` are its central pages."""
     pages = list(dict.fromkeys([*results, *central]))[:most]
-    links = links_among(collection.corpus, pages) if pages else []
+    links = links_among(collection.corpus, pages)
     turns = {place: turn for turn, place in enumerate(order_circle(len(pages), links))}
     dots = []
     for place, link in enumerate(collection.page_links(pages)):
