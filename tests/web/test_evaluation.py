@@ -349,7 +349,6 @@ def test_bars_are_as_long_as_their_values(scores: list[Any]) -> None:
             assert bar.width == pytest.approx(abs(score[0]) * unit, abs=0.02)
             assert bar.high - bar.low == pytest.approx((score[2] - score[1]) * unit, abs=0.02)
             assert 0 <= bar.low <= bar.high <= BAR and 0 <= bar.x <= bar.x + bar.width <= BAR + 0.02
-            assert bar.best == (score[0] == max(one[0] for one in scores if one))
 
 
 def test_commands_name_files_and_not_folders() -> None:

@@ -58,9 +58,8 @@ class Skip:
     def __str__(self) -> str:
         place = f"{self.where} at byte {self.offset:,}" if self.offset >= 0 else self.where
         text = ": ".join(part for part in (place, self.url, self.reason, self.detail) if part)
-        return text.encode(
-            "utf-8", "backslashreplace"
-        ).decode()  # file names may hold bytes that a terminal cannot print
+        # File names may hold bytes that a terminal cannot print.
+        return text.encode("utf-8", "backslashreplace").decode()
 
 
 Item = Page | Redirect | Revisit | Skip

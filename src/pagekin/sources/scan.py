@@ -61,15 +61,22 @@ def next_record(stream: BinaryIO, start: int, opening: Opening = WARC) -> int:
 def _find_member(stream: BinaryIO, data: bytes, base: int, opening: Opening) -> int:
     at = data.find(GZIP_MAGIC)
     while at >= 0:
-        stream.seek(base + at)
-        try:
-            head = zlib.decompressobj(31).decompress(stream.read(4096), 512)
-        except zlib.error:
-            head = b""
-        if opening.member.match(head):
+        if opening.member.match(_first_bytes(stream, base + at)):
             return base + at
         at = data.find(GZIP_MAGIC, at + 1)
     return -1
+
+
+def _first_bytes(stream: BinaryIO, start: int) -> bytes:
+    """Return the first bytes at `start`, decompressed if a gzip member begins there; none if that is damaged."""
+    stream.seek(start)
+    head = stream.read(4096)
+    if head[:3] != GZIP_MAGIC:
+        return head
+    try:
+        return zlib.decompressobj(31).decompress(head, 512)
+    except zlib.error:
+        return b""
 
 
 def _find_line(data: bytes, base: int, start: int, opening: Opening) -> int:
@@ -173,11 +180,4 @@ def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
 
 def has_bare_newlines(stream: BinaryIO, start: int) -> bool:
     """Return whether the WARC record at `start` ends its header lines with a bare newline, against the standard."""
-    stream.seek(start)
-    head = stream.read(4096)
-    if head[:3] == GZIP_MAGIC:
-        try:
-            head = zlib.decompressobj(31).decompress(head, 64)
-        except zlib.error:
-            return False
-    return re.match(rb"\s*WARC/[\d.]+\n", head) is not None
+    return re.match(rb"\s*WARC/[\d.]+\n", _first_bytes(stream, start)) is not None

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 
@@ -19,18 +18,13 @@ class NearWords:
     """Words, the commonest first, to look for those that are spelt almost like another."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._given = words
-
-    @cached_property
-    def _by_length(self) -> dict[int, tuple[list[str], Array, Array]]:
-        """Return of each length the words, their places among all, and their letters as numbers."""
-        words: defaultdict[int, list[str]] = defaultdict(list)
-        places: defaultdict[int, list[int]] = defaultdict(list)
-        for place, word in enumerate(self._given):
+        self._by_length: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+        for place, word in enumerate(words):
             if 2 < len(word) <= _LONGEST and word.isalpha():
-                words[len(word)].append(word)
-                places[len(word)].append(place)
-        return {length: (some, np.array(places[length]), _letters(some, length)) for length, some in words.items()}
+                self._by_length[len(word)].append((place, word))
+        self._letters = {
+            length: _letters([word for _place, word in some], length) for length, some in self._by_length.items()
+        }
 
     def near(self, word: str, most: int) -> list[str]:
         """Return the words nearest to one, of those as near the commonest first; not the word itself."""
@@ -40,12 +34,10 @@ class NearWords:
         asked = _letters([word], len(word))[0]
         candidates: list[tuple[int, int, str]] = []
         for length in range(len(word) - reach, len(word) + reach + 1):
-            words, places, letters = self._by_length.get(length, ([], np.zeros(0, int), None))
-            if letters is None:
-                continue
-            far = distances(asked, letters)
-            near = np.flatnonzero((far > 0) & (far <= reach)).tolist()
-            candidates += [(int(far[place]), int(places[place]), words[place]) for place in near]
+            if length in self._letters:
+                far = distances(asked, self._letters[length])
+                near = np.flatnonzero((far > 0) & (far <= reach)).tolist()
+                candidates += [(int(far[at]), *self._by_length[length][at]) for at in near]
         return [one for _far, _place, one in sorted(candidates)[:most]]
 
 

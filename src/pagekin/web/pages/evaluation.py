@@ -30,7 +30,6 @@ class Bar(Struct, frozen=True):
     width: float
     low: float
     high: float
-    best: bool
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -123,7 +122,6 @@ def _scale(scores: Sequence[GammaInterval]) -> Callable[[float], float]:
 def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
     """Return a bar for each score, all on one scale."""
     at = _scale(scores)
-    best = max((score[0] for score in scores if score), default=0.0)
     drawn: list[Bar | None] = []
     for score in scores:
         if score is None:
@@ -131,7 +129,7 @@ def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
             continue
         gamma, low, high = score
         begin, end = sorted((at(0.0), at(gamma)))
-        drawn.append(Bar(begin, round(end - begin, 2), at(low), at(high), gamma == best))
+        drawn.append(Bar(begin, round(end - begin, 2), at(low), at(high)))
     return drawn
 
 

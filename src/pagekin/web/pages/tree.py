@@ -72,11 +72,6 @@ class ClusterMap(Struct, frozen=True):
         largest = sorted(held, key=lambda link: -link.pages)[:most]
         return cls(tuple(largest), len(held)) if len(held) > 1 else cls()
 
-    @property
-    def grouped(self) -> bool:
-        """Return whether clusters of one colour belong together."""
-        return any(one.group >= 0 for one in self.clusters)
-
     def draw(self, width: int, height: int) -> Picture:
         """Draw the map in a size, without the smallest clusters where these would be smaller than a number."""
         parts = list(self.clusters)
