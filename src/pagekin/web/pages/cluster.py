@@ -77,16 +77,14 @@ class LabelView(Struct, frozen=True, kw_only=True):
     waiting: int = 0
 
 
-def term_rows(
-    label: ContentLabel, terms: LabelTerms, most: int = _TERMS
-) -> tuple[tuple[TermRow, ...], tuple[str, ...]]:
+def term_rows(label: ContentLabel, terms: LabelTerms) -> tuple[tuple[TermRow, ...], tuple[str, ...]]:
     """Return (the heaviest words of some terms, the attributes under which any of them stands)."""
     counts: dict[str, dict[str, tuple[int, int]]] = {}
     weights: dict[str, float] = {}
     for attribute, word, tf, df in label.rows(terms):
         counts.setdefault(word, {})[attribute] = tf, df
         weights[word] = weights.get(word, 0.0) + tf * _WEIGHTS[attribute]
-    heaviest = sorted(weights, key=lambda word: (-weights[word], word))[:most]
+    heaviest = sorted(weights, key=lambda word: (-weights[word], word))[:_TERMS]
     used = {attribute for word in heaviest for attribute in counts[word]}
     rows = tuple(TermRow(word=plain_text(word), counts=counts[word]) for word in heaviest)
     return rows, tuple(attribute for attribute in TERM_ATTRIBUTES if attribute in used)

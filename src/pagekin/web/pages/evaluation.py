@@ -1,6 +1,6 @@
 """The last evaluation: how well similar pages agree with a directory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from litestar import Response
 from msgspec import Struct
@@ -30,6 +30,8 @@ class Bar(Struct, frozen=True):
     width: float
     low: float
     high: float
+    zero: float
+    """Where Γ = 0 is."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -70,11 +72,6 @@ class Report(Struct, frozen=True, kw_only=True):
         return [one.name for one, mark in zip(self.kept.strategies, self.marks, strict=True) if mark[1]]
 
     @property
-    def zero(self) -> float:
-        """Return where Γ = 0 is."""
-        return _scale(self._intervals)(0.0)
-
-    @property
     def _intervals(self) -> list[GammaInterval]:
         return [_interval(one) if one else None for one in self.scores]
 
@@ -112,24 +109,18 @@ def _interval(score: StrategyScore) -> GammaInterval:
     return score.gamma, score.gamma if low is None else low, score.gamma if high is None else high
 
 
-def _scale(scores: Sequence[GammaInterval]) -> Callable[[float], float]:
-    """Return a function that places values on a common scale, which holds 0 and all intervals."""
-    values = [0.0, *(value for score in scores if score for value in score)]
-    low, high = min(values), max(values)
-    return lambda value: round((value - low) / ((high - low) or 1.0) * BAR, 2)
-
-
 def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
-    """Return a bar for each score, all on one scale."""
-    at = _scale(scores)
+    """Return a bar for each score, all on one scale, which holds 0 and all intervals."""
+    values = [0.0, *(value for score in scores if score for value in score)]
+    least, span = min(values), (max(values) - min(values)) or 1.0
     drawn: list[Bar | None] = []
     for score in scores:
         if score is None:
             drawn.append(None)
             continue
-        gamma, low, high = score
-        begin, end = sorted((at(0.0), at(gamma)))
-        drawn.append(Bar(begin, round(end - begin, 2), at(low), at(high)))
+        zero, gamma, low, high = (round((value - least) / span * BAR, 2) for value in (0.0, *score))
+        begin, end = sorted((zero, gamma))
+        drawn.append(Bar(begin, round(end - begin, 2), low, high, zero))
     return drawn
 
 
