@@ -18,20 +18,9 @@ from pagekin.web.rendering import HEADERS, render_page, static
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 STATIC = {"style.css", "script.js", "icon.svg"}
 PAGES: list[Any] = [
-    network.network,
-    about.about,
-    home.home,
-    home.start,
-    tree.tree,
-    cluster.cluster,
-    cluster.whole_label,
-    page.page,
-    compare.compare,
-    results.find,
-    opensearch.opensearch,
-    opensearch.complete,
-    evaluation.evaluation,
-]
+    network.network, about.about, home.home, home.start, tree.tree, cluster.cluster, cluster.whole_label, page.page,
+    compare.compare, results.find, opensearch.opensearch, opensearch.complete, evaluation.evaluation,
+]  # fmt: skip
 """The routes for people."""
 _COUNTED = {route.fn: f"page {route.fn.__name__}" for route in PAGES}
 _STARTED = "pagekin.started"

@@ -13,6 +13,7 @@ import jinja2
 import msgspec
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.response import Redirect
 from markupsafe import Markup
 
 from pagekin import __version__
@@ -66,6 +67,12 @@ def wants_json(request: HttpRequest) -> bool:
         return request.accept.best_match(["text/html", "application/json"]) == "application/json"
     except (ValueError, OverflowError):  # weights that are no numbers
         return False
+
+
+def redirect(request: HttpRequest, address: str) -> Redirect:
+    """Redirect to a page, or to its JSON if that was asked for."""
+    path, mark, parameters = address.partition("?")
+    return Redirect(f"{path}{addresses.JSON if wants_json(request) else ''}{mark}{parameters}", status_code=303)
 
 
 def render(request: HttpRequest, template: str, view: msgspec.Struct, status: int = 200) -> Response[bytes]:

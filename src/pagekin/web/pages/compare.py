@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from litestar import Response
 from litestar.params import Parameter
-from litestar.response import Redirect
 from msgspec import Struct
 
 from pagekin.collection import (
@@ -25,7 +24,7 @@ from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.pages.page import UnknownView, check_url, resolve_address
 from pagekin.web.pages.why import Similar, Term, link_by_address, similar_pages, terms_of, write_words
 from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related
-from pagekin.web.rendering import render, view_route, wants_json
+from pagekin.web.rendering import redirect, render, view_route
 
 MOST = 20
 """Pages that can be compared at once."""
@@ -86,19 +85,12 @@ async def compare(
     note = ""
     if out.strip():
         gone = await _resolve(here.service, out.strip())
-        return _redirect(request, [one for one in urls if one != gone])
+        return redirect(request, addresses.compare(one for one in urls if one != gone))
     if add.strip():
         added, note = await _find_page(here.service, add.strip()[:_LONGEST_ADDED], urls)
         if added:
-            return _redirect(request, [*urls, added])
+            return redirect(request, addresses.compare([*urls, added]))
     return render(request, "compare.html", await view_comparison(here, urls, options, note))
-
-
-def _redirect(request: HttpRequest, urls: Sequence[str]) -> Redirect:
-    """Redirect to the address that says no more than which pages are compared."""
-    path, mark, parameters = addresses.compare(urls).partition("?")
-    suffix = addresses.JSON if wants_json(request) else ""
-    return Redirect(f"{path}{suffix}{mark}{parameters}", status_code=303)
 
 
 async def _resolve(service: Service, url: str) -> str | UnknownView:

@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlencode
 from litestar import Response, get
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
-from litestar.response import Redirect
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -23,7 +22,7 @@ from pagekin.web.languages import language_name
 from pagekin.web.pages import why
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
 from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related, changed_options
-from pagekin.web.rendering import render, tail, wants_json
+from pagekin.web.rendering import redirect, render, tail
 
 LONGEST_URL = 8_000
 TERMS, QUOTES = 12, 8
@@ -334,9 +333,8 @@ async def _page_of_network(
             raise ServiceError(f"{service.name} knows no router '{names[1][:100]}'", 404)
         rest = "/".join(quote_url(name, safe="") for name in names[1:])
         parameters = {"url": url, **changed_options(options), "path": rest}
-        page = "page.json" if wants_json(request) else "page"
         at = service.children[names[1]].url.rstrip("/")
-        return Redirect(f"{at}/{page}?{urlencode(parameters)}", status_code=303)
+        return redirect(request, f"{at}/page?{urlencode(parameters)}")
     answer = await here.timed("related", service.related(RelatedRequest(url=url[:2000], options=options)))
     view = RoutedView(
         url=url, similar=why.similar_pages(answer.results, why.link_by_address, network=True), partial=list(answer.partial),

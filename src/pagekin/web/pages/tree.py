@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from litestar import Response
 from litestar.params import FromPath, Parameter
-from litestar.response import Redirect
 from msgspec import Struct, structs
 
 from pagekin.clusters import DOCUMENTS_TREE as DOCUMENTS
@@ -16,7 +15,7 @@ from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.pictures.treemap import MapLink, Tile, tiles
-from pagekin.web.rendering import render, short, view_route
+from pagekin.web.rendering import redirect, render, short, view_route
 
 PAGES, CHILDREN, GRANDCHILDREN = 30, 30, 6
 """How many of each are listed on one page."""
@@ -244,8 +243,7 @@ async def tree(
     """Return a hierarchy: clusters by topic, addresses, a directory, or documents of several pages."""
     service = served(request.scope).service
     if not service.leaf:
-        asked_json = request.url.path.endswith(addresses.JSON)
-        return Redirect(addresses.service("cluster") + (addresses.JSON if asked_json else ""), status_code=303)
+        return redirect(request, addresses.service("cluster"))
     chosen, number = name.removesuffix(addresses.JSON), parse_number(node)
     view = await service.run(lambda collection: tree_view(CollectionView.of(collection), chosen, number, page))
     return render(request, "tree.html", view)
