@@ -97,7 +97,9 @@ def crawl(
     with check_option("--resolve"):
         names = net.parse_names(resolve or [])
     with check_option("--limit"):
-        limits = sources.parse_limits(sources.CrawlLimits, [f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])])
+        limits = sources.parse_limits(
+            sources.CrawlLimits, [f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])]
+        )
     plan = sources.CrawlPlan(
         address, out, scope, tuple(include or ()), tuple(exclude or ()), contact, keep_others, guard, names, limits
     )
