@@ -1,106 +1,39 @@
 """The piece of a page's text that shows best what a query found."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Attribute, CharClass, Corpus, DecodedPage, char_class
-from pagekin.store import RaggedBytes
-from pagekin.text.analysis import analyse, form_of
-from pagekin.text.query import Query, Word, wanted_words
+from pagekin.store import RaggedBytes, pack_strings
+from pagekin.text.analysis import form_of, form_table
+from pagekin.text.query import Query, wanted_words
 
 Array = npt.NDArray[Any]
 ELLIPSIS = "…"
 _SIGNS = (CharClass.STOP, CharClass.CLOSER, CharClass.FULL_STOP)
 _KEPT = 10_000
-"""Forms whose numbers are kept."""
+"""Forms whose numbers are cached: ten results of one query ask for the same few."""
 _LONGEST_WORD = 60
 """Characters that are shown of one word."""
+_READ = int(Attribute.TEXT | Attribute.ALT)
+"""Attributes of running words, those that people read: neither the title's nor those of meta tags."""
 
 
-@dataclass(frozen=True)
-class _Page:
-    """A page's plain text and its words."""
+class _Window(NamedTuple):
+    """The stretch of a page's text that is shown."""
 
-    corpus: Corpus
-    number: int
-
-    @cached_property
-    def text(self) -> str:
-        return self._read[0]
-
-    @cached_property
-    def _read(self) -> tuple[str, Array]:
-        """Return the text, and the character at which each word starts."""
-        data, at = self.corpus.text_bytes(self.number)
-        text = data.decode("utf-8", "replace")
-        if not text.isascii():
-            # A character is as far on as its first byte, less the bytes before it that begin none.
-            raw = np.frombuffer(data, np.uint8)
-            inside = np.flatnonzero((raw & 0xC0) == 0x80)
-            at = np.minimum(at - np.searchsorted(inside, at), len(text))
-        return text, at
-
-    @cached_property
-    def starts(self) -> Array:
-        return self._read[1]
-
-    @cached_property
-    def _stream(self) -> Any:
-        return self.corpus.stream(self.number)
-
-    @cached_property
-    def running(self) -> Array:
-        """Return the places of the words that people read.
-
-        These are not the title's, nor those of meta tags, nor any beyond the end of the stored text.
-        """
-        read = (self._stream.attributes & (Attribute.TEXT | Attribute.ALT)) != 0
-        return np.flatnonzero(read & (self.starts < len(self.text)))
-
-    def places(self, form: str) -> Array:
-        """Return whether each word has a form."""
-        return np.asarray(self._forms[1] == self._forms[0].get(form, -1))
-
-    @cached_property
-    def _forms(self) -> tuple["_Numbers", Array]:
-        """Return (the numbers of forms, the number of each word's form)."""
-        kin, words = self.corpus.kin, self._stream.words
-        if "form.of_term" in kin:
-            return _stored(self.corpus), kin["form.of_term"][words].astype(np.int64)
-        terms, place = np.unique(words, return_inverse=True)
-        forms = analyse([self.corpus.word(int(term)) for term in terms])
-        table = {form: number for number, form in enumerate(dict.fromkeys(forms))}
-        return _Numbers(None, table), np.array([table[form] for form in forms], np.int64)[place]
-
-    @cached_property
-    def text_places(self) -> Array:
-        """Return the places of the words of the text, in which phrases are looked for."""
-        return np.flatnonzero(self._stream.attributes & Attribute.TEXT)
-
-
-@dataclass(frozen=True)
-class _Numbers:
-    """Forms by name: from the collection's table, or from one that was made for the page."""
-
-    stored: RaggedBytes | None
-    made: dict[str, int] = field(default_factory=dict)
-
-    def get(self, form: str, otherwise: int) -> int:
-        """Return the number of a form, or `otherwise` if it is unknown."""
-        if self.stored is not None and form not in self.made:
-            if len(self.made) > _KEPT:
-                self.made.clear()
-            self.made[form] = self.stored.find(form.encode())
-        return self.made.get(form, otherwise)
-
-
-def _stored(corpus: Corpus) -> _Numbers:
-    """Return the forms of a collection, cached: ten results of one query ask for the same few."""
-    return corpus.term_tables(_Numbers, lambda: _Numbers(RaggedBytes.of(corpus.kin, "form")))
+    text: str
+    starts: Array
+    """The character at which each running word starts; those beyond the end of the stored text are left out."""
+    first: int
+    """The first running word of the stretch."""
+    last: int
+    marked: Array
+    """Whether each running word belongs to what the query looks for."""
 
 
 def make_snippet(
@@ -113,88 +46,99 @@ def make_snippet(
     Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
     always answered by plain code.
     """
-    width = max(width, 20)
-    parts = wanted_words(query)
-    if compiled and "form.of_term" in corpus.kin and all(isinstance(part, Word) for part in parts):
-        return _by_kernel(corpus, page, [form_of(part.word) for part in parts if isinstance(part, Word)], width)
-    here = _Page(corpus, page)
-    found = _match_places(here, query)
-    marked = np.asarray(found.any(axis=0))
-    places = np.flatnonzero(marked)
-    if not len(places):
-        return _opening(corpus, page)
-    first, last = _best_window(here, found, places, width)
-    first, last = _widened(here, first, last, width)
-    return _pieces(here.text, here.starts[here.running], first, last, marked)
+    number, of_term = corpus.term_tables(_number_forms, partial(_number_forms, corpus))
+    parts = [tuple(number(form_of(word).encode()) for word in part.words) for part in wanted_words(query)]
+    find = _window_by_kernel if compiled and all(len(forms) == 1 for forms in parts) else _window_by_numpy
+    window = find(corpus, page, of_term, list(dict.fromkeys(parts)), max(width, 20))
+    if window:
+        return _pieces(window)
+    opening = corpus.snippets.text(page)
+    return [(opening, False)] if opening else []
 
 
-def _opening(corpus: Corpus, page: int) -> list[tuple[str, bool]]:
-    """Return the start of a page's text."""
-    stored = corpus.snippets.text(page)
-    return [(stored, False)] if stored else []
+def _number_forms(corpus: Corpus) -> tuple[Callable[[bytes], int], Array]:
+    """Return (a function that gives a form's number, or -1; the form of each term), stored or made for the corpus."""
+    if "form.of_term" in corpus.kin:
+        names, of_term = RaggedBytes.of(corpus.kin, "form"), corpus.kin["form.of_term"]
+    else:
+        forms = form_table(corpus)
+        names, of_term = RaggedBytes(*pack_strings([name.encode() for name in forms.names])), forms.of_term
+    return lru_cache(_KEPT)(names.find), of_term
 
 
-def _by_kernel(corpus: Corpus, page: int, forms: list[str], width: int) -> list[tuple[str, bool]]:
-    """Make the snippet of a query without phrases, by one compiled walk over the page."""
+def _window_by_kernel(
+    corpus: Corpus, page: int, of_term: Array, parts: list[tuple[int, ...]], width: int
+) -> _Window | None:
+    """Return the best stretch for words, each the number of its form, by one compiled walk over the page."""
     from pagekin.text._kernels.window import best_window
 
-    numbers = _stored(corpus)
     data, coded = corpus.stored_text(page)
     text = data.decode("utf-8", "replace")
     streams = corpus.stream_batch(page, page + 1)
     starts, shows = np.empty((2, len(streams.words)), np.int64)
     count, first, last = best_window(
-        streams, DecodedPage.for_longest(streams), coded, np.frombuffer(data, np.uint8), len(text),
-        int(Attribute.TEXT | Attribute.ALT), corpus.kin["form.of_term"],
-        np.array([numbers.get(form, -1) for form in dict.fromkeys(forms)], np.int64), width, _LONGEST_WORD, starts, shows,
+        streams, DecodedPage.for_longest(streams), coded, np.frombuffer(data, np.uint8), len(text), _READ, of_term,
+        np.array(parts, np.int64).reshape(-1), width, _LONGEST_WORD, starts, shows,
     )  # fmt: skip
-    if first < 0:
-        return _opening(corpus, page)
-    return _pieces(text, starts[:count], first, last, shows[:count] >= 0)
+    return _Window(text, starts[:count], first, last, shows[:count] >= 0) if first >= 0 else None
 
 
-def _match_places(page: _Page, query: Query) -> Array:
-    """Return (words and phrases of the query, running words): which word shows which of them."""
-    rows: dict[tuple[str, ...], Array] = {}
-    for part in wanted_words(query):
-        if isinstance(part, Word):
-            rows[(form_of(part.word),)] = page.places(form_of(part.word))[page.running]
-        else:
-            forms = tuple(map(form_of, part.words))
-            rows[forms] = _phrase_places(page, forms)[page.running]
-    return np.array(list(rows.values()), np.bool_).reshape(len(rows), len(page.running))
+def _window_by_numpy(
+    corpus: Corpus, page: int, of_term: Array, parts: list[tuple[int, ...]], width: int
+) -> _Window | None:
+    """Return the best stretch for words and phrases, each the numbers of its forms."""
+    text, starts = _text_of(corpus, page)
+    stream = corpus.stream(page)
+    running = np.flatnonzero(((stream.attributes & _READ) != 0) & (starts < len(text)))
+    forms, in_text = of_term[stream.words], np.flatnonzero(stream.attributes & Attribute.TEXT)
+    shows = np.array([_mark_part(part, forms, in_text)[running] for part in parts])
+    starts, marked = starts[running], np.asarray(shows.any(axis=0))
+    if not marked.any():
+        return None
+    first, last = _widened(text, starts, *_best_stretch(shows, starts, width), width)
+    return _Window(text, starts, first, last, marked)
 
 
-def _phrase_places(page: _Page, forms: tuple[str, ...]) -> Array:
-    """Return whether each word is part of a phrase."""
-    marked = np.zeros(len(page.starts), np.bool_)
-    text = page.text_places
-    many = len(text) - len(forms) + 1
-    if many > 0:
-        begins = np.ones(many, np.bool_)
-        for shift, form in enumerate(forms):
-            begins &= page.places(form)[text][shift : shift + many]
-        for shift in range(len(forms)):
-            marked[text[np.flatnonzero(begins) + shift]] = True
+def _text_of(corpus: Corpus, page: int) -> tuple[str, Array]:
+    """Return a page's text, and the character at which each word starts."""
+    data, at = corpus.text_bytes(page)
+    text = data.decode("utf-8", "replace")
+    if not text.isascii():
+        # A character is as far on as its first byte, less the bytes before it that begin none.
+        raw = np.frombuffer(data, np.uint8)
+        inside = np.flatnonzero((raw & 0xC0) == 0x80)
+        at = np.minimum(at - np.searchsorted(inside, at), len(text))
+    return text, at
+
+
+def _mark_part(part: tuple[int, ...], forms: Array, in_text: Array) -> Array:
+    """Return whether each word of a page, given their forms, is a word or part of a phrase; phrases stand in the text."""
+    if len(part) == 1:
+        return np.asarray(forms == part[0])
+    marked = np.zeros(len(forms), np.bool_)
+    begins = np.ones(max(len(in_text) - len(part) + 1, 0), np.bool_)
+    for shift, form in enumerate(part):
+        begins &= forms[in_text][shift : shift + len(begins)] == form
+    for shift in range(len(part)):
+        marked[in_text[np.flatnonzero(begins) + shift]] = True
     return marked
 
 
-def _best_window(page: _Page, found: Array, places: Array, width: int) -> tuple[int, int]:
-    """Return the first and the last place of what was found in the stretch that shows most."""
-    starts = page.starts[page.running[places]]
-    beyond = np.searchsorted(starts, starts + max(width - _LONGEST_WORD // 2, 1))
+def _best_stretch(shows: Array, starts: Array, width: int) -> tuple[int, int]:
+    """Return the first and the last match in the stretch that shows most."""
+    places = np.flatnonzero(shows.any(axis=0))
+    at = starts[places]
+    beyond = np.searchsorted(at, at + max(width - _LONGEST_WORD // 2, 1))
     begin = np.arange(len(places))
-    shown = np.concatenate([np.zeros((len(found), 1), np.int64), np.cumsum(found[:, places], axis=1)], axis=1)
+    shown = np.pad(np.cumsum(shows[:, places], axis=1), ((0, 0), (1, 0)))
     distinct = np.count_nonzero(shown[:, beyond] > shown[:, begin], axis=0)
     best = int(np.argmax(distinct * (len(places) + 1) + (beyond - begin)))
     return int(places[best]), int(places[beyond[best] - 1])
 
 
-def _widened(page: _Page, first: int, last: int, width: int) -> tuple[int, int]:
+def _widened(text: str, starts: Array, first: int, last: int, width: int) -> tuple[int, int]:
     """Widen the stretch by words before and after it, as many as `width` has room for: a third of it before."""
-    starts = page.starts[page.running]
-    ends = np.append(starts[1:], len(page.text))
-    ends = np.minimum(ends, starts + _LONGEST_WORD)
+    ends = np.minimum(np.append(starts[1:], len(text)), starts + _LONGEST_WORD)
     spare = max(width - int(ends[last] - starts[first]), 0)
     begin = min(first, int(np.searchsorted(starts, starts[first] - spare // 3)))
     end = max(last, int(np.searchsorted(ends, starts[begin] + width, side="right")) - 1)
@@ -203,8 +147,9 @@ def _widened(page: _Page, first: int, last: int, width: int) -> tuple[int, int]:
     return begin, end
 
 
-def _pieces(text: str, starts: Array, first: int, last: int, marked: Array) -> list[tuple[str, bool]]:
-    """Return the text from one running word to another, cut where marks begin and end."""
+def _pieces(window: _Window) -> list[tuple[str, bool]]:
+    """Return the text of a stretch, cut where marks begin and end."""
+    text, starts, first, last, marked = window
     spans: list[tuple[int, int]] = []
     for place in np.flatnonzero(marked[first : last + 1]) + first:
         begin, end = int(starts[place]), _word_end(text, int(starts[place]))
