@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from pagekin.hypertext import Corpus
-from pagekin.store import Finding, Kin, RaggedBytes
+from pagekin.store import Finding, Kin, RaggedBytes, check_shapes
 from pagekin.text.index import unfit_reason
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds
 
@@ -23,47 +23,44 @@ def check_text(kin: Kin) -> Iterator[Finding]:
         yield Finding(NAME, f"does not fit: the collection {wrong}. Make it again: pagekin index {kin.path}")
         return
     corpus = Corpus(kin)
-    forms, entries = int(facts["forms"]), int(facts["postings"])
-    for name, length in (
-        ("form.offsets", forms + 1), ("form.of_term", len(corpus.terms)), ("posting.offsets", forms + 1),
-        ("posting.page", entries), ("posting.attributes", entries), ("posting.count", entries),
-    ):  # fmt: skip
-        if name not in kin or len(kin[name]) != length:
-            yield Finding(name, f"has not the {length:,} entries that belong")
-            return
-    for offsets, data in (("form.offsets", "form.bytes"), ("posting.offsets", "posting.page")):
-        bounds = kin[offsets]
-        if int(bounds[0]) != 0 or int(bounds[-1]) != len(kin[data]) or bool(np.any(bounds[1:] < bounds[:-1])):
-            yield Finding(offsets, f"does not divide {data}")
-            return
-    names = list(RaggedBytes.of(kin, "form"))
-    if any(first >= second for first, second in pairwise(names)):
-        yield Finding("form.bytes", "is not in order, so forms cannot be found in it")
-    wrong_page = False
-    for name, most in (("form.of_term", forms), ("posting.page", len(corpus)), ("posting.attributes", 64)):
-        for start in range(0, len(kin[name]), _STEP):
-            if bool(np.any(kin[name][start : start + _STEP] >= most)):
-                yield Finding(name, f"refers to a number beyond the last, {most - 1:,}")
-                wrong_page |= name == "posting.page"
-                break
-    if wrong_page:
+    wrong_shapes = list(_check_shapes(kin, corpus))
+    yield from wrong_shapes
+    if wrong_shapes:
         return
+    if any(first >= second for first, second in pairwise(RaggedBytes.of(kin, "form"))):
+        yield Finding("form.bytes", "is not in order, so forms cannot be found in it")
     yield from _check_order(kin)
     counted = int(np.sum(kin["posting.count"], dtype=np.int64))
     if counted != (words := int(corpus.pages.tokens[-1])):
         yield Finding("posting.count", f"counts {counted:,} words where the pages have {words:,}")
-    yield from _check_bounds(kin, forms, len(corpus))
-    yield from _check_places(kin, forms, corpus)
+    if "posting.where" in kin:
+        yield from _check_places(kin, corpus)
 
 
-def _check_places(kin: Kin, forms: int, corpus: Corpus) -> Iterator[Finding]:
-    """Yield what is wrong with the places of words; an index of an earlier version has none, and is asked without."""
-    if "posting.where" not in kin:
-        return
-    where, offsets = kin["posting.where"], kin["posting.where_offsets"]
-    if len(offsets) != forms + 1 or int(offsets[-1]) != len(where) or bool(np.any(offsets[1:] < offsets[:-1])):
-        yield Finding("posting.where_offsets", "does not divide posting.where")
-        return
+def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
+    """Yield every length, order or reference that does not fit; an index of an earlier version has no places and no bounds."""
+    facts = kin.facts["text"]
+    forms, entries = int(facts["forms"]), int(facts["postings"])
+    lengths = {"form.offsets": forms + 1, "form.of_term": len(corpus.terms), "posting.offsets": forms + 1}
+    lengths |= dict.fromkeys(("posting.page", "posting.attributes", "posting.count"), entries)
+    ends = {"form.offsets": len(kin["form.bytes"]), "posting.offsets": entries}
+    limits = {"form.of_term": forms, "posting.page": len(corpus), "posting.attributes": 64}
+    rising = []
+    if "posting.where" in kin:
+        lengths["posting.where_offsets"] = forms + 1
+        ends["posting.where_offsets"] = len(kin["posting.where"])
+    if "posting.bound_form" in kin:
+        rows = lengths["posting.bound_pages"] = len(kin["posting.bound_form"])
+        ranges = -(-len(corpus) // PAGES_OF_RANGE)
+        lengths |= {f"posting.bound_{field}": rows * ranges for field in Bounds._fields}
+        limits["posting.bound_form"] = forms
+        rising.append("posting.bound_form")
+    yield from check_shapes(kin, "full-text index", lengths, ends, limits, rising)
+
+
+def _check_places(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
+    """Yield what is wrong with the places of words."""
+    where = kin["posting.where"]
     lengths = np.diff(np.asarray(corpus.pages.tokens, np.int64))
     at = 0
     for start in range(0, len(kin["posting.page"]), _STEP):
@@ -81,21 +78,6 @@ def _check_places(kin: Kin, forms: int, corpus: Corpus) -> Iterator[Finding]:
             return
     if at != len(where):
         yield Finding("posting.where", f"has {len(where):,} numbers where postings count {at:,}")
-
-
-def _check_bounds(kin: Kin, forms: int, pages: int) -> Iterator[Finding]:
-    """Yield what is wrong with the bounds of scores; an index of an earlier version has none, and is asked without."""
-    if "posting.bound_form" not in kin:
-        return
-    bounded = kin["posting.bound_form"]
-    if len(bounded) and (int(bounded[-1]) >= forms or bool(np.any(bounded[1:] <= bounded[:-1]))):
-        yield Finding("posting.bound_form", "does not name forms in rising order")
-    length = len(bounded) * -(-pages // PAGES_OF_RANGE)
-    if len(kin["posting.bound_pages"]) != len(bounded):
-        yield Finding("posting.bound_pages", f"has not the {len(bounded):,} entries that belong")
-    for name in (f"posting.bound_{field}" for field in Bounds._fields):
-        if name not in kin or len(kin[name]) != length:
-            yield Finding(name, f"has not the {length:,} entries that belong")
 
 
 def _check_order(kin: Kin) -> Iterator[Finding]:
