@@ -32,9 +32,10 @@ from pagekin.labels import plain_text, read_label
 from pagekin.routers import Place, Router
 from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
-from pagekin.text import QueryError, TextIndex, add_text_index, parse_query
+from pagekin.text import QueryError, TextIndex, parse_query
 from tests.bags.webs import record
 from tests.routers.webs import Running, ask, build_leaf, eager, free_ports, get, request, urls_of, wait_for
+from tests.text.collections import add_text_index
 
 URL = "http://elements.example/oxygen.html"
 

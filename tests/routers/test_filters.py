@@ -267,11 +267,10 @@ hosts = st.from_regex(r"[a-c]{1,2}(\.[a-c]{1,2}){0,2}(:80[89])?", fullmatch=True
 
 @given(hosts, hosts)
 def test_a_router_judges_a_site_as_leaves_do(host: str, site: str) -> None:
-    from pagekin.text import site_name
-    from pagekin.text.filters import _is_of
+    from pagekin.text import is_of_site, site_name
 
     url = f"http://{host}/x"
-    assert may_pass(url, Filters(site=site)) == _is_of(urlsplit(url).netloc, site_name(site))
+    assert may_pass(url, Filters(site=site)) == is_of_site(urlsplit(url).netloc, site_name(site))
 
 
 def test_what_is_no_address_is_of_no_site() -> None:

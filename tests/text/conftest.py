@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
-from pagekin.text import TextIndex, add_text_index
+from pagekin.text import TextIndex
 
+from .collections import add_text_index
 from .oracle import Oracle
 
 

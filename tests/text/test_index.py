@@ -20,14 +20,12 @@ from pagekin.text import (
     Stats,
     TextIndex,
     Word,
-    add_text_index,
-    check_query,
     check_text,
     parse_query,
 )
 from tests.bags.webs import record
 
-from .collections import addresses, read, searchable
+from .collections import add_text_index, addresses, read, searchable
 from .oracle import Oracle
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -59,9 +57,9 @@ def some_query(corpus_words: list[list[str]], seed: int) -> Query:
 
     found = tree(2)
     try:
-        return check_query(found)
+        return parse_query(str(found))
     except QueryError:
-        return check_query(And((atom(), found)))
+        return parse_query(str(And((atom(), found))))
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,12 @@ import pytest
 
 from pagekin.hypertext import Corpus
 from pagekin.store import Kin, KinError, KinWriter, check_files, open_kin
-from pagekin.text import ANALYSER, TEXT_ARRAYS, TextIndex, add_text_index, check_text, make, make_text, parse_query
+from pagekin.text import ANALYSER, TEXT_ARRAYS, TextIndex, check_text, make, make_text, parse_query
 from tests.bags.webs import record
 from tests.sources.making import http, warc
 from tests.store.kins import in_child
 
-from .collections import read, searchable
+from .collections import add_text_index, read, searchable
 
 PAGES = {
     "http://a.test/1": "<title>Locks</title><p>Virtual memory, and a lock.",
@@ -140,16 +140,6 @@ def test_asking_does_not_load_the_compiler(small: Path) -> None:
 def test_a_relative_path_is_enough(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(small.parent)
     assert TextIndex.at(small.name).count(PHRASE) == 2
-
-
-def test_a_damaged_collection_is_refused_before_it_is_indexed(small: Path) -> None:
-    manifest = json.loads((small / "manifest.json").read_text())
-    manifest["facts"]["pages"] = 4
-    (small / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(KinError, match=r"is damaged.*Run: pagekin check"):
-        add_text_index(small)
-    with pytest.raises(KinError, match="does not exist"):
-        add_text_index(small.parent / "nowhere.kin")
 
 
 @pytest.mark.parametrize("most", [0, 150, 1_000])

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from pagekin.collection.messages import Filters
 from pagekin.hypertext import canonical_url, host_of
-from pagekin.text import And, Not, Or, Phrase, Query, language_code, site_name
+from pagekin.text import Query, is_of_site, language_code, site_name, wanted_words
 from pagekin.text import parse_query as parse
 
 
@@ -16,12 +16,7 @@ def parse_query(text: str) -> Query:
 
 def query_words(query: Query) -> list[tuple[str | None, str]]:
     """Return the distinct (attribute, word) pairs that a query names outside NOT."""
-    if isinstance(query, And | Or):
-        return list(dict.fromkeys(pair for part in query.parts for pair in query_words(part)))
-    if isinstance(query, Not):
-        return []
-    words = query.words if isinstance(query, Phrase) else (query.word,)
-    return list(dict.fromkeys((query.attribute, word) for word in words))
+    return list(dict.fromkeys((part.attribute, word) for part in wanted_words(query) for word in part.words))
 
 
 def check_filters(filters: Filters) -> None:
@@ -39,8 +34,4 @@ def may_pass(url: str, filters: Filters) -> bool:
     address, wanted = canonical_url(url), site_name(filters.site)
     if address is None:
         return False
-    host = host_of(address)
-    bare, colon, port = host.rpartition(":")
-    if colon and port.isdigit() and not wanted.rpartition(":")[2].isdigit():
-        host = bare
-    return host == wanted or host.endswith(f".{wanted}")
+    return is_of_site(host_of(address), wanted)

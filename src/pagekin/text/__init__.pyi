@@ -2,10 +2,9 @@
 
 from .analysis import ANALYSER, analyse, form_of, form_table, tokens
 from .check import check_text
-from .filters import keep_pages, language_code, site_name
+from .filters import is_of_site, keep_pages, language_code, site_name
 from .index import TEXT_ARRAYS, Hits, TextIndex, is_outdated, unfit_reason
-from .largest import largest_score
-from .make import add_text_index, make_text
+from .make import make_text
 from .originals import Originals
 from .query import (
     ATTRIBUTES,
@@ -18,14 +17,11 @@ from .query import (
     Query,
     QueryError,
     Word,
-    check_query,
     parse_query,
-    query_from_json,
-    query_to_json,
     wanted_words,
 )
 from .snippet import make_snippet
-from .statistics import Stats, asked_forms, form_key
+from .statistics import Stats, asked_forms, form_key, largest_score
 
 __all__ = [
     "ANALYSER",
@@ -44,14 +40,13 @@ __all__ = [
     "Stats",
     "TextIndex",
     "Word",
-    "add_text_index",
     "analyse",
     "asked_forms",
-    "check_query",
     "check_text",
     "form_key",
     "form_of",
     "form_table",
+    "is_of_site",
     "is_outdated",
     "keep_pages",
     "language_code",
@@ -59,8 +54,6 @@ __all__ = [
     "make_snippet",
     "make_text",
     "parse_query",
-    "query_from_json",
-    "query_to_json",
     "site_name",
     "tokens",
     "unfit_reason",

@@ -55,10 +55,10 @@ def site_name(site: str) -> str:
 def _hosts_of(corpus: Corpus, site: str) -> npt.NDArray[np.bool_]:
     """Return whether each host belongs to a site."""
     name = site_name(site)
-    return np.array([_is_of(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))], np.bool_)
+    return np.array([is_of_site(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))], np.bool_)
 
 
-def _is_of(host: str, site: str) -> bool:
+def is_of_site(host: str, site: str) -> bool:
     """Return whether a host is a site or lies below it; a site without a port takes all ports."""
     bare, colon, port = host.rpartition(":")
     if colon and port.isdigit() and not site.rpartition(":")[2].isdigit():

@@ -332,12 +332,11 @@ class _Search:
             return
         from pagekin.text._kernels import search
 
-        kernels: Any = search
         if places := index.places_of(known):
-            kernels.mark_phrase(index.postings, places, index.runs_under(bit), may, mask)
+            search.mark_phrase(index.postings, places, index.runs_under(bit), may, mask)
         else:
             room = DecodedPage.for_longest(index.streams)
-            kernels.mark_phrase_by_streams(index.streams, room, of_term, forms, bit, may, mask)
+            search.mark_phrase_by_streams(index.streams, room, of_term, forms, bit, may, mask)
 
     # -- in which order ---------------------------------------------------------------------------------------------
 

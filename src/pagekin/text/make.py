@@ -3,16 +3,14 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage, check_corpus
-from pagekin.store import KinError, KinWriter, batch_ranges, map_in_order, open_kin, pack_strings, smallest_uint
+from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage
+from pagekin.store import KinWriter, batch_ranges, map_in_order, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
-from pagekin.text.index import TEXT_ARRAYS
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds, Postings, corpus_lengths
 
 Array = npt.NDArray[Any]
@@ -46,21 +44,6 @@ def make_text(
     return {"text": facts}
 
 
-def add_text_index(path: Path, progress: Progress = lambda _s, _p: None, threads: int = 0) -> dict[str, Any]:
-    """Add the full-text index to a collection, in place of the one that it may have; return its facts. No page is read again."""
-    open_kin(path)  # a folder that is no collection is refused, not made
-    with KinWriter(path, "pagekin text") as writer:
-        corpus = Corpus.open(path)
-        kin = corpus.kin
-        # Compiled code does not look where it reads, so damage would end it without a word.
-        if damage := next(check_corpus(kin), None):
-            raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
-        facts = make_text(writer, corpus, progress, threads)
-        kept = {name: entry for name, entry in kin.manifest["files"].items() if not name.startswith(TEXT_ARRAYS)}
-        writer.commit({**kin.facts, **facts}, keep=kept)
-    return facts
-
-
 def _checksum(values: Array) -> str:
     """Return the checksum that the manifest will hold for an array."""
     return hashlib.blake2b(values.view(np.uint8).data, digest_size=16).hexdigest()
@@ -79,75 +62,61 @@ class Entries(NamedTuple):
     """Places of words, as in `Places`."""
 
 
-_KINDS: tuple[np.dtype[Any], ...] = (np.dtype(np.uint32), np.dtype(np.uint8), np.dtype(np.uint8), np.dtype(np.uint16))
-"""Types of the arrays of `Entries`."""
-_NAMES = ("page", "attributes", "count", "where")
-"""Names of the stored arrays of `Columns`."""
-
-
 class Columns(NamedTuple):
-    """The stored columns of some forms' postings."""
+    """The stored columns of some forms' postings, as in `Postings` and `Places`."""
 
     page: Array
-    attributes: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.uint8]
-    where: npt.NDArray[np.uint16]
+    attributes: Array
+    counts: Array
+    where: Array
 
 
 class _Spill:
-    """Entries in the order of pages, in temporary files."""
+    """Entries in the order of pages, in a temporary file."""
 
-    def __init__(self, folder: Path, forms: int, lengths: npt.NDArray[np.int32]) -> None:
-        self._folder, self._lengths = folder, lengths
-        self._batches: list[tuple[int, tuple[int, ...], Array]] = []
-        """Per batch: its first page, the lengths of its arrays, and where the entries of each page end."""
+    def __init__(self, file: IO[bytes], forms: int, lengths: npt.NDArray[np.int32]) -> None:
+        self._file, self._lengths = file, lengths
+        self._batches: list[tuple[int, Array, list[tuple[np.dtype[Any], int]]]] = []
+        """Per batch: its first page, where the entries of each page end, and the types and lengths of its arrays."""
         self.entries = np.zeros(forms, np.int64)
         """How many entries each form has."""
         self.places = np.zeros(forms, np.int64)
         """How many numbers the places of each form take."""
 
-    def _file(self, name: str) -> Path:
-        return self._folder / name
-
     def append(self, first: int, batch: Entries, ends: Array) -> None:
         """Add the entries of the pages from `first` on."""
+        self._batches.append((first, ends, [(values.dtype, len(values)) for values in batch]))
         self.entries += np.bincount(batch.form, minlength=len(self.entries))
-        wide = self._of_entries(self._lengths[first : first + len(ends)], ends) > LONGEST_NARROW
+        wide = self._lengths[self._pages(first, ends)] > LONGEST_NARROW
         sizes = np.where(wide, 2, 1) * batch.counts
         self.places += np.bincount(batch.form, sizes, minlength=len(self.places)).astype(np.int64)
-        arrays: tuple[Array, ...] = batch
-        for name, values in zip(Entries._fields, arrays, strict=True):
-            with self._file(name).open("ab") as file:
-                file.write(values.data)
-        self._batches.append((first, tuple(map(len, arrays)), ends))
+        for values in batch:
+            self._file.write(values.data)
 
     @staticmethod
-    def _of_entries(values: Array, ends: Array) -> Array:
-        """Return for each entry the value of its page."""
-        return np.repeat(values, np.diff(ends, prepend=0))
+    def _pages(first: int, ends: Array) -> Array:
+        """Return the page of each entry."""
+        return np.repeat(np.arange(first, first + len(ends)), np.diff(ends, prepend=0))
 
     def batches(self) -> Iterator[tuple[Entries, Array, Array]]:
         """Yield the entries of each batch, their pages and the lengths of these."""
-        at = [0] * len(_KINDS)
-        for first, lengths, ends in self._batches:
-            arrays = []
-            for place, (name, kind, length) in enumerate(zip(Entries._fields, _KINDS, lengths, strict=True)):
-                arrays.append(np.fromfile(self._file(name), kind, length, offset=at[place]))
-                at[place] += arrays[-1].nbytes
-            pages = self._of_entries(np.arange(first, first + len(ends)), ends)
-            yield Entries(*arrays), pages, self._lengths[pages]
+        self._file.seek(0)
+        for first, ends, stored in self._batches:
+            pages = self._pages(first, ends)
+            entries = Entries(*(np.fromfile(self._file, kind, length) for kind, length in stored))
+            yield entries, pages, self._lengths[pages]
 
 
 def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Progress, threads: int) -> int:
     """Write the postings, form after form; return their number. Memory is bounded: they are sorted a range of forms at a time."""
     from pagekin.text._kernels.postings import place_entries
 
-    place: Any = place_entries
-    kinds = (smallest_uint(max(len(corpus) - 1, 0)), *_KINDS[1:])
-    files = [writer.create(f"posting.{name}", kind) for name, kind in zip(_NAMES, kinds, strict=True)]
+    kinds: list[Any] = [smallest_uint(max(len(corpus) - 1, 0)), np.uint8, np.uint8, np.uint16]
+    names = ("page", "attributes", "count", "where")
+    files = [writer.create(f"posting.{name}", kind) for name, kind in zip(names, kinds, strict=True)]
     bounds = _BoundsWriter(writer, corpus)
-    with tempfile.TemporaryDirectory(prefix="postings-", dir=writer.work) as name:
-        spill = _Spill(Path(name), len(forms.names), corpus_lengths(corpus)[0])
+    with tempfile.TemporaryFile(prefix="postings-", dir=writer.work) as file:
+        spill = _Spill(file, len(forms.names), corpus_lengths(corpus)[0])
         for first, (entries, ends) in _count(corpus, forms, threads):
             spill.append(first, entries, ends)
             progress("postings", 0.5 * (first + len(ends)) / len(corpus))
@@ -159,10 +128,9 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
             columns = Columns(*(np.empty(length, kind) for length, kind in zip(lengths, kinds, strict=True)))
             next_entry, next_place = begin.copy(), where_begin.copy()
             for batch in spill.batches():
-                place(*batch, first, last, next_entry, next_place, columns)
-            arrays: tuple[Array, ...] = columns
-            for file, values in zip(files, arrays, strict=True):
-                file.append(values)
+                place_entries(*batch, first, last, next_entry, next_place, columns)
+            for stored, values in zip(files, columns, strict=True):
+                stored.append(values)
             bounds.append(first, begin, columns)
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
@@ -174,15 +142,13 @@ def _count(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[int, tu
     """Yield for each batch of pages the first of them, the entries of all, and where those of each page end."""
     from pagekin.text._kernels.postings import count_forms
 
-    count: Any = count_forms
-
     def count_batch(first: int, last: int) -> tuple[Entries, Array]:
         streams = corpus.stream_batch(first, last)
         lengths = np.diff(streams.tokens)
         room = [len(streams.words)] * 3 + [len(streams.words) + int(lengths[lengths > LONGEST_NARROW].sum())]
-        made = Entries(*(np.empty(length, kind) for length, kind in zip(room, _KINDS, strict=True)))
+        made = Entries(*map(np.empty, room, (np.uint32, np.uint8, np.uint8, np.uint16)))
         ends = np.zeros(last - first, np.int64)
-        n = count(streams, DecodedPage.for_longest(streams), forms.of_term, *made, ends)
+        n = count_forms(streams, DecodedPage.for_longest(streams), forms.of_term, *made, ends)
         return Entries(made.form[:n], made.attributes[:n], made.counts[:n], made.where), ends
 
     batches = batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
@@ -207,11 +173,10 @@ class _BoundsWriter:
         """Add the bounds of frequent forms, given the columns of the forms from `first` on and where those of each begin."""
         from pagekin.text._kernels.postings import bound_form
 
-        bound: Any = bound_form
         postings = Postings(columns.page, columns.attributes, columns.counts, *self._lengths)
         for form in np.flatnonzero(np.diff(begin) >= _FREQUENT * self._ranges).tolist():
             rows = [np.empty(self._ranges, kind) for kind in self._kinds]
-            pages = bound(postings, int(begin[form]), int(begin[form + 1]), *rows)
+            pages = bound_form(postings, int(begin[form]), int(begin[form + 1]), *rows)
             self._forms.append(np.array([first + form], np.uint32))
             self._pages.append(np.array([pages], np.uint32))
             for file, row in zip(self._files, rows, strict=True):

@@ -1,4 +1,4 @@
-"""The query language: words, phrases, attributes, OR, NOT and parentheses, as a tree that can travel as JSON."""
+"""The query language: words, phrases, attributes, OR, NOT and parentheses, as a tree."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribut
 """The names of the attributes, in the order of their bits."""
 MAX_QUERY_LENGTH = 1_000
 MAX_QUERY_WORDS = 32
-DEEPEST = 8
+_DEEPEST = 8
 _MOST_OPEN = 40
 """Parentheses that may be open at once, needed or not: the parser goes down by one call for each."""
 
@@ -25,17 +25,22 @@ class QueryError(PagekinError, ValueError):
     fault = "usage"
 
 
-class Word(msgspec.Struct, frozen=True, tag="word"):
+class Word(msgspec.Struct, frozen=True):
     """Pages with this (folded) word under an attribute, or under any."""
 
     attribute: str | None
     word: str
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the word as a phrase has its words."""
+        return (self.word,)
+
     def __str__(self) -> str:
         return f"{self.attribute}:{self.word}" if self.attribute else self.word
 
 
-class Phrase(msgspec.Struct, frozen=True, tag="phrase"):
+class Phrase(msgspec.Struct, frozen=True):
     """Pages with these (folded) words in a row under an attribute, or in the title or the text."""
 
     attribute: str | None
@@ -46,7 +51,7 @@ class Phrase(msgspec.Struct, frozen=True, tag="phrase"):
         return f"{self.attribute}:{quoted}" if self.attribute else quoted
 
 
-class And(msgspec.Struct, frozen=True, tag="and"):
+class And(msgspec.Struct, frozen=True):
     """Pages that all parts find."""
 
     parts: tuple["Query", ...]
@@ -55,7 +60,7 @@ class And(msgspec.Struct, frozen=True, tag="and"):
         return " ".join(f"({part})" if isinstance(part, And | Or) else str(part) for part in self.parts)
 
 
-class Or(msgspec.Struct, frozen=True, tag="or"):
+class Or(msgspec.Struct, frozen=True):
     """Pages that some part finds."""
 
     parts: tuple["Query", ...]
@@ -64,7 +69,7 @@ class Or(msgspec.Struct, frozen=True, tag="or"):
         return " OR ".join(f"({part})" if isinstance(part, And | Or) else str(part) for part in self.parts)
 
 
-class Not(msgspec.Struct, frozen=True, tag="not"):
+class Not(msgspec.Struct, frozen=True):
     """Pages that the part does not find."""
 
     part: "Query"
@@ -76,42 +81,11 @@ class Not(msgspec.Struct, frozen=True, tag="not"):
 Query = Word | Phrase | And | Or | Not
 
 
-def query_to_json(query: Query) -> bytes:
-    """Encode a query as JSON."""
-    return msgspec.json.encode(query)
-
-
-def query_from_json(raw: bytes | str) -> Query:
-    """Decode a query that may come from anywhere, as JSON; raise QueryError if it is none."""
-    try:
-        found = msgspec.json.decode(raw, type=Query)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise QueryError(f"this is no query: {error}") from None
-    return check_query(found)
-
-
-def check_query(query: Query) -> Query:
-    """Return the query itself if it keeps to the rules and the limits; raise QueryError otherwise."""
-    if _height(query) > 3 * _MOST_OPEN or _nesting(query) > DEEPEST:
+def _check_limits(query: Query) -> Query:
+    """Return the query itself if it keeps to the limits and names something to look for; raise QueryError otherwise."""
+    if _nesting(query) > _DEEPEST:
         raise QueryError(_TOO_DEEP)
-    count = 0
-    for part in _walk(query):
-        if isinstance(part, And | Or) and len(part.parts) < 2:
-            raise QueryError("AND and OR join two parts or more")
-        if isinstance(part, Phrase) and len(part.words) < 2:
-            raise QueryError("a phrase has two words or more")
-        if isinstance(part, Word | Phrase):
-            if part.attribute is not None and part.attribute not in ATTRIBUTES:
-                raise QueryError(_unknown(part.attribute))
-            words = (part.word,) if isinstance(part, Word) else part.words
-            count += len(words)
-            for word in words:
-                if (
-                    len(word) > MAX_QUERY_LENGTH
-                    or len(tokens(word)) != 1
-                    or (word.isascii() and tokens(word) != [word])
-                ):
-                    raise QueryError(f"'{word[:40]}' is no word as pages have them: folded, without spaces or signs")
+    count = sum(len(part.words) for part in _walk(query) if isinstance(part, Word | Phrase))
     if count > MAX_QUERY_WORDS:
         raise QueryError(f"the query has {count:,} words, and {MAX_QUERY_WORDS} is the most; ask for fewer")
     if not _takes_hold(query):
@@ -122,22 +96,12 @@ def check_query(query: Query) -> Query:
     return query
 
 
-_TOO_DEEP = f"parentheses may be nested {DEEPEST} deep; write the query with fewer"
+_TOO_DEEP = f"parentheses may be nested {_DEEPEST} deep; write the query with fewer"
 
 
 def _unknown(name: str) -> str:
     known = ", ".join(f"{attribute}:" for attribute in ATTRIBUTES)
     return f"there is no attribute '{name}:'. There are {known}; to look for the words themselves, put them in quotes"
-
-
-def _height(query: Query) -> int:
-    """Return the number of levels of a tree, counted without recursion: a query of any depth may arrive."""
-    level: list[Query] = [query]
-    height = 0
-    while level and height <= 3 * _MOST_OPEN:
-        height += 1
-        level = [below for part in level for below in _below(part)]
-    return height
 
 
 def _below(query: Query) -> tuple[Query, ...]:
@@ -328,4 +292,4 @@ def parse_query(text: str) -> Query:
     """
     if len(text) > MAX_QUERY_LENGTH:
         raise QueryError(f"the query has {len(text):,} characters, and {MAX_QUERY_LENGTH:,} is the most; ask for less")
-    return check_query(_Parser(text.translate(_QUOTES)).whole())
+    return _check_limits(_Parser(text.translate(_QUOTES)).whole())

@@ -8,9 +8,13 @@ from typing import Annotated
 import msgspec
 
 from pagekin.text.analysis import ANALYSER, form_of
-from pagekin.text.query import Query, QueryError, Word, wanted_words
+from pagekin.text.query import Query, QueryError, wanted_words
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+_TIMES = 64.0
+"""How many times its inverse frequency a word adds to a score at most. It is far less, but other versions may weigh otherwise."""
+_RAREST = math.log(2.0**55)
+"""The inverse frequency of the rarest word of the largest collection."""
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +64,13 @@ def form_key(attribute: str | None, form: str) -> str:
 @lru_cache(4096)
 def asked_forms(query: Query) -> tuple[tuple[str | None, str], ...]:
     """Return the distinct (attribute, form) pairs that a query looks for, in the order of their keys."""
-    pairs = set()
-    for part in wanted_words(query):
-        words = (part.word,) if isinstance(part, Word) else part.words
-        pairs |= {(part.attribute, form_of(word)) for word in words}
+    pairs = {(part.attribute, form_of(word)) for part in wanted_words(query) for word in part.words}
     return tuple(sorted(pairs, key=lambda pair: form_key(*pair)))
+
+
+def largest_score(query: Query, stats: Stats | None = None) -> float:
+    """Return the score that no page can exceed by the statistics that scores go by; without them, by any."""
+    keys = [form_key(*pair) for pair in asked_forms(query)]
+    if stats is None:
+        return _TIMES * _RAREST * len(keys)
+    return _TIMES * sum(inverse_frequency(stats, key) if key in stats.df else _RAREST for key in keys)
