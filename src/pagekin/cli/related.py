@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 import pagekin
-from pagekin import collection, sources
+from pagekin import collection, similarity, sources
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, print_json, say, title_line, use_file
 from pagekin.cli.questions import print_missing
@@ -157,7 +157,7 @@ def _print_hit(hit: "collection.Hit") -> None:
         say(f"{indent}cited by {cited.source}{both}: {cited.left}[{cited.text}]{cited.right}".rstrip())
 
 
-def _describe_term(term: "collection.SharedTerm") -> str:
+def _describe_term(term: "similarity.SharedTerm") -> str:
     """Return a shared term for people: a word and where it is from, or a page that both link to or are linked from."""
     if term.origins in (("outlinks",), ("links",)):
         kind = "a link to" if term.origins[0] == "outlinks" else "a link from"

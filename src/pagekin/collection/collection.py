@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -331,20 +332,11 @@ class Collection:
         reasons: dict[str, Any] = {
             "error": result.error,
             "terms": tuple(
-                messages.SharedTerm(
-                    term=one.term[:_LONGEST], title=self._title_of_term(one.term), share=one.share, contribution=one.contribution,
-                    origins=tuple(one.origins), query_origins=tuple(one.query_origins),
-                )
+                msgspec.structs.replace(one, term=one.term[:_LONGEST], title=self._title_of_term(one.term))
                 for one in result.terms
             ),
-            "citations": tuple(
-                messages.Citation(
-                    source=one.source, text=one.text[:_LONGEST], left=one.left[:_LONGEST], right=one.right[:_LONGEST],
-                    cites_both=one.cites_both,
-                )
-                for one in result.citations
-            ),
-        }  # fmt: skip
+            "citations": result.citations,
+        }
         copies = result.copies[:MOST_COPIES]
         pages = self.corpus.pages_of(self.corpus.url_number(result.url))
         if pages:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from pagekin.errors import PagekinError
-from pagekin.similarity import RankingOptions, Share
+from pagekin.similarity import Citation, RankingOptions, Share, SharedTerm
 from pagekin.text import Stats
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -188,30 +188,6 @@ class DescribeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 # -- answers ------------------------------------------------------------------------------------------------------------
-
-
-class SharedTerm(msgspec.Struct, frozen=True, kw_only=True):
-    """A term that two pages share, as a reason why they are related."""
-
-    term: Line
-    title: Line = ""
-    """Of a term that is a page, to or from which both have links: its title."""
-    share: float
-    """Its share of the similarity."""
-    contribution: float = 0.0
-    origins: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
-    """Where the related page has it from: content, anchors, links, outlinks."""
-    query_origins: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
-
-
-class Citation(msgspec.Struct, frozen=True, kw_only=True):
-    """A link to a related page, with the words around it, as a reason."""
-
-    source: Url
-    text: Line = ""
-    left: Line = ""
-    right: Line = ""
-    cites_both: bool = False
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .answers import Answer, Citation, Query, RankedDocuments, RelatedError, Result, SharedTerm
+from .answers import Answer, Query, RankedDocuments, RelatedError, Result
 from .check import INDEX_ARRAYS, check_index
 from .exact import jaccard
 from .explain import Citations, cut_text, links_to, shared_terms, tidy_text
@@ -8,7 +8,7 @@ from .index import make_index
 from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
-from .options import Method, RankingOptions, Share, Sites
+from .options import Citation, Method, RankingOptions, Share, SharedTerm, Sites
 from .related import LIST_ENTRIES, RelatedIndex
 
 __all__ = [

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pagekin.bags import Bags
 from pagekin.errors import PagekinError
 from pagekin.hypertext import Corpus
+from pagekin.similarity.options import Citation, SharedTerm
 
 Array = npt.NDArray[Any]
 
@@ -35,35 +36,6 @@ class Query:
     """Of the page's own words; empty where several pages or none are meant."""
     sites: tuple[str, ...] = ()
     """Of a bag from elsewhere: the names of its pages' sites."""
-
-
-@dataclass(frozen=True)
-class SharedTerm:
-    """A term that both bags hold."""
-
-    term: str
-    share: float
-    """Its part of what is shared; over all shared terms the parts sum to 1."""
-    contribution: float
-    """What it adds to the similarity; over all shared terms the sum is the similarity."""
-    origins: tuple[str, ...]
-    """Where the related page has it from: content, anchors, title, links, outlinks."""
-    query_origins: tuple[str, ...]
-    """Where the page that was asked about has it from."""
-
-
-@dataclass(frozen=True)
-class Citation:
-    """A link to a page, with the text of its line around it."""
-
-    source: str
-    """The address of the page on which it stands."""
-    text: str
-    """The link's own words."""
-    left: str
-    right: str
-    cites_both: bool = False
-    """Whether the same page links to the page that was asked about, too."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from pagekin.bags import Bags, Origin
 from pagekin.hypertext import Corpus, fold_case
-from pagekin.similarity.answers import Citation, Query, SharedTerm
+from pagekin.similarity.answers import Query
+from pagekin.similarity.options import Citation, SharedTerm
 
 Array = npt.NDArray[Any]
 Closeness = Callable[[Array, int], Array]
@@ -41,11 +42,11 @@ def shared_terms(corpus: Corpus, bags: Bags, query: Query, document: int, count:
     origins, query_origins = bags.origins(document)[theirs], query.origins[mine]
     return tuple(
         SharedTerm(
-            bags.term_text(corpus, int(common[i])),
-            float(least[i]) / shared,
-            float(least[i]) / union,
-            tuple(Origin(int(origins[i])).names()),
-            tuple(Origin(int(query_origins[i])).names()),
+            term=bags.term_text(corpus, int(common[i])),
+            share=float(least[i]) / shared,
+            contribution=float(least[i]) / union,
+            origins=tuple(Origin(int(origins[i])).names()),
+            query_origins=tuple(Origin(int(query_origins[i])).names()),
         )
         for i in np.lexsort((common, -least))[:count].tolist()
         if shared > 0

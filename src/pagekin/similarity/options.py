@@ -1,4 +1,4 @@
-"""How related pages are chosen and shown."""
+"""How related pages are chosen and shown, and the reasons that are given: the same through every door."""
 
 from typing import Annotated, Literal
 
@@ -8,10 +8,12 @@ from msgspec import Meta
 Sites = Literal["all", "same", "other"]
 Method = Literal["reranked", "exact", "estimate"]
 Share = Annotated[float, Meta(ge=0, le=1)]
+_Line = Annotated[str, Meta(max_length=2_000)]
+_Origins = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=16)]
 
 
 class RankingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How related pages are chosen and shown: the same options through every door."""
+    """How related pages are chosen and shown."""
 
     k: Annotated[int, Meta(ge=1, le=10_000, description="The most related pages.")] = 10
     min_similarity: Annotated[Share | None, Meta(description="Only pages more similar than this.")] = None
@@ -22,3 +24,32 @@ class RankingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Signatures alone are compared as in the paper's Figure 11."""
     fold: Annotated[bool, Meta(description="Show near-copies under the best of them.")] = True
     explain: Annotated[bool, Meta(description="Give reasons: shared terms and citing pages.")] = False
+
+
+class SharedTerm(msgspec.Struct, frozen=True, kw_only=True):
+    """A term that two pages share, as a reason why they are related."""
+
+    term: _Line
+    title: _Line = ""
+    """Of a term that is a page, to or from which both have links: its title."""
+    share: float
+    """Its part of what is shared; over all shared terms the parts sum to 1."""
+    contribution: float = 0.0
+    """What it adds to the similarity; over all shared terms the sum is the similarity."""
+    origins: _Origins = ()
+    """Where the related page has it from: content, anchors, title, links, outlinks."""
+    query_origins: _Origins = ()
+    """Where the page that was asked about has it from."""
+
+
+class Citation(msgspec.Struct, frozen=True):
+    """A link to a related page, with the text of its line around it, as a reason."""
+
+    source: Annotated[str, Meta(min_length=1, max_length=8_000)]
+    """The address of the page on which it stands."""
+    text: _Line = ""
+    """The link's own words."""
+    left: _Line = ""
+    right: _Line = ""
+    cites_both: bool = False
+    """Whether the same page links to the page that was asked about, too."""

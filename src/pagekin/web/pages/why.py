@@ -9,11 +9,10 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pagekin.collection import Citation, Hit
+from pagekin.collection import Hit
 from pagekin.hypertext import common_spellings
 from pagekin.labels import plain_text
-from pagekin.similarity import Citation as TextCitation
-from pagekin.similarity import cut_text, tidy_text
+from pagekin.similarity import Citation, cut_text, tidy_text
 from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.rendering import host
 
@@ -21,7 +20,7 @@ LinkTo = Callable[[str], PageLink]
 """Gives the link to the page at an address."""
 Kind = Literal["word", "linked from", "links to"]
 TERMS, QUOTES = 8, 2
-"""SharedTerm terms and citing pages that are shown of a similar page."""
+"""Shared terms and citing pages that are shown of a similar page."""
 OPENING = 300
 """Characters of a page's beginning."""
 TEXT = 3_000
@@ -194,7 +193,7 @@ def write_words(
 # -- links, with the words around them ------------------------------------------------------------------------------------
 
 
-def quote(citation: Citation | TextCitation, page: PageLink) -> Quote:
+def quote(citation: Citation, page: PageLink) -> Quote:
     """Return a citation that stands on a page, for people."""
     return Quote(
         page=page,
