@@ -126,7 +126,7 @@ class Tantivy:
         import tantivy
 
         corpus = index.corpus
-        names = np.array([form.decode() for form in index.form_names], dtype=object)[corpus.kin["form.of_term"]]
+        names = np.array([form.decode() for form in index.forms], dtype=object)[corpus.kin["form.of_term"]]
         self._tantivy = tantivy
         builder = tantivy.SchemaBuilder()
         for name in ("all", "title", "text"):
@@ -186,7 +186,7 @@ class Bm25s:
         started = time.perf_counter()
         corpus, form_of_term = index.corpus, index.corpus.kin["form.of_term"]
         pages = [form_of_term[corpus.words(page)].tolist() for page in range(len(corpus))]
-        self._numbers = {form.decode(): number for number, form in enumerate(index.form_names)}
+        self._numbers = {form.decode(): number for number, form in enumerate(index.forms)}
         self._index = bm25s.BM25(backend="numba")
         self._index.index((pages, self._numbers), show_progress=False)
         self._index.activate_numba_scorer()
@@ -229,7 +229,7 @@ def main() -> None:
     kinds = Questions(index, options.seed).kinds(options.queries)
     trees = {tree.name: tree for tree in read_trees(corpus.kin)}
     print(
-        f"load {os.getloadavg()[0]:.1f}; {len(index):,} pages, {len(index.form_names):,} forms, {options.queries} questions each"
+        f"load {os.getloadavg()[0]:.1f}; {len(index):,} pages, {len(index.forms):,} forms, {options.queries} questions each"
     )
     with tempfile.TemporaryDirectory() as folder:
         documents = document_of(trees.get("documents"), len(corpus))

@@ -159,7 +159,7 @@ def test_attributes_phrases_and_operators(rich: TextIndex, query: str, found: st
 def test_a_word_that_stands_very_often_on_a_page_is_counted_whole(rich: TextIndex) -> None:
     page = rich.search(parse_query("header:many"), 1).pages[0]
     found = rich.corpus.kin
-    form = rich.form_names.find(b"mani")
+    form = rich.forms.find(b"mani")
     here = slice(int(found["posting.offsets"][form]), int(found["posting.offsets"][form + 1]))
     assert int(found["posting.count"][here].sum()) == 1_001
     assert rich.search(parse_query("header:many"), 1).scores == [

@@ -1,5 +1,6 @@
 """From a text to the forms that are searched: the same words as in the corpus, and their stems."""
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from pagekin.sources import Limits
 
 ANALYSER = "porter-1"
 """The version of the forms: an index with others cannot be asked."""
+_LETTERS = {CharClass.WORD: "w", CharClass.MARK: "m", CharClass.PAIR: "p"}
+_RUNS = re.compile("w[wm]*|p+")
+"""Words, in a text in which a letter stands for the class of each character."""
 _here = threading.local()
 
 
@@ -40,51 +44,21 @@ def form_of(word: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Return the folded words of a plain text, divided as the corpus divides pages."""
-    return [fold_case(_cut(text[start:end])) for start, end in _spans(text)]
-
-
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Return where each word starts and ends; neighbours in scripts without spaces overlap."""
-    found: list[tuple[int, int]] = []
-    word = pair = -1
-    pairs = end = 0
-
-    def flush() -> None:
-        nonlocal word, pair, pairs
-        if word >= 0:
-            found.append((word, end))
-        elif pair >= 0 and not pairs:
-            found.append((pair, end))
-        word, pair, pairs = -1, -1, 0
-
-    for at, char in enumerate(text):
-        kind = char_class(char)
-        if kind is CharClass.IGNORED:
-            continue
-        if kind is CharClass.WORD or (kind is CharClass.MARK and word >= 0):
-            if word < 0:
-                flush()
-                word = at
-        elif kind is CharClass.PAIR:
-            if word >= 0:
-                flush()
-            if pair >= 0:
-                found.append((pair, at + 1))
-                pairs += 1
-            pair = at
+    kinds = [char_class(char) for char in text]
+    kept = "".join(char for char, kind in zip(text, kinds, strict=True) if kind is not CharClass.IGNORED)
+    letters = "".join(_LETTERS.get(kind, " ") for kind in kinds if kind is not CharClass.IGNORED)
+    words: list[str] = []
+    for run in _RUNS.finditer(letters):
+        if letters[run.start()] == "p" and len(run[0]) > 1:  # in scripts without spaces every two neighbours are a word
+            words += (kept[at : at + 2] for at in range(run.start(), run.end() - 1))
         else:
-            flush()
-        end = at + 1
-    flush()
-    return found
+            words.append(kept[run.start() : run.end()])
+    return [fold_case(_cut(word)) for word in words]
 
 
 def _cut(word: str) -> str:
-    """Remove the characters that pages may hold but words do not, and cut a word to the longest that words get."""
-    word = "".join(char for char in word if char_class(char) is not CharClass.IGNORED)
-    raw = word.encode("utf-8", "replace")
-    most = Limits().word_bytes
-    return raw[:most].decode("utf-8", "ignore") if len(raw) > most else word
+    """Cut a word to the longest that words get."""
+    return word.encode("utf-8", "replace")[: Limits().word_bytes].decode("utf-8", "ignore")
 
 
 @dataclass(frozen=True)

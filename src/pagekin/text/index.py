@@ -30,8 +30,7 @@ TEXT_ARRAYS = ("form.", "posting.")
 """How the names of the arrays begin that the index consists of."""
 _MOST_PLAIN = 5_000
 """Pages that are looked at for a phrase without compiled code: for more, loading it takes less time."""
-_BITS = {name: int(Attribute[name.upper()]) for name in ATTRIBUTES}
-_BIT_OF: dict[str | None, int] = {None: 0} | dict(_BITS.items())
+_BITS: dict[str | None, int] = {None: 0} | {name: int(Attribute[name.upper()]) for name in ATTRIBUTES}
 _KEPT = 10_000
 """Forms whose places are cached."""
 _WORTH_BOUNDING = 500
@@ -71,7 +70,8 @@ class TextIndex:
     def __init__(self, corpus: Corpus, compiled: bool) -> None:
         self.corpus = corpus
         self.compiled = compiled
-        self._forms = RaggedBytes.of(corpus.kin, "form")
+        self.forms = RaggedBytes.of(corpus.kin, "form")
+        """In UTF-8, by number."""
         self._offsets = corpus.kin["posting.offsets"]
         self._known: dict[str, _Form] = {}
         self._runs: dict[int, Runs] = {}
@@ -113,11 +113,6 @@ class TextIndex:
         """Return the number of ranges of pages that have bounds of their own."""
         return -(-self._number // PAGES_OF_RANGE)
 
-    @property
-    def form_names(self) -> RaggedBytes:
-        """Return the forms in UTF-8, by number."""
-        return self._forms
-
     @cached_property
     def engine(self) -> Any:
         """Return the module of the compiled functions, or of the plain ones."""
@@ -137,7 +132,7 @@ class TextIndex:
         return known
 
     def _find(self, form: str) -> "_Form":
-        kin, number = self.corpus.kin, self._forms.find(form.encode())
+        kin, number = self.corpus.kin, self.forms.find(form.encode())
         if number < 0:
             return _Form(-1, 0, 0, -1, 0)
         most = len(kin["posting.page"])  # which only damage exceeds
@@ -154,7 +149,7 @@ class TextIndex:
         return Terms(
             np.array([form.begin for form in known], np.int64),
             np.array([form.end for form in known], np.int64),
-            np.array([_BIT_OF[attribute] for attribute, _form in pairs], np.int64),
+            np.array([_BITS[attribute] for attribute, _form in pairs], np.int64),
             np.array(rarity, np.float64),
         )
 

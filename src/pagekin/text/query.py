@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import msgspec
 
@@ -81,21 +80,6 @@ class Not(msgspec.Struct, frozen=True):
 Query = Word | Phrase | And | Or | Not
 
 
-def _check_limits(query: Query) -> Query:
-    """Return the query itself if it keeps to the limits and names something to look for; raise QueryError otherwise."""
-    if _nesting(query) > _DEEPEST:
-        raise QueryError(_TOO_DEEP)
-    count = sum(len(part.words) for part in _walk(query) if isinstance(part, Word | Phrase))
-    if count > MAX_QUERY_WORDS:
-        raise QueryError(f"the query has {count:,} words, and {MAX_QUERY_WORDS} is the most; ask for fewer")
-    if not _takes_hold(query):
-        raise QueryError(
-            "NOT only takes pages away, so there must be something to take them from: "
-            "write what to look for as well, as in: memory NOT windows"
-        )
-    return query
-
-
 _TOO_DEEP = f"parentheses may be nested {_DEEPEST} deep; write the query with fewer"
 
 
@@ -108,12 +92,6 @@ def _below(query: Query) -> tuple[Query, ...]:
     if isinstance(query, And | Or):
         return query.parts
     return (query.part,) if isinstance(query, Not) else ()
-
-
-def _walk(query: Query) -> Iterator[Query]:
-    yield query
-    for part in _below(query):
-        yield from _walk(part)
 
 
 def _nesting(query: Query) -> int:
@@ -159,15 +137,13 @@ _LEXEME = re.compile(
 _OPERATORS = ("AND", "OR", "NOT")
 
 
-@dataclass(frozen=True)
-class _Lexeme:
-    kind: str
-    """word, AND, OR, NOT, open or close."""
-    text: str
-    query: Query | None = None
+_Lexeme = Query | str
+"""A word or a phrase; or AND, OR, NOT, open, close."""
+_ENDS = ("end", "close", "AND", "OR")
+"""What cannot begin something to look for."""
 
 
-def _atom(attribute: str | None, text: str) -> Query | None:
+def _atom(attribute: str | None, text: str) -> Word | Phrase | None:
     words = tokens(text)
     if not words:
         return None
@@ -175,18 +151,12 @@ def _atom(attribute: str | None, text: str) -> Query | None:
 
 
 def _lexemes(text: str) -> Iterator[_Lexeme]:
-    at, attribute = 0, None
-    while at < len(text):
-        found = _LEXEME.match(text, at)
-        assert found, "every character begins some lexeme"
+    attribute = None
+    for found in _LEXEME.finditer(text):  # every character begins some lexeme
         kind, what = str(found.lastgroup), found[0]
-        if found["attribute"] is not None:
-            kind = "attribute"
-        at = found.end()
         if kind == "space":
             continue
-        if kind == "attribute":
-            name = found["attribute"]
+        if (name := found["attribute"]) is not None:
             if name.lower() in ATTRIBUTES:
                 if attribute:
                     raise QueryError(f"{attribute}: is followed by {name}:, not by a word")
@@ -200,15 +170,15 @@ def _lexemes(text: str) -> Iterator[_Lexeme]:
         if kind == "quote":
             raise QueryError('a quotation mark (") has no partner; close the phrase with another one')
         if kind in ("open", "close"):
-            yield _Lexeme(kind, what)
+            yield kind
         elif kind == "minus":
-            yield _Lexeme("NOT", what)
+            yield "NOT"
         elif kind == "bare" and what in _OPERATORS and not attribute:
-            yield _Lexeme(what, what)
+            yield what
         else:
             query = _atom(attribute, what)
             if query:
-                yield _Lexeme("word", what, query)
+                yield query
             elif attribute:
                 raise QueryError(f"{attribute}: is followed by '{what}', in which there is no word")
             attribute = None
@@ -222,9 +192,12 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._left = list(_lexemes(text))
         self._left.reverse()
+        count = sum(len(lexeme.words) for lexeme in self._left if isinstance(lexeme, Word | Phrase))
+        if count > MAX_QUERY_WORDS:
+            raise QueryError(f"the query has {count:,} words, and {MAX_QUERY_WORDS} is the most; ask for fewer")
 
-    def _next(self) -> str:
-        return self._left[-1].kind if self._left else "end"
+    def _next(self) -> _Lexeme:
+        return self._left[-1] if self._left else "end"
 
     def whole(self) -> Query:
         found = self._all(0)
@@ -240,7 +213,7 @@ class _Parser:
         while self._next() not in ("end", "close"):
             if self._next() == "AND":
                 self._left.pop()
-                if not parts or self._next() in ("end", "close", "AND", "OR"):
+                if not parts or self._next() in _ENDS:
                     raise QueryError("AND stands between two things to look for; it may also be left out")
             parts.append(self._some(depth))
         if not parts:
@@ -261,19 +234,16 @@ class _Parser:
         while self._next() == "NOT":
             self._left.pop()
             negative = not negative
-            if self._next() in ("end", "close", "AND", "OR"):
+            if self._next() in _ENDS:
                 raise QueryError("NOT is followed by nothing; write what to leave out after it")
-        if self._next() in ("end", "close", "AND", "OR"):
+        if self._next() in _ENDS:
             raise QueryError("OR stands between two things to look for, as in: paging OR segmentation")
-        lexeme = self._left.pop()
-        if lexeme.kind == "open":
+        found = self._left.pop()
+        if isinstance(found, str):  # an opening parenthesis, as all else was refused
             found = self._all(depth + 1)
             if self._next() != "close":
                 raise QueryError("there is a '(' without its ')'")
             self._left.pop()
-        else:
-            assert lexeme.query is not None
-            found = lexeme.query
         if not negative:
             return found
         return found.part if isinstance(found, Not) else Not(found)
@@ -292,4 +262,12 @@ def parse_query(text: str) -> Query:
     """
     if len(text) > MAX_QUERY_LENGTH:
         raise QueryError(f"the query has {len(text):,} characters, and {MAX_QUERY_LENGTH:,} is the most; ask for less")
-    return _check_limits(_Parser(text.translate(_QUOTES)).whole())
+    query = _Parser(text.translate(_QUOTES)).whole()
+    if _nesting(query) > _DEEPEST:
+        raise QueryError(_TOO_DEEP)
+    if not _takes_hold(query):
+        raise QueryError(
+            "NOT only takes pages away, so there must be something to take them from: "
+            "write what to look for as well, as in: memory NOT windows"
+        )
+    return query

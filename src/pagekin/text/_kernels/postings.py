@@ -81,6 +81,25 @@ def place_entries(entries, pages, lengths, first, last, begin, where_begin, out)
 
 
 @kernel
+def weigh_page(postings, at, end, bit):
+    """Return (where the next page's entries begin, the form's weight outside of the title, how often it stands in the title).
+
+    The page is that of entry `at`. Only entries under the attribute `bit` count, or all if it is 0.
+    """
+    page = postings.page[at]
+    weight = times = 0
+    while at < end and postings.page[at] == page:
+        under = postings.attributes[at]
+        if bit == 0 or under & bit:
+            if under & TITLE_BIT:
+                times += postings.counts[at]
+            else:
+                weight += (HEADER if under & HEADER_BIT else 1) * postings.counts[at]
+        at += 1
+    return at, weight, times
+
+
+@kernel
 def bound_form(postings, begin, end, count, words, title):
     """Write what one form can add to a score at most in each range of pages; see `Bounds` for the three arrays.
 
@@ -92,13 +111,7 @@ def bound_form(postings, begin, end, count, words, title):
     while at < end:
         page = postings.page[at]
         pages += 1
-        weight = times = 0
-        while at < end and postings.page[at] == page:
-            if postings.attributes[at] & TITLE_BIT:
-                times += postings.counts[at]
-            else:
-                weight += (HEADER if postings.attributes[at] & HEADER_BIT else 1) * postings.counts[at]
-            at += 1
+        at, weight, times = weigh_page(postings, at, end, 0)
         r = page // PAGES_OF_RANGE
         if weight:
             count[r] = max(count[r], min(weight, 255))

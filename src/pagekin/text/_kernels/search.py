@@ -4,19 +4,8 @@ import numpy as np
 
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
-from pagekin.text.scoring import (
-    HEADER,
-    HEADER_BIT,
-    K1,
-    LONG,
-    LONGEST_NARROW,
-    PAGES_OF_RANGE,
-    PRESENT,
-    SHORT,
-    TITLE,
-    TITLE_BIT,
-    B,
-)
+from pagekin.text._kernels.postings import weigh_page
+from pagekin.text.scoring import K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
 
 _ROUNDING = 1.0 + 1e-9
 """Bounds are computed in another order than scores, so the last digits may differ."""
@@ -173,15 +162,9 @@ def score_pages(pages, postings, terms, mean):
         for i in range(len(pages)):
             page = pages[i]
             at = _seek(postings.page, at, end, page)
-            weight = times = 0
-            while at < end and postings.page[at] == page:
-                under = postings.attributes[at]
-                if bit == 0 or under & bit:
-                    if under & TITLE_BIT:
-                        times += postings.counts[at]
-                    else:
-                        weight += (HEADER if under & HEADER_BIT else 1) * postings.counts[at]
-                at += 1
+            if at == end or postings.page[at] != page:
+                continue
+            at, weight, times = weigh_page(postings, at, end, bit)
             if weight:
                 length = K1 * (1.0 - B + B * (postings.words[page] / mean))
                 scores[i] += rarity * (weight * (K1 + 1.0) / (weight + length))
@@ -223,13 +206,7 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
             at, end = terms.begin[t], terms.end[t]
             while at < end:
                 page = postings.page[at]
-                weight = times = 0
-                while at < end and postings.page[at] == page:
-                    if postings.attributes[at] & TITLE_BIT:
-                        times += postings.counts[at]
-                    else:
-                        weight += (HEADER if postings.attributes[at] & HEADER_BIT else 1) * postings.counts[at]
-                    at += 1
+                at, weight, times = weigh_page(postings, at, end, 0)
                 r = page // PAGES_OF_RANGE
                 if r >= ranges:  # only damage brings it about
                     break

@@ -7,19 +7,6 @@ from pagekin.store import kernel
 
 
 @kernel
-def _first_at_least(values, count, value):
-    """Return the place of the first of some rising values that is not less."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
 def _running_words(streams, decoded, coded, text, read, of_term, forms, starts, shows):
     """Write where the words that people read start, in characters, and which form each shows; return how many there are."""
     length, _boundaries = decode_stream(streams, 0, decoded)
@@ -88,8 +75,8 @@ def best_window(streams, decoded, coded, text, characters, read, of_term, forms,
         beyond = starts[word + 1] if word + 1 < count else characters
         ends[word] = min(beyond, starts[word] + longest)
     spare = max(width - (ends[last] - starts[first]), 0)
-    begin = min(first, _first_at_least(starts, count, starts[first] - spare // 3))
-    end = max(last, _first_at_least(ends, count, starts[begin] + width + 1) - 1)
+    begin = min(first, np.searchsorted(starts[:count], starts[first] - spare // 3))
+    end = max(last, np.searchsorted(ends, starts[begin] + width, side="right") - 1)
     if end == count - 1:
-        begin = min(begin, _first_at_least(starts, count, ends[end] - width))
+        begin = min(begin, np.searchsorted(starts[:count], ends[end] - width))
     return count, begin, end
