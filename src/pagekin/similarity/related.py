@@ -187,7 +187,7 @@ class RelatedIndex:
             ranked = self.rerank_candidates(query, k, alpha, eligible, fold, entries)
         citations = self.citations(query) if options.explain else None
         results = [self._result(query, one, options.method == "estimate", citations) for one in ranked.related]
-        return Answer(results, [self._url(copy) for copy in ranked.copies], alpha, ranked.below_threshold)
+        return Answer(results, [self.urls[copy] for copy in ranked.copies], alpha, ranked.below_threshold)
 
     def citations(self, query: Query) -> Citations:
         """Return links that explain answers to a query: first those of pages similar to both query and answer."""
@@ -316,9 +316,6 @@ class RelatedIndex:
         return np.asarray(self.bags.pages(documents) >= 0)
 
     # -- results for people ------------------------------------------------------------------------------------------
-
-    def _url(self, document: int) -> str:
-        return self.corpus.url(int(self.bags.urls[document]))
 
     def display_term(self, term: str) -> str:
         """Return a term for people: for an address its page's title, if it has one."""

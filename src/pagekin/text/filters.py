@@ -22,17 +22,17 @@ def keep_pages(
     """
     keep = np.ones(len(corpus), np.bool_)
     if site is not None:
-        keep &= _hosts_of(corpus, site)[np.asarray(corpus.pages.host)]
-    dates = np.asarray(corpus.pages.date).astype(np.int64) if since is not None or until is not None else None
-    if dates is not None:
-        keep &= dates > 0
-        keep &= dates >= (since if since is not None else 0)
-        if until is not None:
-            keep &= dates <= until
+        name = site_name(site)
+        hosts = [is_of_site(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))]
+        keep &= np.array(hosts, np.bool_)[np.asarray(corpus.pages.host)]
+    dates = np.asarray(corpus.pages.date).astype(np.int64)
+    if since is not None:
+        keep &= (dates > 0) & (dates >= since)
+    if until is not None:
+        keep &= (dates > 0) & (dates <= until)
     if language is not None:
-        code = language_code(language)
-        codes = corpus.facts["language_codes"]
-        keep &= (np.array(codes) == code)[np.asarray(corpus.pages.language)] if len(corpus) else keep
+        chosen = np.array(corpus.facts["language_codes"], np.str_) == language_code(language)
+        keep &= chosen[np.asarray(corpus.pages.language)]
     return keep
 
 
@@ -50,12 +50,6 @@ def site_name(site: str) -> str:
     if address is None:
         raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
     return host_of(address)
-
-
-def _hosts_of(corpus: Corpus, site: str) -> npt.NDArray[np.bool_]:
-    """Return whether each host belongs to a site."""
-    name = site_name(site)
-    return np.array([is_of_site(corpus.hosts.text(number), name) for number in range(len(corpus.hosts))], np.bool_)
 
 
 def is_of_site(host: str, site: str) -> bool:

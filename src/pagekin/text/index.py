@@ -75,7 +75,6 @@ class TextIndex:
         self._offsets = corpus.kin["posting.offsets"]
         self._known: dict[str, _Form] = {}
         self._runs: dict[int, Runs] = {}
-        self._number = len(corpus)
         self._grouped: tuple[Array | None, Groups] = None, NO_GROUPS
         """The documents that were asked for last, and their groups: a collection asks for the same ones always."""
 
@@ -92,7 +91,7 @@ class TextIndex:
         return cls.open(Corpus.open(path), compiled)
 
     def __len__(self) -> int:
-        return self._number
+        return len(self.corpus)
 
     @cached_property
     def postings(self) -> Postings:
@@ -107,11 +106,6 @@ class TextIndex:
         if "posting.bound_form" not in kin:
             return None
         return Bounds(*(kin[f"posting.bound_{name}"] for name in Bounds._fields))
-
-    @property
-    def ranges(self) -> int:
-        """Return the number of ranges of pages that have bounds of their own."""
-        return -(-self._number // PAGES_OF_RANGE)
 
     @cached_property
     def engine(self) -> Any:
@@ -408,7 +402,7 @@ class _Search:
         index = self._index
         rows = np.array([index.look_up(form).row for _attribute, form in asked_forms(self._query)], np.int64)
         bounds: npt.NDArray[np.float64] = index.engine.bound_ranges(
-            index.postings, self._terms, self._mean, index.bounds, rows, index.ranges
+            index.postings, self._terms, self._mean, index.bounds, rows, -(-len(index) // PAGES_OF_RANGE)
         )
         return bounds
 

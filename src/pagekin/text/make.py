@@ -112,11 +112,10 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
     from pagekin.text._kernels.postings import place_entries
 
     kinds: list[Any] = [smallest_uint(max(len(corpus) - 1, 0)), np.uint8, np.uint8, np.uint16]
-    names = ("page", "attributes", "count", "where")
+    names, lengths = ("page", "attributes", "count", "where"), corpus_lengths(corpus)
     files = [writer.create(f"posting.{name}", kind) for name, kind in zip(names, kinds, strict=True)]
-    bounds = _BoundsWriter(writer, corpus)
     with tempfile.TemporaryFile(prefix="postings-", dir=writer.work) as file:
-        spill = _Spill(file, len(forms.names), corpus_lengths(corpus)[0])
+        spill = _Spill(file, len(forms.names), lengths[0])
         for first, (entries, ends) in _count(corpus, forms, threads):
             spill.append(first, entries, ends)
             progress("postings", 0.5 * (first + len(ends)) / len(corpus))
@@ -124,15 +123,16 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
         total = int(offsets[-1])
         for first, last in batch_ranges(offsets, _ENTRIES_AT_ONCE) if total else []:
             begin, where_begin = (starts[first : last + 1] - starts[first] for starts in (offsets, places))
-            lengths = (*[begin[-1]] * 3, where_begin[-1])
-            columns = Columns(*(np.empty(length, kind) for length, kind in zip(lengths, kinds, strict=True)))
+            room = (*[begin[-1]] * 3, where_begin[-1])
+            columns = Columns(*(np.empty(length, kind) for length, kind in zip(room, kinds, strict=True)))
             next_entry, next_place = begin.copy(), where_begin.copy()
             for batch in spill.batches():
                 place_entries(*batch, first, last, next_entry, next_place, columns)
             for stored, values in zip(files, columns, strict=True):
                 stored.append(values)
-            bounds.append(first, begin, columns)
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
+    page, attributes, counts, _where = (stored.mapped() for stored in files)
+    _put_bounds(writer, Postings(page, attributes, counts, *lengths), offsets)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
     writer.put("posting.where_offsets", places.astype(smallest_uint(int(places[-1]))))
     return total
@@ -156,28 +156,19 @@ def _count(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[int, tu
         yield first, counted
 
 
-class _BoundsWriter:
-    """Writes what frequent forms can add to scores at most in each range of pages."""
+def _put_bounds(writer: KinWriter, postings: Postings, offsets: Array) -> None:
+    """Write what frequent forms can add to scores at most in each range of pages, given where the entries of each begin."""
+    from pagekin.text._kernels.postings import bound_form
 
-    def __init__(self, writer: KinWriter, corpus: Corpus) -> None:
-        self._lengths = corpus_lengths(corpus)
-        self._ranges = -(-len(corpus) // PAGES_OF_RANGE)
-        self._forms = writer.create("posting.bound_form", np.uint32)
-        self._pages = writer.create("posting.bound_pages", np.uint32)
-        self._kinds = (np.uint8, np.uint16, np.uint8)
-        self._files = [
-            writer.create(f"posting.bound_{name}", kind) for name, kind in zip(Bounds._fields, self._kinds, strict=True)
-        ]
-
-    def append(self, first: int, begin: Array, columns: Columns) -> None:
-        """Add the bounds of frequent forms, given the columns of the forms from `first` on and where those of each begin."""
-        from pagekin.text._kernels.postings import bound_form
-
-        postings = Postings(columns.page, columns.attributes, columns.counts, *self._lengths)
-        for form in np.flatnonzero(np.diff(begin) >= _FREQUENT * self._ranges).tolist():
-            rows = [np.empty(self._ranges, kind) for kind in self._kinds]
-            pages = bound_form(postings, int(begin[form]), int(begin[form + 1]), *rows)
-            self._forms.append(np.array([first + form], np.uint32))
-            self._pages.append(np.array([pages], np.uint32))
-            for file, row in zip(self._files, rows, strict=True):
-                file.append(row)
+    ranges = -(-len(postings.words) // PAGES_OF_RANGE)
+    kinds = (np.uint8, np.uint16, np.uint8)
+    files = [writer.create(f"posting.bound_{name}", kind) for name, kind in zip(Bounds._fields, kinds, strict=True)]
+    frequent = np.flatnonzero(np.diff(offsets) >= _FREQUENT * ranges)
+    pages = []
+    for form in frequent.tolist():
+        rows = [np.empty(ranges, kind) for kind in kinds]
+        pages.append(bound_form(postings, int(offsets[form]), int(offsets[form + 1]), *rows))
+        for file, row in zip(files, rows, strict=True):
+            file.append(row)
+    writer.put("posting.bound_form", frequent.astype(np.uint32))
+    writer.put("posting.bound_pages", np.array(pages, np.uint32))
