@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # Two processes share the tests, a file of them at a time, so that what a file builds for its tests is built once.
-TWO := -n 2 --dist loadfile
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # Tests that take little time; CONTRIBUTING.md says what they leave out.
 FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text
 

@@ -22,6 +22,7 @@ from pagekin.net import Guard, parse_allowed
 from pagekin.routers import Place, Router, router_app
 from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.serve import MakeApp, serve
+from pagekin.routers.warm import warm
 from pagekin.sources import demo_pages
 from pagekin.text import Stats, TextIndex, parse_query
 from tests.bags.webs import record
@@ -238,6 +239,8 @@ def served(
     ]
     services += [(ReloadingCollection(name, path), places[name]) for name, path in collections.items()]
     web = Web(urls, {name: tuple(below) for name, below in children.items()}, collections=dict(collections))
+    # As every process that serves does: no first question waits for a compiler.
+    warm(service for service, _place in services)
     with Running(services) as running:
         web.running["all"] = running
         web.await_labels()
