@@ -20,6 +20,7 @@ from pagekin.collection import ServiceError
 from pagekin.routers import Network, choose_nodes
 from pagekin.routers.network import Node, Settings
 from pagekin.routers.others import Others, Tell
+from pagekin.routers.up import share
 
 from .webs import ask, free_ports, get, urls_of, wait_for
 
@@ -204,6 +205,24 @@ def test_an_address_of_another_machine_is_told_as_such(collections: dict[str, Pa
     assert result.exit_code == BAD_INPUT
     assert "192.0.2.7:8700" in result.output and "192.0.2.7:8701" in result.output
     assert "left to that one by --on HOST" in result.output
+
+
+def test_processes_have_whole_subtrees_and_the_first_one_the_root() -> None:
+    routers = [Node(f"r{number}", f"http://127.0.0.1:{10 + number}/", False, parents=("top",)) for number in range(4)]
+    sites = [
+        Node(f"s{number}", f"http://127.0.0.1:{20 + number}/", True, Path(f"s{number}.kin"), (f"r{number % 4}",))
+        for number in range(40)
+    ]
+    network = Network.of("net", [Node("top", "http://127.0.0.1:1/", False), *routers, *sites])
+    for processes in (1, 2, 3, 4):
+        parts = share(network, processes)
+        assert sorted(name for part in parts for name in part) == sorted(network.by_name)
+        assert "top" in parts[0] and len(parts) == processes
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+        process = {name: number for number, part in enumerate(parts) for name in part}
+        apart = [site.name for site in sites if process[site.name] != process[site.parents[0]]]
+        assert len(apart) <= 10 * (processes - 1)  # of one router's sites for each cut
+    assert share(network, 9, ["s1", "s2"]) == [["s2"], ["s1"]]
 
 
 def test_which_nodes_run_in_a_place() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,24 +94,26 @@ def choose_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
 
 
 def share(network: Network, processes: int, names: Sequence[str] | None = None) -> list[list[str]]:
-    """Divide the nodes that run here, or those named, among processes.
+    """Divide the nodes that run here, or those named, among processes, the one with the root first.
 
-    Asking children costs more than answering: the first process has the routers with most of them, up to 85 % of all
-    children, and the others share the other routers and the leaves.
+    Nodes of one process ask each other without HTTP. So what stands below a router stays with it as far as possible: the nodes
+    are put in order, each router after all that is below it, and this order is cut into equal pieces.
     """
     chosen = set(names) if names is not None else {node.name for node in network.nodes if node.here}
-    leaves = [node.name for node in network.nodes if node.name in chosen and node.leaf]
-    routers = [node.name for node in network.nodes if node.name in chosen and not node.leaf]
-    if processes <= 1:
-        return [routers + leaves]
-    routers.sort(key=lambda name: -len(network.children_of(name)))
-    links, taken, first = sum(len(network.children_of(name)) for name in routers), 0, 0
-    while first < len(routers) and taken < links * 0.85:
-        taken += len(network.children_of(routers[first]))
-        first += 1
-    others = routers[first:] + leaves
-    parts = [routers[:first], *(others[number :: processes - 1] for number in range(processes - 1))]
-    return [part for part in parts if part]
+    order: dict[str, None] = {}
+
+    def add(node: Node) -> None:
+        if node.name not in order:
+            for child in network.children_of(node.name):
+                add(child)
+            order[node.name] = None
+
+    for node in (*network.roots(), *network.nodes):
+        add(node)
+    ordered = [name for name in order if name in chosen]
+    count = max(min(processes, len(ordered)), 1)
+    cuts = [len(ordered) * number // count for number in range(count + 1)]
+    return [ordered[begin:end] for begin, end in reversed(list(pairwise(cuts)))]
 
 
 def run_network(
