@@ -28,7 +28,7 @@ from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
 from pagekin.store import Array, ArrayFile, KinWriter, Progress, batch_ranges, map_in_order, no_progress, smallest_uint
 
 if TYPE_CHECKING:
-    from pagekin.bags._kernels.keep import Kept
+    from pagekin.bags._kernels.keep import KeptWords
     from pagekin.bags._kernels.merge import Scales, Web
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
@@ -97,13 +97,13 @@ def _temporary(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
 def keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int,
     without_crumbs: bool = False,
-) -> tuple["Kept", tuple[float, float]]:  # fmt: skip
+) -> tuple["KeptWords", tuple[float, float]]:  # fmt: skip
     """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
     Links that are the site's furniture are left out with their words, in windows too. Return also the mean number of kept
     words to the left and to the right of an anchor that counts (section 3.1).
     """
-    from pagekin.bags._kernels.keep import Anchors, Kept, Rules, keep_words
+    from pagekin.bags._kernels.keep import Anchors, KeptWords, Rules, keep_words
 
     page_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
     window = strategy.window
@@ -114,7 +114,7 @@ def keep(
     left_out = find_furniture(corpus, strategy)
     counts = np.repeat(citing_pages(corpus), np.diff(page_anchors))
 
-    def batch(first: int, last: int) -> Kept:
+    def batch(first: int, last: int) -> KeptWords:
         streams = corpus.stream_batch(first, last)
         part = slice(int(page_anchors[first]), int(page_anchors[last]))
         anchors = Anchors(
@@ -123,7 +123,7 @@ def keep(
             lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
             left_out=left_out[part],
         )
-        kept = Kept(
+        kept = KeptWords(
             words=np.empty(len(streams.words), dtype=np.int32),
             offsets=np.zeros(last - first + 1, dtype=np.int64),
             titles=np.empty(last - first, dtype=np.int32),
@@ -149,11 +149,11 @@ def keep(
             all_words.append(kept.words[: kept.offsets[-1]])
             all_spans.append(kept.spans.reshape(-1))
             progress("windows", last / len(corpus))
-        kept = Kept(all_words.mapped(), offsets, titles, all_spans.mapped().reshape(-1, 4))
+        kept = KeptWords(all_words.mapped(), offsets, titles, all_spans.mapped().reshape(-1, 4))
     return kept, (left / max(count, 1), right / max(count, 1))
 
 
-def _sketch(kept: "Kept", words: Vocabulary, writer: KinWriter) -> None:
+def _sketch(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> None:
     """Write every page's sketch as `copy.rows`."""
     from pagekin.bags._kernels.sketch import sketch_pages
 
@@ -213,7 +213,7 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     )
 
 
-def _most_entries(corpus: Corpus, kept: "Kept", web: "Web") -> npt.NDArray[np.int64]:
+def _most_entries(corpus: Corpus, kept: "KeptWords", web: "Web") -> npt.NDArray[np.int64]:
     """Return how many terms each URL's bag may have: the words and links of its page, and those of its links' windows."""
     most = np.zeros(len(corpus.urls), dtype=np.int64)
     has_page = web.url_page >= 0
@@ -227,7 +227,7 @@ def _most_entries(corpus: Corpus, kept: "Kept", web: "Web") -> npt.NDArray[np.in
 
 
 def merge(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "Kept", citing: Array, folder: Path,
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
     progress: Progress, threads: int,
 ) -> Raw:  # fmt: skip
     """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL."""

@@ -34,15 +34,13 @@ class Rules(NamedTuple):
     without_crumbs: bool  # whether words of breadcrumbs are not kept, and anchors in them count for nothing
 
 
-class Kept(NamedTuple):
-    """What is left of some pages."""
+class KeptWords(NamedTuple):
+    """The words of some pages that count, and the windows of their anchors."""
 
     words: Any  # int32: each page's kept words, running words and then the title's
     offsets: Any  # int64 (pages + 1): where each page's words begin, from 0
     titles: Any  # int32 (pages): how many of a page's words, its last, are its title's
-    spans: (
-        Any  # int32 (anchors, 4): window start, anchor start, anchor end, window end, as places among the page's words
-    )
+    spans: Any  # int32 (anchors, 4): start of window and anchor, end of anchor and window, as places among the words
 
 
 @kernel

@@ -74,7 +74,7 @@ class Merged(NamedTuple):
 def merge_bags(batch, web, kept, scales, scratch, out):
     """Write the bags of a batch of URLs, one after the other; return how many terms they have.
 
-    `kept` is the `Kept` of all pages. Terms come in the order of their first touch: content, title, outlinks, links. Cost:
+    `kept` is the `KeptWords` of all pages. Terms come in the order of their first touch: content, title, outlinks, links. Cost:
     one random access per word of page and windows.
     """
     n = 0

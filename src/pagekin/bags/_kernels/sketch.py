@@ -20,7 +20,7 @@ def mix_number(value):
 def sketch_pages(kept, hashes, first, last, out):
     """Write the sketches of pages `first` to `last` to `out`; `pagekin.bags.copies` says what a sketch is.
 
-    `kept` is the `Kept` of all pages, `hashes` (uint64) are those of its words.
+    `kept` is the `KeptWords` of all pages, `hashes` (uint64) are those of its words.
     """
     least = np.empty(out.shape[1], dtype=np.uint64)
     for page in range(first, last):
