@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .demo import demo_directory, demo_pages
+from .demo import demo_pages
 from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
@@ -26,7 +26,6 @@ __all__ = [
     "Unit",
     "clean_url",
     "crawl",
-    "demo_directory",
     "demo_pages",
     "has_credentials",
     "parse_limits",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pagekin.sources.arc import read_arc
 from pagekin.sources.folder import list_folder, read_folder
-from pagekin.sources.items import Item, Page, SourceError
+from pagekin.sources.items import Item, SourceError
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import next_record, record_extent
 from pagekin.sources.wacz import list_wacz, read_wacz
@@ -149,8 +149,7 @@ def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
         case "demo":
             from pagekin.sources.demo import demo_pages  # imports the templates' engine
 
-            for page in demo_pages():
-                yield Page(page.url, page.html)
+            yield from demo_pages()
         case "folder":
             yield from read_folder(path, list(unit.files), unit.base_url, limits)
         case "warc":
