@@ -8,6 +8,7 @@ from .robot import crawl
 from .robot.addresses import clean_url, has_credentials
 from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
 from .robot.report import CrawlReport
+from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 
 __all__ = [
     "DAMAGE_REASONS",
@@ -24,11 +25,16 @@ __all__ = [
     "Skip",
     "SourceError",
     "Unit",
+    "canonical_url",
     "clean_url",
     "crawl",
     "demo_pages",
     "has_credentials",
+    "host_of",
+    "host_of_url",
     "parse_limits",
     "plan_units",
     "read_unit",
+    "site_of",
+    "split_port",
 ]
