@@ -229,8 +229,7 @@ def _gather_pieces(data: Array, starts: Array, order: Array) -> Iterator[tuple[A
 
 def _offsets(counts: Array) -> Array:
     """Return running totals from 0, in the smallest type."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = np.cumsum(np.append(0, counts))
     return offsets.astype(smallest_uint(int(offsets[-1])))
 
 
@@ -284,7 +283,7 @@ class _AllIds:
 
     def of(self, numbers: Array, part: Array, count: Array) -> Array:
         """Return the ids of pages' numbers: a page has `count` of them, as its part numbers them."""
-        return self._ids[numbers + np.repeat(self._starts[part], count)]
+        return np.asarray(self._ids[numbers + np.repeat(self._starts[part], count)])
 
 
 def _read_pieces(parts: list[Part], rows: Array) -> list[Array]:
