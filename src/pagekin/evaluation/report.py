@@ -12,7 +12,7 @@ import numpy as np
 
 from pagekin import __version__
 from pagekin.bags import Strategy, nmdf_parameters, setting_value, settings_table
-from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
+from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart, templates
 from pagekin.evaluation.compare import Difference, compare_bars, summarise_comparisons
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, Figure
@@ -30,15 +30,8 @@ _GAMMAS = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unre
 
 def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence[Figure]) -> Path:
     """Write `index.html`, `strategies.csv` and `strategies.toml`; return the page's path."""
-    import jinja2
-
     folder.mkdir(parents=True, exist_ok=True)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("pagekin.evaluation", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
+    environment = templates()
     environment.filters |= {"number": _format_number, "signed": _format_signed, "interval": _format_interval}
     by_name = {judgement.name: judgement for judgement in done.judgements}
     toml = strategies_toml(done.strategies)
