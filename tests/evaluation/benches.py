@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix
 from pagekin.clusters import Directory
 from pagekin.evaluation import Bench, make_bench
-from pagekin.evaluation.experiments import count_inlinks
+from pagekin.evaluation.experiments import count_inlinks, with_sources
 from pagekin.hypertext import Corpus
 
 Path = tuple[str, ...]
@@ -33,6 +33,12 @@ def bench_of(listed: Sequence[Sequence[Path]], depth: int, rounds: int = 50) -> 
 def linked_pages(corpus: Corpus, urls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Those URLs that at least one other page links to: all that the paper judges."""
     return np.asarray(urls[count_inlinks(corpus, urls) > 0], np.int64)
+
+
+def draw_sources(bench: Bench, count: int, rounds: int) -> Bench:
+    """The bench with so many of its sources, drawn."""
+    drawn = np.random.default_rng(1).choice(len(bench.sources), count, replace=False)
+    return with_sources(bench, np.sort(drawn), rounds, 1)
 
 
 def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> BagMatrix:

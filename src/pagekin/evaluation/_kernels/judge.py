@@ -276,33 +276,3 @@ def _nearest(similarity, distance, source, nearest, nearest_similarity):
             place -= 1
         nearest[place], nearest_similarity[place] = d, similarity[d]
         filled = min(filled + 1, k)
-
-
-@kernel
-def columns(offsets, terms, weights, slot_of, slots):
-    """Return (tiles, offsets, documents, weights): the columns of a matrix given by document, as `similarities` wants them.
-
-    Terms with a slot fill the tiles, the others get postings, in which documents rise.
-    """
-    documents = len(offsets) - 1
-    tiles = np.zeros(((documents + TILE - 1) // TILE, slots, TILE), dtype=np.float32)
-    post_offsets = np.zeros(len(slot_of) + 1, dtype=np.int64)
-    for i in range(len(terms)):
-        if slot_of[terms[i]] < 0:
-            post_offsets[terms[i] + 1] += 1
-    for t in range(len(slot_of)):
-        post_offsets[t + 1] += post_offsets[t]
-    fill = post_offsets[:-1].copy()
-    docs = np.empty(post_offsets[-1], dtype=np.int32)
-    values = np.empty(post_offsets[-1], dtype=np.float32)
-    for d in range(documents):
-        for i in range(offsets[d], offsets[d + 1]):
-            slot = slot_of[terms[i]]
-            if slot >= 0:
-                tiles[d // TILE, slot, d % TILE] = weights[i]
-                continue
-            place = fill[terms[i]]
-            docs[place] = d
-            values[place] = weights[i]
-            fill[terms[i]] += 1
-    return tiles, post_offsets, docs, values
