@@ -154,13 +154,6 @@ def fill_template(name: str, filters: dict[str, Callable[..., Any]] | None = Non
     return text.removesuffix("\n")
 
 
-def print_table(rows: list[tuple[str, str]]) -> None:
-    """Print names and values in two columns."""
-    width = max((len(name) for name, _ in rows), default=0)
-    for name, value in rows:
-        say(f"{name:<{width}}  {value}".rstrip())
-
-
 def human_bytes(size: float) -> str:
     """Return a size as people write it."""
     for unit in ("bytes", "kB", "MB", "GB"):

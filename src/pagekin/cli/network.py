@@ -215,17 +215,6 @@ def status(
     if as_json:
         print_json({"name": net.name, "routers": rows})
     else:
-        width = max((len(row["name"]) for row in rows), default=4)
-        say(f"{'name':<{width}}  level  up   ready  label, kB  age, s  pages known  error")
-        for row in rows:
-            age = "" if row["label_age"] is None else f"{row['label_age']:.0f}"
-            error = row["error"] or (f"waits for {row['waiting']:,} below" if row["waiting"] else "")
-            say(
-                f"{row['name']:<{width}}  {row['level']:>5}  {'yes' if row['up'] else 'no':<3}  "
-                f"{'yes' if row['ready'] else 'no':<5}  {row['label_bytes'] / 1000:>9.0f}  {age:>6}  "
-                f"{row['documents']:>11,}  {error}".rstrip()
-            )
-        said = f"{up:,} of {len(rows):,} are up, {ready:,} are ready"
-        say(f"\n{said}" + (f", {wrong:,} tell of errors" if wrong else ""))
+        say(fill_template("status", rows=rows, up=up, ready=ready, wrong=wrong))
     if wrong or ready < len(rows):
         raise typer.Exit(BAD_INPUT)
