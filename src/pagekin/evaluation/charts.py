@@ -34,7 +34,7 @@ class Bar:
 
 
 @cache
-def templates() -> "jinja2.Environment":
+def _templates() -> "jinja2.Environment":
     """Return the templates of the report and of its pictures, which escape all that they show."""
     import jinja2
 
@@ -51,6 +51,11 @@ def templates() -> "jinja2.Environment":
     return environment
 
 
+def fill_template(template: str, **context: Any) -> str:
+    """Return the report, or one of its pictures, by its template."""
+    return _templates().get_template(template).render(context)
+
+
 def _draw(
     template: str, title: str, axis: str, legend: list[tuple[str, str]], height: float, ticks: list[float],
     x: Callable[[float], float], **more: Any,
@@ -61,13 +66,9 @@ def _draw(
     """
     titles, axes = textwrap.wrap(title, _TITLE_LETTERS) or [""], textwrap.wrap(axis, _LETTERS) or [""]
     top = 22 + 18 * len(titles) + 19 * len(legend)
-    return (
-        templates()
-        .get_template(template)
-        .render(
-            title=title, titles=titles, axes=axes, legend=legend, ticks=ticks, x=x, top=top, bottom=top + height,
-            left=_LEFT, right=_WIDTH - _RIGHT, width=_WIDTH, **more,
-        )
+    return fill_template(
+        template, title=title, titles=titles, axes=axes, legend=legend, ticks=ticks, x=x, top=top, bottom=top + height,
+        left=_LEFT, right=_WIDTH - _RIGHT, width=_WIDTH, **more,
     )  # fmt: skip
 
 
