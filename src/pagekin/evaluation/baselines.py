@@ -17,7 +17,7 @@ import numpy as np
 from pagekin.bags import citing_pages
 from pagekin.evaluation.cache import cache_folder
 from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs_by_rows, make_judgement
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs, make_judgement
 from pagekin.evaluation.gamma import somers_d
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Attribute, Boundary, Corpus, Stream
@@ -168,13 +168,13 @@ def _judge(experiment: Experiment, prepare: Callable[[], list[Setting]], sample:
         facts["chosen"] = f"the best of {len(settings)} settings by sibling Somers' D on {len(sources):,} sources"
         facts["tried"] = tried
     started = time.perf_counter() - spent
-    counted = count_pairs_by_rows(bench, bench.sources, rows)
+    counted = count_pairs(bench, bench.sources, rows)
     return make_judgement(bench, setting.name, setting.strategy, counted, facts, started)
 
 
 def _sibling_agreement(bench: Bench, sources: Array, rows: Rows) -> float:
     """Return Somers' D of siblings; 0 where there are none."""
-    counts = count_pairs_by_rows(bench, sources, rows)[0]
+    counts = count_pairs(bench, sources, rows)[0]
     value = float(somers_d(*(part.sum() for part in counts.region("siblings"))))
     return value if np.isfinite(value) else 0.0
 

@@ -22,7 +22,6 @@ Counted = tuple[PairCounts, Array, Array]
 """Of each source: pairs of documents by distance and agreement, the nearest documents, their similarities."""
 NEAREST = 100
 INLINK_GROUPS = (0, 1, 4, 16, 64, np.inf)
-_BATCH = 64
 _COMMON = 8
 """Terms that more than one in so many documents holds are common."""
 _FULL_BYTES = 64 << 20
@@ -140,7 +139,8 @@ class Experiment:
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
             "without_bag": int(np.count_nonzero(np.diff(matrix.offsets) == 0)),
         }  # fmt: skip
-        counted = count_pairs(self.bench, matrix, strategy.metric, self.threads)
+        rows = matrix_similarities(matrix, strategy.metric)
+        counted = count_pairs(self.bench, self.bench.sources, rows, self.threads)
         return make_judgement(self.bench, name, strategy.as_dict(), counted, facts, started)
 
 
@@ -159,9 +159,9 @@ def make_judgement(
     )  # fmt: skip
 
 
-def kernel_matrix(matrix: BagMatrix, metric: str) -> Any:
-    """Return a matrix as the kernels compare its rows: common terms in full columns, the others as postings."""
-    from pagekin.evaluation._kernels.judge import COSINE, JACCARD, TILE, Matrix
+def matrix_similarities(matrix: BagMatrix, metric: str) -> Rows:
+    """Return what compares rows of a matrix with all of them: common terms in full columns, the others as postings."""
+    from pagekin.evaluation._kernels.judge import COSINE, JACCARD, TILE, Matrix, similarities
 
     documents, jaccard = len(matrix.offsets) - 1, metric == "jaccard"
     rows, slot_of = matrix.rows, _slots(matrix)
@@ -173,33 +173,22 @@ def kernel_matrix(matrix: BagMatrix, metric: str) -> Any:
     tiles[rows[common] // TILE, slots[common], rows[common] % TILE] = matrix.weights[common]
     rare = rare[np.argsort(matrix.terms[rare], kind="stable")]
     postings = np.concatenate([[0], np.cumsum(np.bincount(matrix.terms[rare], minlength=matrix.columns))])
-    return Matrix(
+    columns = Matrix(
         matrix.offsets, matrix.terms, matrix.weights, slot_of, tiles, postings, rows[rare].astype(np.int32),
         matrix.weights[rare], sizes if jaccard else np.sqrt(sizes), JACCARD if jaccard else COSINE,
     )  # fmt: skip
 
+    def compare(sources: Array) -> Array:
+        sums = np.empty((len(sources), documents))
+        similarities(sources, columns, sums)
+        return sums.astype(np.float32)
 
-def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> Counted:
-    """Count for all sources of a bench, by the similarities of a matrix's rows."""
-    from pagekin.evaluation._kernels.judge import judge
-
-    documents = kernel_matrix(matrix, metric)
-    return _count(bench, bench.sources, lambda some, *counts: judge(some, documents, *counts), threads)
-
-
-def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> Counted:
-    """Count for some sources, by similarities asked for a few rows at a time; those of 0 and less are tied."""
-    from pagekin.evaluation._kernels.judge import judge_rows
-
-    def judge(some: Array, classes: Any, counts: Any) -> None:
-        judge_rows(some, np.ascontiguousarray(rows(some), np.float32), classes, counts)
-
-    return _count(bench, sources, judge, threads=1)
+    return compare
 
 
-def _count(bench: Bench, sources: Array, judge: Callable[[Array, Any, Any], None], threads: int) -> Counted:
-    """Let a function fill in the counts of some sources, a batch at a time."""
-    from pagekin.evaluation._kernels.judge import Classes, Counts
+def count_pairs(bench: Bench, sources: Array, rows: Rows, threads: int = 1) -> Counted:
+    """Count for some sources, by similarities asked for a batch of rows at a time; those of 0 and less are tied."""
+    from pagekin.evaluation._kernels.judge import BLOCK, Classes, Counts, judge
 
     total, levels = len(sources), bench.directory.depth + 1
     concordant, discordant, tied = np.zeros((3, total, levels, levels), np.int64)
@@ -209,9 +198,10 @@ def _count(bench: Bench, sources: Array, judge: Callable[[Array, Any, Any], None
 
     def part(first: int, last: int) -> None:
         here = slice(first, last)
-        judge(sources[here], classes, Counts(*(array[here] for array in counts)))
+        similar = np.ascontiguousarray(rows(sources[here]), np.float32)
+        judge(sources[here], similar, classes, Counts(*(array[here] for array in counts)))
 
-    for _range, _nothing in map_in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
+    for _range, _nothing in map_in_order(threads, part, [(i, min(i + BLOCK, total)) for i in range(0, total, BLOCK)]):
         pass
     return PairCounts(*counts[:4]), nearest, similarity
 

@@ -10,7 +10,7 @@ from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.errors import PagekinError
 from pagekin.evaluation.evaluate import bag_workshop, directory_pages, figure_strategies, own_strategies
-from pagekin.evaluation.experiments import kernel_matrix
+from pagekin.evaluation.experiments import matrix_similarities
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
 from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
 from pagekin.store import Array, Progress, no_progress
@@ -194,11 +194,9 @@ def judge_source(
     name: str, strategy: Strategy, matrix: BagMatrix, source: int, distance: Array, depth: int
 ) -> SourceJudgement:
     """Order the documents by a matrix's similarities, and judge how well that agrees with the distances."""
-    from pagekin.evaluation._kernels.judge import count_pairs, similarities
+    from pagekin.evaluation._kernels.judge import count_pairs
 
-    rows = np.zeros((1, len(matrix)))
-    similarities(np.array([source]), kernel_matrix(matrix, strategy.metric), rows)
-    similarity = rows[0].astype(np.float32)
+    similarity = matrix_similarities(matrix, strategy.metric)(np.array([source]))[0]
     counts = np.zeros((3, 1, depth + 1, depth + 1), np.int64)
     keys, room = np.empty((2, len(similarity)), np.int64)
     count_pairs(similarity, distance, source, keys, room, *counts[:, 0])

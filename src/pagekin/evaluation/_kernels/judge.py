@@ -210,22 +210,11 @@ def count_pairs(similarity, distance, source, keys, room, concordant, discordant
 
 
 @kernel
-def judge(sources, matrix, classes, counts):
-    """Judge the documents `sources` (int64): pairs by familial distance, orthogonal documents of a class, the nearest."""
-    documents = len(matrix.offsets) - 1
-    block = np.empty((BLOCK, documents), dtype=np.float64)
-    rounded = np.empty(documents, dtype=np.float32)
-    room = np.empty((3, documents), dtype=np.int64)
-    for s in range(len(sources)):
-        if s % BLOCK == 0:
-            similarities(sources[s : s + BLOCK], matrix, block)
-        rounded[:] = block[s % BLOCK]
-        _judge_one(rounded, sources[s], classes, room, s, counts)
+def judge(sources, similarity, classes, counts):
+    """Judge the documents `sources` (int64): pairs by familial distance, orthogonal documents of a class, the nearest.
 
-
-@kernel
-def judge_rows(sources, similarity, classes, counts):
-    """Judge the documents `sources` as `judge` does, by given similarities: `similarity[s]` to all documents (float32)."""
+    `similarity[s]` holds the similarities of a source to all documents (float32).
+    """
     room = np.empty((3, similarity.shape[1]), dtype=np.int64)
     for s in range(len(sources)):
         _judge_one(similarity[s], sources[s], classes, room, s, counts)
