@@ -3,6 +3,7 @@
 import shutil
 import textwrap
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
@@ -238,7 +239,7 @@ def _cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, max(width - 3, 0)).rstrip() + "..."
 
 
-_FILTERS = {
+_FILTERS: dict[str, Callable[..., Any]] = {
     "cut": _cut, "name": _name, "shorten_term": _shorten_term, "tied": _tied,
     "wrap": lambda text, width: "\n".join(textwrap.wrap(text, width)),
     "first_highest": lambda judgements, region: max(judgements, key=lambda one: one.regions[region].somers_d),
