@@ -92,7 +92,8 @@ class RoutingTable:
         self._owner = np.array(owner + [children + place for place, _one in whole], np.int64)
         """The child of each; of those of wholes, as many more as there are children."""
         told = np.bincount(self._owner, minlength=2 * children) > 0
-        self._blind, self._without_whole = ~told[:children], ~told[children:]
+        self._untold, self._blind = ~told, ~told[:children]
+        self._everything = np.ones(len(self._owner), np.bool_)
         self._told_of = np.flatnonzero(told[:children])
         self._first = np.searchsorted(self._owner, self._told_of)
         """Where the filters of each child that has some begin."""
@@ -104,12 +105,11 @@ class RoutingTable:
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
         """Choose the children that may hold a match; if `ask` is not 0, at most that many, the most promising."""
         reasons: dict[str, str] = {}
-        may = np.ones(len(self.names), np.bool_)
         if routing == "terms":
-            may, reasons = self._by_terms(query)
+            reasons = self._by_terms(query)
         elif routing == "filters":
-            may, reasons = self._by_filters(query)
-        chosen = [name for name, kept in zip(self.names, may.tolist(), strict=True) if kept]
+            reasons = self._by_filters(query)
+        chosen = [name for name in self.names if name not in reasons]
         if ask and len(chosen) > ask:
             scores = self.cori(query)
             chosen.sort(key=lambda name: (-scores[name], name))
@@ -118,7 +118,8 @@ class RoutingTable:
             chosen = chosen[:ask]
         return Verdict(tuple(chosen), reasons)
 
-    def _by_filters(self, query: Query) -> tuple[Mask, dict[str, str]]:
+    def _by_filters(self, query: Query) -> dict[str, str]:
+        """Return the children whose filters rule a match out, and why."""
         pairs, probes = _query_probes(query)
         held = self._bank.may_hold_probed(probes)
         column = {pair: held[:, place] for place, pair in enumerate(pairs)}
@@ -126,14 +127,12 @@ class RoutingTable:
         for pair, here in added.items():
             column[pair] = column[pair] | here[self._owner % len(here)]
         children = len(self.names)
-        found = np.zeros(2 * children, np.bool_)
-        everything = np.ones(len(self._owner), np.bool_)
-        found[self._owner[matching(query, lambda attribute, word: column[attribute, word], everything)]] = True
+        found = self._untold.copy()
+        found[self._owner[matching(query, lambda attribute, word: column[attribute, word], self._everything)]] = True
         # A document's words are all in one filter of the whole, too, which errs about other words than sub-clusters' do.
-        may = (self._blind | found[:children]) & (self._without_whole | found[children:])
-        out = np.flatnonzero(~may)
+        out = (~(found[:children] & found[children:])).nonzero()[0]
         if not len(out):
-            return may, {}
+            return {}
         somewhere = self._somewhere(held)
         for place, pair in enumerate(pairs if added else ()):
             somewhere[:, place] |= added[pair]
@@ -147,7 +146,7 @@ class RoutingTable:
                     f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
                 )
             skipped[self.names[place]] = reasons[there]
-        return may, skipped
+        return skipped
 
     def _somewhere(self, held: Mask) -> Mask:
         """Mark (children, words): which child may hold which word in some group of its pages, as far as it tells."""
@@ -164,8 +163,8 @@ class RoutingTable:
         any_of = [attribute] if attribute not in (None, "text") else TERM_ATTRIBUTES
         return np.array([any((one, form) in added for one in any_of) for added in self._added], np.bool_)
 
-    def _by_terms(self, query: Query) -> tuple[Mask, dict[str, str]]:
-        """Choose children by the terms that their labels tell, as in 1996."""
+    def _by_terms(self, query: Query) -> dict[str, str]:
+        """Return the children whose labels do not tell the terms of a query, as in 1996, and why they are passed over."""
 
         def holds(attribute: str | None, word: str) -> Mask:
             form = analyse([word])[0]
@@ -174,7 +173,7 @@ class RoutingTable:
             return np.asarray(told | self._has_added(attribute, word), np.bool_)
 
         may = matching(query, holds, np.ones(len(self.names), np.bool_))
-        return may, {self.names[place]: "not among its heaviest terms" for place in np.flatnonzero(~may).tolist()}
+        return {self.names[place]: "not among its heaviest terms" for place in np.flatnonzero(~may).tolist()}
 
     def cori(self, query: Query) -> dict[str, float]:
         """Score how promising each child is, by CORI: by terms that are frequent in it and that few others have."""
