@@ -101,6 +101,8 @@ class Merger:
 
     def _without_claims(self, hits: list[tuple[str, Hit]]) -> list[tuple[str, Hit]]:
         """Return hits without those of an address that another child, whose own it is, gives too."""
+        if len({hit.url for _name, hit in hits}) == len(hits):
+            return hits
         claims: dict[str, set[str]] = {}
         for name, hit in hits:
             if hit.kind == "document":

@@ -85,9 +85,9 @@ class Router(Service):
             for child, url in children.items()
         }  # fmt: skip
         self.local = all(child.local for child in self.children.values())
-        self._answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
+        self.answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
         """Answers to `search` and `refine`."""
-        self.knowledge = Knowledge(name, self.children, self.settings, self._answers.clear)
+        self.knowledge = Knowledge(name, self.children, self.settings, self.answers.clear)
         self.fan_out = FanOut(name, self.mark, self.children)
         self.merger = Merger(name, self.children)
         self._started = time.monotonic()
@@ -152,12 +152,14 @@ class Router(Service):
         answers = await self.fan_out.ask(operation, requests, Answer, deadline)
         return await self.merger.merge(answers, self.knowledge.snapshot)
 
-    def _answer(self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, **more: Any) -> Answer:
+    def _answer(
+        self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, raw: bool = False, **more: Any
+    ) -> Answer:
         """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
         facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
         return Answer(
-            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(merged.asked),
-            skipped=tuple(merged.skipped), partial=tuple(merged.partial),
+            query=query, router=self.name, results=tuple(hits), groups=() if raw else group_hits(hits),
+            asked=tuple(merged.asked), skipped=tuple(merged.skipped), partial=tuple(merged.partial),
             seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
@@ -171,13 +173,13 @@ class Router(Service):
     async def _cached(self, request: R, answer: Callable[[R], Awaitable[A]]) -> A:
         """Return the answer to a request that people make: if it was just given, and nothing was missing, again."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
-        cached: A | None = self._answers.get(key)
+        cached: A | None = self.answers.get(key)
         if cached is not None:
             self.requests += 1
             return cached
         given = await answer(request)
         if not given.partial:
-            self._answers.put(key, given)
+            self.answers.put(key, given)
         return given
 
     # -- search ---------------------------------------------------------------------------------------------------------
@@ -211,7 +213,14 @@ class Router(Service):
         if chosen and not request.raw:
             chosen = await self._with_texts(request, merged, chosen, deadline)
         return self._answer(
-            request.query, merged, chosen, started, total=merged.total, more=more, distinct=min(len(hits), last)
+            request.query,
+            merged,
+            chosen,
+            started,
+            request.raw,
+            total=merged.total,
+            more=more,
+            distinct=min(len(hits), last),
         )
 
     async def _with_texts(
