@@ -1,10 +1,11 @@
 """Which children may hold what is asked for, judged by their labels alone."""
 
 import math
+import operator
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from pagekin.labels import (
     term_key,
     without_filters,
 )
-from pagekin.text import ANALYSER, And, Not, Or, Query, Stats, Word, analyse, form_key, form_of
+from pagekin.text import ANALYSER, And, Not, Or, Query, Stats, analyse, form_key, form_of
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
@@ -34,20 +35,12 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
     `holds` marks the groups that may hold a word under an attribute. NOT takes no group out: a group that holds a word
     holds documents without it, too.
     """
-    if isinstance(query, Word):
-        return holds(query.attribute, query.word)
-    if isinstance(query, And | Or):
-        found = matching(query.parts[0], holds, everything)
-        for part in query.parts[1:]:
-            other = matching(part, holds, everything)
-            found = found & other if isinstance(query, And) else found | other
-        return found
     if isinstance(query, Not):
         return everything
-    found = everything
-    for word in query.words:
-        found = found & holds(query.attribute, word)
-    return found
+    if isinstance(query, And | Or):
+        parts = [matching(part, holds, everything) for part in query.parts]
+        return reduce(operator.and_ if isinstance(query, And) else operator.or_, parts)
+    return reduce(operator.and_, [holds(query.attribute, word) for word in query.words])
 
 
 @lru_cache(4096)
@@ -157,8 +150,6 @@ class RoutingTable:
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
         """Mark the children that have a word added to their label."""
-        if not any(self._added):
-            return np.zeros(len(self.names), np.bool_)
         form = analyse([word])[0]
         any_of = [attribute] if attribute not in (None, "text") else TERM_ATTRIBUTES
         return np.array([any((one, form) in added for one in any_of) for added in self._added], np.bool_)

@@ -1,6 +1,7 @@
 """What can be believed of an answer that came from elsewhere: it is cleaned once, where it comes in."""
 
 import asyncio
+import re
 from functools import lru_cache
 
 import msgspec
@@ -13,6 +14,7 @@ MOST_ON_PATH = 32
 """The most names of a path."""
 _LARGEST_SIMILARITY = 2.0
 """How like a page another can be, with what its place in a sub-cluster adds, and something over."""
+_RELATIVE_CLUSTER = re.compile(r"cluster/[0-9]{1,11}")
 _AT_ONCE = 1_000
 """Hits and services that are looked at before others have their turn."""
 
@@ -88,13 +90,9 @@ def _plain_path(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_address(hit: Hit) -> bool:
-    return _is_web_address(hit.url) or (hit.kind == "cluster" and _is_relative_cluster(hit.url))
+    return _is_web_address(hit.url) or (hit.kind == "cluster" and _RELATIVE_CLUSTER.fullmatch(hit.url) is not None)
 
 
 def _is_web_address(url: str) -> bool:
     """Return whether an address is one of the web, and does nothing to a terminal."""
     return url.startswith(("http://", "https://")) and plain_text(url) == url
-
-
-def _is_relative_cluster(url: str) -> bool:
-    return url.startswith("cluster/") and url[8:].isdigit() and len(url) < 20
