@@ -233,7 +233,7 @@ class Collection:
         facts: dict[str, Any] = {"total": len(results), "distinct": len(results)} | more
         return Answer(
             query=getattr(request, "query", ""), router=self.name, leaf=True, mark=self.mark, results=results,
-            groups=group_hits(results), seconds=time.perf_counter() - started, **facts,
+            groups=() if getattr(request, "raw", False) else group_hits(results), seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
     # -- questions ------------------------------------------------------------------------------------------------------
@@ -241,24 +241,19 @@ class Collection:
     def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, copies folded."""
         started = time.perf_counter()
-        query, keep, urls = parse_query(request.query), self.keep(request.filters), self.corpus.pages.url
+        query, keep = parse_query(request.query), self.keep(request.filters)
 
         def find(depth: int) -> Hits:
             return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
 
         def fold(pages: Sequence[int]) -> list[int]:
-            return fold_copies(self.sketches(pages), urls[pages].tolist()) if pages else []
+            return fold_copies(self.sketches(pages), self.corpus.pages.url[pages].tolist()) if pages else []
 
         if request.raw:
             found = find(request.limit)
-            hits = tuple(
-                msgspec.structs.replace(self._raw_hit(page), score=score)
-                for page, score in zip(found.pages, found.scores, strict=True)
-            )
-            return Answer(
-                query=request.query, router=self.name, leaf=True, mark=self.mark, results=hits, total=found.total,
-                distinct=len(hits), more=found.total > len(hits), seconds=time.perf_counter() - started,
-            )  # fmt: skip
+            scored = zip(found.pages, found.scores, strict=True)
+            hits = [msgspec.structs.replace(self._raw_hit(page), score=score) for page, score in scored]
+            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits))
         ranking = rank_pages(find, fold, request.first, request.first + request.limit)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,

@@ -171,7 +171,7 @@ class Router(Service):
         return None
 
     async def _cached(self, request: R, answer: Callable[[R], Awaitable[A]]) -> A:
-        """Return the answer to a request that people make: if it was just given, and nothing was missing, again."""
+        """Return the answer to a request; the same again if it was just given, and nothing was missing."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
         cached: A | None = self.answers.get(key)
         if cached is not None:
@@ -186,7 +186,7 @@ class Router(Service):
 
     async def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, from all leaves below that may hold one."""
-        return await (self._search(request) if request.raw else self._cached(request, self._search))
+        return await self._cached(request, self._search)
 
     async def _search(self, request: messages.SearchRequest) -> Answer:
         if stopped := self._stopped(request):
