@@ -233,7 +233,7 @@ class Collection:
         facts: dict[str, Any] = {"total": len(results), "distinct": len(results)} | more
         return Answer(
             query=getattr(request, "query", ""), router=self.name, leaf=True, mark=self.mark, results=results,
-            groups=() if getattr(request, "raw", False) else group_hits(results), seconds=time.perf_counter() - started, **facts,
+            groups=group_hits(results), seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
     # -- questions ------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     routing: Annotated[Routing, Meta(description="Choose children by all words, by terms, or all.")] = "filters"
     """By all words of their pages; by their heaviest terms, as in 1996; or not at all."""
     raw: bool = False
-    """Return the best `limit` hits without text or groups and without folding copies: routers merge and fold them."""
+    """Return the best `limit` hits without text and without folding copies: routers merge and fold them."""
     stats: Stats | None = None
     """Document frequencies over the whole network that was asked, so that scores can be compared."""
 

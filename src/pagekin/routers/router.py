@@ -152,14 +152,12 @@ class Router(Service):
         answers = await self.fan_out.ask(operation, requests, Answer, deadline)
         return await self.merger.merge(answers, self.knowledge.snapshot)
 
-    def _answer(
-        self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, raw: bool = False, **more: Any
-    ) -> Answer:
+    def _answer(self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, **more: Any) -> Answer:
         """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
         facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
         return Answer(
-            query=query, router=self.name, results=tuple(hits), groups=() if raw else group_hits(hits),
-            asked=tuple(merged.asked), skipped=tuple(merged.skipped), partial=tuple(merged.partial),
+            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(merged.asked),
+            skipped=tuple(merged.skipped), partial=tuple(merged.partial),
             seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
@@ -213,14 +211,7 @@ class Router(Service):
         if chosen and not request.raw:
             chosen = await self._with_texts(request, merged, chosen, deadline)
         return self._answer(
-            request.query,
-            merged,
-            chosen,
-            started,
-            request.raw,
-            total=merged.total,
-            more=more,
-            distinct=min(len(hits), last),
+            request.query, merged, chosen, started, total=merged.total, more=more, distinct=min(len(hits), last)
         )
 
     async def _with_texts(
