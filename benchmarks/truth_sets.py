@@ -21,10 +21,11 @@ import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from lxml import etree
 from lxml import html as lxml_html
+from warcio.archiveiterator import ArchiveIterator as WarcIterator
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -54,6 +55,12 @@ class TruthSet:
     """XPath of the elements to take out."""
     left_out: str = "(?!)"
     """Pages whose path this matches are indexes and lists made by a program: not part of the set."""
+    archive: str = ""
+    """The web archive that holds the pages, in PAGEKIN_DATA; paths are then their addresses, quoted, without the scheme."""
+
+    def url(self, path: str) -> str:
+        """Return the address of a page."""
+        return "http://" + unquote(path.removesuffix(".html")) if self.archive else self.base + quote(path)
 
 
 @dataclass
@@ -166,6 +173,16 @@ SETS: dict[str, TruthSet] = {
         True, "https://freepascal.example/", "usr/share/doc/fp-docs/3.2.2", "fp-docs-3.2.2", folder_rule(2, least=2),
         ('//table[@class="bar"]',), r"/index(-\d+)?\.html|^(ref|prog|user|fpdoc|chart|fclres|buttons)/",
     ),
+    "csound": TruthSet(
+        False, "https://csound.example/", "usr/share/doc/csound-doc/html", "csound-doc",
+        navigation=('//div[@class="navheader"]', '//div[@class="navfooter"]', '//div[@class="toc"]', "//link[@rel]"),
+        left_out=r"^index\.html|^MiscQuickref|^OpcodesTop|^examples/",
+    ),
+    "rust": TruthSet(
+        True, "https://rust.example/", "usr/share/doc/rust-doc/html/std", "rust-doc", folder_rule(3),
+        ("//nav", '//*[@class="sub"]', '//h1[@class="fqn"]//a[@class="mod"]'), r"(^|/)(index|all)\.html$|^prelude/",
+    ),
+    "webkb": TruthSet(True, "", archive="webkb/webkb.warc.gz"),
 }  # fmt: skip
 
 
@@ -178,13 +195,19 @@ def read_pages(name: str, cache: Path, data: Path) -> Iterator[tuple[str, bytes]
             path = file.relative_to(root).as_posix()
             if file.is_file() and not re.search(chosen.left_out, path):
                 yield path, file.read_bytes()
+    elif chosen.archive:
+        with (data / chosen.archive).open("rb") as stream:
+            for record in WarcIterator(stream):
+                if record.rec_type == "response":
+                    address = record.rec_headers.get_header("WARC-Target-URI").removeprefix("http://")
+                    yield quote(address, safe="") + ".html", record.content_stream().read()
     elif name == "school":
         with tarfile.open(data / "schoolwiki2007.tar.xz") as archive:
             for member in archive:
                 if member.isfile() and member.name.startswith("site/") and member.name.endswith(".htm"):
-                    stream = archive.extractfile(member)
-                    assert stream is not None
-                    yield member.name.removeprefix("site/"), stream.read()
+                    held = archive.extractfile(member)
+                    assert held is not None
+                    yield member.name.removeprefix("site/"), held.read()
 
 
 def see_also_blocks(page: etree._Element) -> list[etree._Element]:
@@ -232,6 +255,8 @@ def make_set(name: str, out: Path, cache: Path, data: Path) -> Truth:
             page = lxml_html.document_fromstring(raw, parser=lxml_html.HTMLParser(encoding="utf-8"))
         except etree.ParserError:
             continue  # an empty file
+        if page.xpath('//meta[translate(@http-equiv, "REFSH", "refsh") = "refresh"]') and not chosen.archive:
+            continue  # another name of a page
         if (chapter := chosen.chapter(path, page)) is not None:
             truth.chapters[path] = chapter
         for expression in chosen.navigation:
@@ -242,11 +267,11 @@ def make_set(name: str, out: Path, cache: Path, data: Path) -> Truth:
         for block in blocks:
             take_out(block)
         pages[path] = page
+    _add_given_chapters(name, truth, pages, data)
     for path, page in pages.items():
         file = folder / "site" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(lxml_html.tostring(page, encoding="utf-8", doctype="<!DOCTYPE html>"))
-    _add_given_chapters(name, truth, pages, data)
     truth = Truth(
         {path: chapter for path, chapter in truth.chapters.items() if path in pages},
         {path: named for path, targets in truth.see_also.items() if (named := sorted({*targets} & pages.keys()))},
@@ -279,6 +304,26 @@ def _add_given_chapters(name: str, truth: Truth, pages: dict[str, etree._Element
             heading = section.xpath("h2|h3")[0].text_content()
             for target in section.xpath("div/dl/dt/a/@href") + section.xpath("div/div/dl/dt/a/@href"):
                 truth.chapters[str(target)] = heading
+    elif name == "csound":
+        _add_listed_chapters(truth, pages)
+    elif name == "webkb":
+        for line in (data / "webkb/directory.tsv").read_text(encoding="utf-8").splitlines():
+            address, chapter = line.split("\t")
+            if not chapter.startswith("/other/"):  # pages that are no home page of anything: nothing that they share
+                truth.chapters[quote(address.removeprefix("http://"), safe="") + ".html"] = chapter
+
+
+def _add_listed_chapters(truth: Truth, pages: dict[str, etree._Element]) -> None:
+    """Take pages that list entries of a reference out of a set, and tell chapters by them: the shortest list counts."""
+    entries = {path for path, page in pages.items() if page.xpath('//*[@class="refentrytitle"]')}
+    lists: dict[str, list[str]] = {}
+    for path in pages.keys() - entries:
+        listed = [target for item in pages[path].xpath("//li") for target in links_in(item, path) if target in entries]
+        if len(listed) >= LEAST_CLASS:
+            lists[path] = listed
+    for path, listed in sorted(lists.items(), key=lambda one: (-len(set(one[1])), one[0])):
+        truth.chapters.update(dict.fromkeys(listed, path))
+        del pages[path]
 
 
 def judged_chapters(truth: Truth) -> dict[str, str]:
