@@ -1,4 +1,4 @@
-"""Encode texts for truth_peers.py with the Python that runs this file: libraries of embeddings are large, so they may stand apart.
+"""Encode texts for truth_peers.py with the Python that runs this file: it may be one apart, because the libraries are large.
 
     python benchmarks/embed_texts.py minilm|wordllama
 
@@ -34,7 +34,8 @@ def static_vectors() -> Callable[[list[str]], Any]:
 
     # Told where its own files are, because it looks for its tokenizer in a folder that it does not have, and then on the net.
     model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent)
-    return lambda texts: model.embed(texts)
+    # One at a time: a batch is as wide as its longest text, in memory too.
+    return lambda texts: model.embed(texts, batch_size=1)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How well a side finds what authors put together, on one set: nDCG@10 by chapter, see-also recall@10, Γ. See related_truth.py."""
+"""How well a side finds what authors put together, on one set: nDCG@10, see-also recall@10, Γ. See related_truth.py."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from lxml import html as lxml_html
-from truth_sets import SETS, Truth, judged_chapters
 
 from pagekin.clusters import Directory
 from pagekin.evaluation import make_bench
 from pagekin.evaluation.experiments import count_pairs_by_rows
+from truth_sets import SETS, Truth, judged_chapters
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -119,6 +119,10 @@ class Site:
         """Return which page (row) links to which (column)."""
         return self._parsed[1]
 
+    def forget_pages(self) -> None:
+        """Free the memory of texts and links."""
+        self.__dict__.pop("_parsed", None)
+
     # -- what is asked ---------------------------------------------------------------------------------------------
 
     @cached_property
@@ -171,7 +175,6 @@ class Site:
         mask = np.zeros(len(self), np.bool_)
         mask[self.sample] = True
         return mask
-
 
 
 def _addresses(page: Any, own: str) -> Iterable[str]:

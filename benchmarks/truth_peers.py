@@ -9,13 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from truth_measures import FIRST, Mask, Numbers, Side, Site, rank_by_rows
-from truth_sets import SETS
 
 import pagekin
 from pagekin.bags import choose_strategy
@@ -24,6 +21,8 @@ from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import RankingOptions, RelatedError, RelatedIndex
 from pagekin.store import open_kin
+from truth_measures import FIRST, Mask, Numbers, Side, Site, rank_by_rows
+from truth_sets import SETS
 
 QUERY_WORDS = 25
 BEGINNING = 200
