@@ -50,10 +50,13 @@ BESIDE = ("tfidf", "bm25", "more-like-this", "co-citation", "minilm", "wordllama
 Floats = npt.NDArray[np.float64]
 
 
+CODE = b"".join((Path(__file__).parent / f"truth_{part}.py").read_bytes() for part in ("measures", "peers"))
+"""What figures depend on besides the pages, as it was when this run began."""
+
+
 def figures_of(site: Site, side: str, means: Means) -> Figures:
     """Judge a side on a set. Figures of peers are kept; Pagekin's never."""
-    code = b"".join((Path(__file__).parent / f"truth_{part}.py").read_bytes() for part in ("measures", "peers"))
-    key = hashlib.sha256(json.dumps([site.digest, side, site.sample_size]).encode() + code).hexdigest()
+    key = hashlib.sha256(json.dumps([site.digest, side, site.sample_size]).encode() + CODE).hexdigest()
     kept = site.folder / "figures" / f"{side}-{key[:32]}.json"
     if kept.exists() and side not in OURS:
         return Figures(**json.loads(kept.read_text()))

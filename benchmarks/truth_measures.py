@@ -29,6 +29,8 @@ SOURCES = 400
 """Pages that are asked about, for each of the two wishes at most: those with the least hashes."""
 SAMPLE_SOURCES = 100
 """As many of them, the first ones, are asked about among a sample, and for Γ."""
+LEAST_LISTS = 20
+"""Sets with fewer see-also lists are not judged by them."""
 MATES = 10
 """Pages of a source's chapter that come into a sample before others do."""
 
@@ -139,7 +141,8 @@ class Site:
             for path, targets in self.truth.see_also.items()
             if path in self.number
         }
-        return {page: targets for page, targets in named.items() if targets}
+        lists = {page: targets for page, targets in named.items() if targets}
+        return lists if len(lists) >= LEAST_LISTS else {}
 
     @cached_property
     def chapter_sources(self) -> list[int]:

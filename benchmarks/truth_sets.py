@@ -55,6 +55,8 @@ class TruthSet:
     """XPath of the elements to take out."""
     left_out: str = "(?!)"
     """Pages whose path this matches are indexes and lists made by a program: not part of the set."""
+    lists_in: str = ""
+    """XPath of the parts of a page whose see-also lists are of the page, where others are of functions on it."""
     archive: str = ""
     """The web archive that holds the pages, in PAGEKIN_DATA; paths are then their addresses, quoted, without the scheme."""
 
@@ -131,11 +133,15 @@ SETS: dict[str, TruthSet] = {
         False, "https://cppreference.example/", "usr/share/cppreference/doc/html/en", "cppreference-doc-en-html",
         folder_rule(3, least=2), ('//*[@class="t-navbar"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
     ),
-    "git": TruthSet(False, "https://git.example/", "usr/share/doc/git-doc", "git-doc", navigation=('//*[@id="footer"]',)),
+    "git": TruthSet(
+        False, "https://git.example/", "usr/share/doc/git-doc", "git-doc", navigation=('//*[@id="footer"]',),
+        left_out="^index",
+    ),
     "qt": TruthSet(
         False, "https://qt.example/", "usr/share/qt5/doc", "qtbase5-doc-html", folder_rule(1),
         ('//*[@class="navigationbar"]', '//*[@class="sidebar"]', '//*[@class="footer"]'),
-        r"-members\.html|-obsolete\.html|-manifest",
+        r"-members\.html|-obsolete\.html|-manifest|-module\.html",
+        '//div[@class="descr"]|//div[@class="descr"]/following-sibling::p',
     ),
     "octave": TruthSet(
         False, "https://octave.example/", "usr/share/doc/octave/octave.html", "octave-doc", upward_rule,
@@ -143,7 +149,7 @@ SETS: dict[str, TruthSet] = {
         r"index\.html|Concept-Index|^_|^XREF",
     ),
     "django": sphinx(
-        True, "python-django-doc", "python-django-doc/html", "https://docs.django.example/", folder_rule(2),
+        True, "python-django-doc", "python-django-doc/html", "https://docs.django.example/", folder_rule(3, least=2),
         r"^releases/.*\d\.\d\.",
     ),
     "sklearn": sphinx(
@@ -157,6 +163,7 @@ SETS: dict[str, TruthSet] = {
         True, "https://openjdk.example/", "usr/share/doc/openjdk-17-jre-headless/api", "openjdk-17-doc",
         folder_rule(9, least=2), ("//header", "//footer", '//div[@class="sub-title"]'),
         r"class-use/|index-files/|(package|module)-(tree|use|summary)|^[^/]*$|^jdk\.",
+        '//section[@class="class-description"]',
     ),
     "postgresql": TruthSet(
         True, "https://postgresql.example/", "usr/share/doc/postgresql-doc-15/html", "postgresql-doc-15", upward_rule,
@@ -168,10 +175,11 @@ SETS: dict[str, TruthSet] = {
         ('//*[@id="top"]', '//*[@id="side-nav"]', '//*[@id="nav-path"]', '//*[@class="ingroups"]', '//*[@class="footer"]',
          '//table[@class="memberdecls"][contains(., "Modules") or contains(., "Classes")]'),
         r"search/|-members\.html|_source\.html|^(annotated|classes|functions|globals|hierarchy|namespace|files|dir_)",
+        '//div[@class="textblock"]',
     ),
     "freepascal": TruthSet(
         True, "https://freepascal.example/", "usr/share/doc/fp-docs/3.2.2", "fp-docs-3.2.2", folder_rule(2, least=2),
-        ('//table[@class="bar"]',), r"/index(-\d+)?\.html|^(ref|prog|user|fpdoc|chart|fclres|buttons)/",
+        ('//table[@class="bar"]',), r"/index(-\d+)?\.html|^(rtl|ref|prog|user|fpdoc|chart|fclres|buttons)/|^fpctoc",
     ),
     "csound": TruthSet(
         False, "https://csound.example/", "usr/share/doc/csound-doc/html", "csound-doc",
@@ -180,7 +188,8 @@ SETS: dict[str, TruthSet] = {
     ),
     "rust": TruthSet(
         True, "https://rust.example/", "usr/share/doc/rust-doc/html/std", "rust-doc", folder_rule(3),
-        ("//nav", '//*[@class="sub"]', '//h1[@class="fqn"]//a[@class="mod"]'), r"(^|/)(index|all)\.html$|^prelude/",
+        ("//nav", '//*[@class="sub"]', '//h1[@class="fqn"]//a[contains(@href, "index.html")]'),
+        r"(^|/)(index|all)\.html$|^prelude/",
     ),
     "webkb": TruthSet(True, "", archive="webkb/webkb.warc.gz"),
 }  # fmt: skip
@@ -263,7 +272,11 @@ def make_set(name: str, out: Path, cache: Path, data: Path) -> Truth:
             for element in page.xpath(expression):
                 take_out(element)
         blocks = see_also_blocks(page)
-        truth.see_also[path] = [target for block in blocks for target in links_in(block, path) if target != path]
+        counted = blocks
+        if chosen.lists_in:
+            parts = page.xpath(chosen.lists_in)
+            counted = [block for block in blocks if any(one in parts for one in (block, *block.iterancestors()))]
+        truth.see_also[path] = [target for block in counted for target in links_in(block, path) if target != path]
         for block in blocks:
             take_out(block)
         pages[path] = page
@@ -304,6 +317,8 @@ def _add_given_chapters(name: str, truth: Truth, pages: dict[str, etree._Element
             heading = section.xpath("h2|h3")[0].text_content()
             for target in section.xpath("div/dl/dt/a/@href") + section.xpath("div/div/dl/dt/a/@href"):
                 truth.chapters[str(target)] = heading
+            for listed in section.xpath("div/dl|div/div/dl"):
+                take_out(listed)
     elif name == "csound":
         _add_listed_chapters(truth, pages)
     elif name == "webkb":
@@ -318,6 +333,8 @@ def _add_listed_chapters(truth: Truth, pages: dict[str, etree._Element]) -> None
     entries = {path for path, page in pages.items() if page.xpath('//*[@class="refentrytitle"]')}
     lists: dict[str, list[str]] = {}
     for path in pages.keys() - entries:
+        if re.match("Preface|Deprecated|Historical|Experimental|Misc|Using|Csound", path):
+            continue  # what is new or old or used in an example is no chapter
         listed = [target for item in pages[path].xpath("//li") for target in links_in(item, path) if target in entries]
         if len(listed) >= LEAST_CLASS:
             lists[path] = listed
