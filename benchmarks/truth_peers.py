@@ -35,9 +35,9 @@ class Means:
 
     out: Path
     data: Path
-    embedding_python: str
     rebuild: bool
     """Whether a collection is built again if Pagekin's sources have changed."""
+    encoders: dict[str, Encoder]
 
 
 # -- Pagekin ---------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def collection(site: Site, preset: str, means: Means) -> Path:
 def pagekin_side(preset: str, site: Site, means: Means) -> Side:
     """Rank by Pagekin with a preset, as `pagekin related --captured` does.
 
-    Similarities are those that it serves when all pages are compared and copies stand by themselves.
+    Similarities, for Γ, are those that it serves when all pages of the samples are compared and copies are not folded.
     """
     corpus = Corpus(open_kin(collection(site, preset, means)))
     index = RelatedIndex(corpus, compiled=True)
@@ -98,8 +98,9 @@ def pagekin_side(preset: str, site: Site, means: Means) -> Side:
     def rows(some: Numbers) -> npt.NDArray[np.float32]:
         everything = RankingOptions(k=10_000, captured_only=True, method="exact", fold=False, min_similarity=0.0)
         out = np.zeros((len(some), len(site)), np.float32)
+        wanted = site.sample.pages | site.gamma_sample.pages
         for row, number in zip(out, some.tolist(), strict=True):
-            for other, similarity in ask(number, everything, site.sampled):
+            for other, similarity in ask(number, everything, wanted):
                 row[other] = similarity
         return out
 
@@ -193,26 +194,19 @@ class Encoder:
         size = 4 * shape[0] * shape[1]
         return np.frombuffer(self._process.stdout.read(size), np.float32).reshape(shape)
 
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.communicate()
-
 
 def embedding(model: str, words: int | None, site: Site, means: Means) -> Side:
     """Rank by the cosine of vectors of the pages; with `words`, of the beginnings of the pages in the sample alone.
 
     Vectors are kept in the folder of all sets, by the digests of the texts.
     """
-    pages = range(len(site)) if words is None else site.sample
-    texts = [" ".join(site.texts[page].split()[:words]) for page in pages]
+    pages = np.arange(len(site)) if words is None else np.flatnonzero(site.sample.pages)
+    texts = [" ".join(site.texts[page].split()[:words]) for page in pages.tolist()]
     store = VectorStore(means.out / "vectors" / model)
-    encoder = Encoder(model, means.embedding_python)
-    store.add(store.missing(texts), encoder, words or 0, lambda share: None)
-    encoder.close()
+    store.add(store.missing(texts), means.encoders[model], words or 0, lambda share: None)
     some, _facts = store.vectors(texts)
     vectors = np.zeros((len(site), some.shape[1]), np.float32)
-    vectors[list(pages)] = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-9)
+    vectors[pages] = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-9)
     known = vectors.any(axis=1)
     # Between 0 and 1, because nobody ranks pages below 0.
     return rank_by_rows(lambda chosen: (1 + vectors[chosen] @ vectors.T) / 2 * known, words is not None)
@@ -228,4 +222,5 @@ SIDES: dict[str, Callable[[Site, Means], Side]] = {
     "minilm": partial(embedding, "minilm", BEGINNING),
     "wordllama": partial(embedding, "wordllama", None),
 }
+MODELS = ("minilm", "wordllama")
 OURS = ("default", "haveliwala2002")
