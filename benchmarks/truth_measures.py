@@ -139,9 +139,18 @@ class Site:
         """Return which page (row) links to which (column)."""
         return self._parsed[1]
 
+    @cached_property
+    def word_counts(self) -> sp.csr_matrix:
+        """Return how often each page has each word, without stop words."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        vectorizer = CountVectorizer(stop_words="english", token_pattern=r"(?u)\b\w\w+\b")
+        return vectorizer.fit_transform(self.texts).astype(np.float64)
+
     def forget_pages(self) -> None:
-        """Free the memory of texts and links."""
+        """Free the memory of texts, words and links."""
         self.__dict__.pop("_parsed", None)
+        self.__dict__.pop("word_counts", None)
 
     # -- what is asked ---------------------------------------------------------------------------------------------
 

@@ -110,14 +110,6 @@ def pagekin_side(preset: str, site: Site, means: Means) -> Side:
 # -- words and links -------------------------------------------------------------------------------------------------
 
 
-def count_words(site: Site) -> sp.csr_matrix:
-    """Count the words of each page."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectorizer = CountVectorizer(stop_words="english", token_pattern=r"(?u)\b\w\w+\b")
-    return vectorizer.fit_transform(site.texts).astype(np.float64)
-
-
 def by_product(questions: sp.csr_matrix, pages: sp.csr_matrix) -> Side:
     """Rank pages by the products of the rows of two matrices."""
     turned = pages.T.tocsr()
@@ -128,7 +120,7 @@ def tfidf(site: Site, means: Means) -> Side:
     """Rank by the cosine of TF-IDF vectors, with logarithms of the counts."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    weights = TfidfTransformer(sublinear_tf=True).fit_transform(count_words(site))
+    weights = TfidfTransformer(sublinear_tf=True).fit_transform(site.word_counts)
     return by_product(weights, weights)
 
 
@@ -146,13 +138,13 @@ def bm25_weights(counts: sp.csr_matrix, k1: float = 1.2, b: float = 0.75) -> sp.
 
 def bm25(site: Site, means: Means) -> Side:
     """Rank by BM25 with all words of the page as the question."""
-    counts = count_words(site)
+    counts = site.word_counts
     return by_product(counts, bm25_weights(counts))
 
 
 def more_like_this(site: Site, means: Means) -> Side:
     """Rank by BM25 with the page's heaviest words as the question, as Lucene's more-like-this does."""
-    counts = count_words(site)
+    counts = site.word_counts
     idf = np.log(counts.shape[0] / (np.diff(counts.tocsc().indptr) + 1)) + 1
     questions = counts.copy()
     questions.data *= idf[questions.indices]
