@@ -6,7 +6,8 @@ The sets are those of truth_sets.py: navigation and see-also lists are not in wh
 
 - nDCG@10 with pages of the same chapter as the right ones,
 - see-also recall@10, the share of the pages named by a see-also list that are among the first ten,
-- Γ, as `pagekin evaluate` counts it: whether pages of the same chapter are more similar than pages of others.
+- Γ, as `pagekin evaluate` counts it: whether pages of the same chapter are more similar than pages of others. It leaves out pairs
+  that a side ties, and co-citation ties most; Somers' D is in a table of its own.
 
 Peers are TF-IDF cosine (sublinear), BM25 with the whole page as the question, more-like-this (its 25 heaviest words as the
 question), co-citation, all-MiniLM-L6-v2 and wordllama's static vectors. All see the same pages. The last two need a Python with
@@ -39,7 +40,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pagekin.evaluation.gamma import ClassBootstrap, gamma, interval
+from pagekin.evaluation.gamma import ClassBootstrap, gamma, interval, somers_d
 from truth_measures import Figures, Site, gamma_sources, judge
 from truth_peers import MODELS, OURS, SIDES, Encoder, Means
 from truth_sets import SETS, make_set
@@ -150,6 +151,21 @@ def print_figures(sites: dict[str, Site], figures: dict[str, dict[str, Figures]]
     print_table(["set", "for", "pages", *sides], rows)
 
 
+def print_ties(figures: dict[str, dict[str, Figures]], sides: Sequence[str]) -> None:
+    """Print what Γ leaves out: pairs that a side ties."""
+    print("Somers' D, for which a tied pair counts 0 and Γ not at all, and the share of tied pairs\n")
+    rows = []
+    for name, by_side in figures.items():
+        row = [name]
+        for side in sides:
+            found = by_side[side].sampled if only_sampled(by_side[side]) else by_side[side]
+            concordant, discordant, tied = np.array(found.pairs).sum(axis=0)
+            share = tied / (concordant + discordant + tied)
+            row.append(f"{somers_d(concordant, discordant, tied):.3f} ({share:.0%})")
+        rows.append(row)
+    print_table(["set", *sides], rows)
+
+
 def print_differences(sites: dict[str, Site], figures: dict[str, dict[str, Figures]], peer: str) -> None:
     """Print by how much the default is above a peer, with intervals."""
     print(f"default - {peer}, with 95 % intervals over chapters\n")
@@ -222,6 +238,7 @@ def main() -> None:
             print_summary(sites, figures, peers)
         if "tfidf" in sides:
             print_differences(sites, figures, "tfidf")
+    print_ties(figures, sides)
     if given.json:
         values = {n: {s: dataclasses.asdict(f) for s, f in by_side.items()} for n, by_side in figures.items()}
         given.json.write_text(json.dumps(values))

@@ -109,7 +109,7 @@ def upward_rule(path: str, page: etree._Element) -> str | None:
 def sphinx(judged_only: bool, package: str, folder: str, base: str, chapter: ClassRule, left_out: str = "") -> TruthSet:
     """Describe a site made by Sphinx."""
     navigation = (
-        "related", "sphinxsidebar", "footer", "mobile-nav", "nav", "bd-sidebar", "bd-toc", "bd-header", "sk-sidebar-wrapper",
+        "related", "sphinxsidebar", "footer", "mobile-nav", "nav", "bd-sidebar", "bd-toc", "bd-header", "sk-sidebar-toc-wrapper",
         "prev-next-area", "prev-next-bottom", "sk-page-content-navigation", "navbar", "bd-footer", "sphx-glr-thumbnails",
         "toctree-wrapper", "autosummary",
     )  # fmt: skip
@@ -131,7 +131,7 @@ SETS: dict[str, TruthSet] = {
     ),
     "cppreference": TruthSet(
         False, "https://cppreference.example/", "usr/share/cppreference/doc/html/en", "cppreference-doc-en-html",
-        folder_rule(3, least=2), ('//*[@class="t-navbar"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
+        folder_rule(3, least=2), ('//*[@class="t-navbar"]', '//*[@id="contentSub"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
     ),
     "git": TruthSet(
         False, "https://git.example/", "usr/share/doc/git-doc", "git-doc", navigation=('//*[@id="footer"]',),
