@@ -19,8 +19,8 @@ MiniLM takes long, so of a large set it is given a sample alone: --sample pages,
 right answers, the others any. It ranks among these, and the default's ranking among the same stands beside it. It reads the
 first 200 words of a page at most. Γ of a large set is counted over a sample of 1,000 pages.
 
-What peers find is kept in CACHE_DIR until the pages or these files change. Collections are built again when Pagekin's sources
-have changed, unless with --keep-collections. --sides default then takes little more than building them.
+Figures of peers are kept in CACHE_DIR until the pages or these files change, Pagekin's until its sources change, too. Then
+collections are built again, unless with --keep-collections: --sides default takes little more than that.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from pagekin.evaluation.gamma import ClassBootstrap, gamma, interval, somers_d
 from truth_measures import Figures, Site, gamma_sources, judge
-from truth_peers import MODELS, OURS, SIDES, Encoder, Means
+from truth_peers import MODELS, OURS, SIDES, Encoder, Means, sources_digest
 from truth_sets import SETS, make_set
 
 WISHES = ("nDCG@10", "see-also", "Γ")
@@ -56,13 +56,17 @@ CODE = b"".join((Path(__file__).parent / f"truth_{part}.py").read_bytes() for pa
 
 
 def figures_of(site: Site, side: str, means: Means) -> Figures:
-    """Judge a side on a set. Figures of peers are kept; Pagekin's never."""
-    key = hashlib.sha256(json.dumps([site.digest, side, site.sample_size]).encode() + CODE).hexdigest()
+    """Judge a side on a set. Figures are kept until something changes that they depend on."""
+    ours = side in OURS
+    sampled = ours or side == "minilm"
+    made_of = [site.digest, side, site.sample_size if sampled else None, *([sources_digest()] if ours else [])]
+    key = hashlib.sha256(json.dumps(made_of).encode() + CODE).hexdigest()
     kept = site.folder / "figures" / f"{side}-{key[:32]}.json"
-    if kept.exists() and side not in OURS:
+    may_keep = means.rebuild or not ours
+    if kept.exists() and may_keep:
         return Figures(**json.loads(kept.read_text()))
-    figures = judge(site, SIDES[side](site, means))
-    if side not in OURS:
+    figures = judge(site, SIDES[side](site, means), sampled)
+    if may_keep:
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(json.dumps(dataclasses.asdict(figures)))
     return figures
@@ -209,7 +213,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="where packages are downloaded and unpacked; default: in --out")
     parser.add_argument("--sets", default=",".join(sorted(SETS, key=lambda name: SETS[name].judged_only)))
     parser.add_argument("--sides", default="default,haveliwala2002,tfidf,bm25,more-like-this,co-citation")
-    parser.add_argument("--sample", type=int, default=500, help="pages of a set that MiniLM sees (default: 500)")
+    parser.add_argument("--sample", type=int, default=300, help="pages of a set that MiniLM sees (default: 300)")
     parser.add_argument(
         "--embedding-python", default=sys.executable, help="the Python that has the embeddings' libraries"
     )

@@ -239,7 +239,7 @@ class Figures:
     sample_ndcg: list[float]
     sample_see_also: list[float]
     sample_pairs: list[list[int]]
-    """The same among the sample for sides that take long."""
+    """The same among the sample, of sides that know no other pages and of ours."""
 
     @property
     def sampled(self) -> Figures:
@@ -261,18 +261,19 @@ def ndcg(hits: Sequence[bool], right: int) -> float:
     return float(sum(discount for discount, hit in zip(discounts, hits, strict=False) if hit) / best) if best else 0.0
 
 
-def judge(site: Site, side: Side) -> Figures:
-    """Ask a side about the set's sources, among all pages and among the sample."""
-    everything = Sample(np.ones(len(site), np.bool_), SOURCES)
-    by_chapter, by_list = _ask(site, side, site.sample)
-    pairs = count_pairs(site, side, site.sample)
-    sampled = Figures([], [], [], by_chapter, by_list, pairs)
-    if site.sample.is_whole:
-        return sampled.sampled
-    if side.sample_only:
-        return sampled
-    by_chapter, by_list = _ask(site, side, everything)
-    return replace(sampled, ndcg=by_chapter, see_also=by_list, pairs=count_pairs(site, side, site.gamma_sample))
+def judge(site: Site, side: Side, sampled: bool = True) -> Figures:
+    """Ask a side about the set's sources among all pages, and among the sample if so told and it is not all of them."""
+    figures = Figures([], [], [], [], [], [])
+    whole = site.sample.is_whole
+    if whole or not side.sample_only:
+        by_chapter, by_list = _ask(site, side, Sample(np.ones(len(site), np.bool_), SOURCES))
+        pairs = count_pairs(site, side, site.gamma_sample)
+        figures = replace(figures, ndcg=by_chapter, see_also=by_list, pairs=pairs)
+    if sampled and not whole:
+        by_chapter, by_list = _ask(site, side, site.sample)
+        pairs = count_pairs(site, side, site.sample)
+        figures = replace(figures, sample_ndcg=by_chapter, sample_see_also=by_list, sample_pairs=pairs)
+    return figures
 
 
 def _ask(site: Site, side: Side, sample: Sample) -> tuple[list[float], list[float]]:

@@ -131,7 +131,8 @@ SETS: dict[str, TruthSet] = {
     ),
     "cppreference": TruthSet(
         False, "https://cppreference.example/", "usr/share/cppreference/doc/html/en", "cppreference-doc-en-html",
-        folder_rule(3, least=2), ('//*[@class="t-navbar"]', '//*[@id="contentSub"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
+        folder_rule(3, least=2),
+        ('//*[@class="t-navbar"]', '//*[@id="contentSub"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
     ),
     "git": TruthSet(
         False, "https://git.example/", "usr/share/doc/git-doc", "git-doc", navigation=('//*[@id="footer"]',),
