@@ -21,10 +21,11 @@ import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from lxml import etree
 from lxml import html as lxml_html
+from warcio.archiveiterator import ArchiveIterator as WarcIterator
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -54,6 +55,14 @@ class TruthSet:
     """XPath of the elements to take out."""
     left_out: str = "(?!)"
     """Pages whose path this matches are indexes and lists made by a program: not part of the set."""
+    lists_in: str = ""
+    """XPath of the parts of a page whose see-also lists are of the page, where others are of functions on it."""
+    archive: str = ""
+    """The web archive that holds the pages, in PAGEKIN_DATA; paths are then their addresses, quoted, without the scheme."""
+
+    def url(self, path: str) -> str:
+        """Return the address of a page."""
+        return "http://" + unquote(path.removesuffix(".html")) if self.archive else self.base + quote(path)
 
 
 @dataclass
@@ -100,7 +109,7 @@ def upward_rule(path: str, page: etree._Element) -> str | None:
 def sphinx(judged_only: bool, package: str, folder: str, base: str, chapter: ClassRule, left_out: str = "") -> TruthSet:
     """Describe a site made by Sphinx."""
     navigation = (
-        "related", "sphinxsidebar", "footer", "mobile-nav", "nav", "bd-sidebar", "bd-toc", "bd-header", "sk-sidebar-wrapper",
+        "related", "sphinxsidebar", "footer", "mobile-nav", "nav", "bd-sidebar", "bd-toc", "bd-header", "sk-sidebar-toc-wrapper",
         "prev-next-area", "prev-next-bottom", "sk-page-content-navigation", "navbar", "bd-footer", "sphx-glr-thumbnails",
         "toctree-wrapper", "autosummary",
     )  # fmt: skip
@@ -122,13 +131,18 @@ SETS: dict[str, TruthSet] = {
     ),
     "cppreference": TruthSet(
         False, "https://cppreference.example/", "usr/share/cppreference/doc/html/en", "cppreference-doc-en-html",
-        folder_rule(3, least=2), ('//*[@class="t-navbar"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
+        folder_rule(3, least=2),
+        ('//*[@class="t-navbar"]', '//*[@id="contentSub"]', '//*[@class="printfooter"]', '//*[@id="cpp-footer-base"]'),
     ),
-    "git": TruthSet(False, "https://git.example/", "usr/share/doc/git-doc", "git-doc", navigation=('//*[@id="footer"]',)),
+    "git": TruthSet(
+        False, "https://git.example/", "usr/share/doc/git-doc", "git-doc", navigation=('//*[@id="footer"]',),
+        left_out="^index",
+    ),
     "qt": TruthSet(
         False, "https://qt.example/", "usr/share/qt5/doc", "qtbase5-doc-html", folder_rule(1),
         ('//*[@class="navigationbar"]', '//*[@class="sidebar"]', '//*[@class="footer"]'),
-        r"-members\.html|-obsolete\.html|-manifest",
+        r"-members\.html|-obsolete\.html|-manifest|-module\.html",
+        '//div[@class="descr"]|//div[@class="descr"]/following-sibling::p',
     ),
     "octave": TruthSet(
         False, "https://octave.example/", "usr/share/doc/octave/octave.html", "octave-doc", upward_rule,
@@ -136,7 +150,7 @@ SETS: dict[str, TruthSet] = {
         r"index\.html|Concept-Index|^_|^XREF",
     ),
     "django": sphinx(
-        True, "python-django-doc", "python-django-doc/html", "https://docs.django.example/", folder_rule(2),
+        True, "python-django-doc", "python-django-doc/html", "https://docs.django.example/", folder_rule(3, least=2),
         r"^releases/.*\d\.\d\.",
     ),
     "sklearn": sphinx(
@@ -150,6 +164,7 @@ SETS: dict[str, TruthSet] = {
         True, "https://openjdk.example/", "usr/share/doc/openjdk-17-jre-headless/api", "openjdk-17-doc",
         folder_rule(9, least=2), ("//header", "//footer", '//div[@class="sub-title"]'),
         r"class-use/|index-files/|(package|module)-(tree|use|summary)|^[^/]*$|^jdk\.",
+        '//section[@class="class-description"]',
     ),
     "postgresql": TruthSet(
         True, "https://postgresql.example/", "usr/share/doc/postgresql-doc-15/html", "postgresql-doc-15", upward_rule,
@@ -161,11 +176,23 @@ SETS: dict[str, TruthSet] = {
         ('//*[@id="top"]', '//*[@id="side-nav"]', '//*[@id="nav-path"]', '//*[@class="ingroups"]', '//*[@class="footer"]',
          '//table[@class="memberdecls"][contains(., "Modules") or contains(., "Classes")]'),
         r"search/|-members\.html|_source\.html|^(annotated|classes|functions|globals|hierarchy|namespace|files|dir_)",
+        '//div[@class="textblock"]',
     ),
     "freepascal": TruthSet(
         True, "https://freepascal.example/", "usr/share/doc/fp-docs/3.2.2", "fp-docs-3.2.2", folder_rule(2, least=2),
-        ('//table[@class="bar"]',), r"/index(-\d+)?\.html|^(ref|prog|user|fpdoc|chart|fclres|buttons)/",
+        ('//table[@class="bar"]',), r"/index(-\d+)?\.html|^(rtl|ref|prog|user|fpdoc|chart|fclres|buttons)/|^fpctoc",
     ),
+    "csound": TruthSet(
+        False, "https://csound.example/", "usr/share/doc/csound-doc/html", "csound-doc",
+        navigation=('//div[@class="navheader"]', '//div[@class="navfooter"]', '//div[@class="toc"]', "//link[@rel]"),
+        left_out=r"^index\.html|^MiscQuickref|^OpcodesTop|^examples/",
+    ),
+    "rust": TruthSet(
+        True, "https://rust.example/", "usr/share/doc/rust-doc/html/std", "rust-doc", folder_rule(3),
+        ("//nav", '//*[@class="sub"]', '//h1[@class="fqn"]//a[contains(@href, "index.html")]'),
+        r"(^|/)(index|all)\.html$|^prelude/",
+    ),
+    "webkb": TruthSet(True, "", archive="webkb/webkb.warc.gz"),
 }  # fmt: skip
 
 
@@ -178,13 +205,19 @@ def read_pages(name: str, cache: Path, data: Path) -> Iterator[tuple[str, bytes]
             path = file.relative_to(root).as_posix()
             if file.is_file() and not re.search(chosen.left_out, path):
                 yield path, file.read_bytes()
+    elif chosen.archive:
+        with (data / chosen.archive).open("rb") as stream:
+            for record in WarcIterator(stream):
+                if record.rec_type == "response":
+                    address = record.rec_headers.get_header("WARC-Target-URI").removeprefix("http://")
+                    yield quote(address, safe="") + ".html", record.content_stream().read()
     elif name == "school":
         with tarfile.open(data / "schoolwiki2007.tar.xz") as archive:
             for member in archive:
                 if member.isfile() and member.name.startswith("site/") and member.name.endswith(".htm"):
-                    stream = archive.extractfile(member)
-                    assert stream is not None
-                    yield member.name.removeprefix("site/"), stream.read()
+                    held = archive.extractfile(member)
+                    assert held is not None
+                    yield member.name.removeprefix("site/"), held.read()
 
 
 def see_also_blocks(page: etree._Element) -> list[etree._Element]:
@@ -232,21 +265,27 @@ def make_set(name: str, out: Path, cache: Path, data: Path) -> Truth:
             page = lxml_html.document_fromstring(raw, parser=lxml_html.HTMLParser(encoding="utf-8"))
         except etree.ParserError:
             continue  # an empty file
+        if page.xpath('//meta[translate(@http-equiv, "REFSH", "refsh") = "refresh"]') and not chosen.archive:
+            continue  # another name of a page
         if (chapter := chosen.chapter(path, page)) is not None:
             truth.chapters[path] = chapter
         for expression in chosen.navigation:
             for element in page.xpath(expression):
                 take_out(element)
         blocks = see_also_blocks(page)
-        truth.see_also[path] = [target for block in blocks for target in links_in(block, path) if target != path]
+        counted = blocks
+        if chosen.lists_in:
+            parts = page.xpath(chosen.lists_in)
+            counted = [block for block in blocks if any(one in parts for one in (block, *block.iterancestors()))]
+        truth.see_also[path] = [target for block in counted for target in links_in(block, path) if target != path]
         for block in blocks:
             take_out(block)
         pages[path] = page
+    _add_given_chapters(name, truth, pages, data)
     for path, page in pages.items():
         file = folder / "site" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(lxml_html.tostring(page, encoding="utf-8", doctype="<!DOCTYPE html>"))
-    _add_given_chapters(name, truth, pages, data)
     truth = Truth(
         {path: chapter for path, chapter in truth.chapters.items() if path in pages},
         {path: named for path, targets in truth.see_also.items() if (named := sorted({*targets} & pages.keys()))},
@@ -279,6 +318,30 @@ def _add_given_chapters(name: str, truth: Truth, pages: dict[str, etree._Element
             heading = section.xpath("h2|h3")[0].text_content()
             for target in section.xpath("div/dl/dt/a/@href") + section.xpath("div/div/dl/dt/a/@href"):
                 truth.chapters[str(target)] = heading
+            for listed in section.xpath("div/dl|div/div/dl"):
+                take_out(listed)
+    elif name == "csound":
+        _add_listed_chapters(truth, pages)
+    elif name == "webkb":
+        for line in (data / "webkb/directory.tsv").read_text(encoding="utf-8").splitlines():
+            address, chapter = line.split("\t")
+            if not chapter.startswith("/other/"):  # pages that are no home page of anything: nothing that they share
+                truth.chapters[quote(address.removeprefix("http://"), safe="") + ".html"] = chapter
+
+
+def _add_listed_chapters(truth: Truth, pages: dict[str, etree._Element]) -> None:
+    """Take pages that list entries of a reference out of a set, and tell chapters by them: the shortest list counts."""
+    entries = {path for path, page in pages.items() if page.xpath('//*[@class="refentrytitle"]')}
+    lists: dict[str, list[str]] = {}
+    for path in pages.keys() - entries:
+        if re.match("Preface|Deprecated|Historical|Experimental|Misc|Using|Csound", path):
+            continue  # what is new or old or used in an example is no chapter
+        listed = [target for item in pages[path].xpath("//li") for target in links_in(item, path) if target in entries]
+        if len(listed) >= LEAST_CLASS:
+            lists[path] = listed
+    for path, listed in sorted(lists.items(), key=lambda one: (-len(set(one[1])), one[0])):
+        truth.chapters.update(dict.fromkeys(listed, path))
+        del pages[path]
 
 
 def judged_chapters(truth: Truth) -> dict[str, str]:
