@@ -457,7 +457,7 @@ def test_answers_that_look_at_every_candidate_are_the_exact_ones(
         same += exact == demo.answer(query, RankingOptions(fold=fold))
         agree = np.any(demo.index.rows == query.signature, axis=1)
         agree[document] = False
-        documents, similarity = demo.rerank(query, np.flatnonzero(agree))
+        documents, similarity = demo.rerank(demo.signals(query), np.flatnonzero(agree))
         unfolded = demo.answer(query, RankingOptions(fold=False)).results
         assert [result.url for result in unfolded] == [demo.urls[d] for d in documents[:10].tolist()]
         assert [result.similarity for result in unfolded] == similarity[:10].tolist()

@@ -60,8 +60,7 @@ class Bags:
     @cached_property
     def mean_length(self) -> float:
         """Return the mean number of counted words of the documents whose page was read."""
-        facts = self._kin.facts["index"]
-        return float(facts["own_words"] / max(facts["own_pages"], 1))
+        return int(self._kin.facts["index"]["own_words"]) / max(self.own_pages, 1)
 
     @cached_property
     def inlinks(self) -> Array:
@@ -75,7 +74,16 @@ class Bags:
 
     def require_all(self) -> None:
         """Raise KinError if an earlier Pagekin made the bags, without some of the arrays."""
-        for name in ("bag.from", "bag.site", "bag.inlinks", "bag.counts", "link.out", "copy.rows", "bagterm.order"):
+        for name in (
+            "bag.from",
+            "bag.site",
+            "bag.inlinks",
+            "bag.counts",
+            "link.out",
+            "copy.rows",
+            "bagterm.order",
+            "bagterm.pages",
+        ):
             self._kin[name]
 
     @cached_property
@@ -118,6 +126,16 @@ class Bags:
     def df(self, terms: Array) -> Array:
         """Return the number of bags that hold each term."""
         return np.asarray(self._kin["bagterm.df"][terms])
+
+    @cached_property
+    def own_pages(self) -> int:
+        """Return the number of documents whose page was read."""
+        return int(self._kin.facts["index"]["own_pages"])
+
+    @cached_property
+    def own_df(self) -> Array:
+        """Return the number of documents whose own page says each term."""
+        return self._kin["bagterm.pages"]
 
     def find(self, hashes: Array) -> npt.NDArray[np.int64]:
         """Return the term with each hash, -1 where no bag holds it."""

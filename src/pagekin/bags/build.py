@@ -314,7 +314,7 @@ def _weigh(
     stored_weights = writer.create("bag.weights", np.float32)
     stored_origins = writer.create("bag.from", np.uint8)
     stored_counts = writer.create("bag.counts", np.uint8)
-    own_words = 0
+    own_words, own_df = 0, np.zeros(len(raw.df), np.int64)
     for first, last in batch_ranges(raw.offsets, BATCH_WORK):
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = raw.terms[part]
@@ -324,6 +324,7 @@ def _weigh(
         stored_origins.append(raw.origins[part])
         stored_counts.append(raw.counts[part])
         own_words += int(raw.counts[part].sum(dtype=np.int64))
+        own_df += np.bincount(terms[raw.counts[part] > 0], minlength=len(own_df))
         progress("weighing", last / bags)
     page_url = np.asarray(corpus.pages.url)
     used = np.flatnonzero(raw.df)
@@ -343,6 +344,7 @@ def _weigh(
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", raw.df[used].astype(np.uint32))
+    writer.put("bagterm.pages", own_df[used].astype(np.uint32))
     writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
     facts: dict[str, Any] = {
         "bags": bags,

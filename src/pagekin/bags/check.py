@@ -30,7 +30,7 @@ def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
     terms = facts["bag_words"] + facts["bag_links"] + facts.get("bag_outlinks", 0)
     by_bag = {"bag.url": bags, "bag.offsets": bags + 1, "bag.inlinks": bags, "bag.site": bags}
     by_entry = dict.fromkeys(("bag.terms", "bag.weights", "bag.from", "bag.counts"), entries)
-    by_term = dict.fromkeys(("bagterm.hash", "bagterm.order", "bagterm.df", "bagterm.shown"), terms)
+    by_term = dict.fromkeys(("bagterm.hash", "bagterm.order", "bagterm.df", "bagterm.pages", "bagterm.shown"), terms)
     yield from check_shapes(
         kin,
         "index",
@@ -66,6 +66,9 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
     df = np.bincount(kin["bag.terms"], minlength=len(kin["bagterm.df"]))
     if not np.array_equal(df, kin["bagterm.df"]):
         yield Finding("bagterm.df", "does not count the bags that hold a term")
+    own_df = np.bincount(kin["bag.terms"][kin["bag.counts"] > 0], minlength=len(df))
+    if not np.array_equal(own_df, kin["bagterm.pages"]):
+        yield Finding("bagterm.pages", "does not count the pages that say a term")
     hashes = kin["bagterm.hash"][kin["bagterm.order"]]
     if bool(np.any(hashes[1:] <= hashes[:-1])):
         yield Finding("bagterm.order", "does not put the hashes in order")

@@ -100,8 +100,8 @@ def check_links(kin: Kin) -> Iterator[Finding]:
     if wrong:
         return
     columns = LinkColumns.of(kin)
-    outlinks = np.diff(np.asarray(columns.out_offsets, np.int64))
-    inlinks = np.diff(np.asarray(columns.in_offsets, np.int64))
+    outlinks: Array = np.diff(np.asarray(columns.out_offsets, np.int64))
+    inlinks: Array = np.diff(np.asarray(columns.in_offsets, np.int64))
     forth = np.stack([np.repeat(np.arange(bags), outlinks), columns.out])
     back = np.stack([columns.into, np.repeat(np.arange(bags), inlinks)])
     if not np.array_equal(forth, back[:, np.lexsort((back[1], back[0]))]):

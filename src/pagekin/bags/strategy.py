@@ -103,6 +103,7 @@ class Weight:
 
 
 _UNITS_BEFORE_THE_SETTING = 1_000
+_LISTING_BEFORE_THE_SETTING = 1.0
 
 
 @dataclass(frozen=True)
@@ -125,17 +126,13 @@ class Signature:
 class Signals:
     """How much each signal counts in the order of related pages. They choose among the candidates; no index depends on them."""
 
-    bag: float = number(0.4, "weight of the weighted Jaccard similarity of the whole bags", 0, 1000)
-    tfidf: float = number(0.45, "weight of the TF-IDF cosine of the pages' own words", 0, 1000)
-    containment: float = number(0.3, "weight of how much of the page's words the other holds (BM25)", 0, 1000)
-    title: float = number(0.2, "weight of each page's title among the other's words", 0, 1000)
-    links: float = number(0.1, "weight of links from one to the other", 0, 1000)
-    cocitation: float = number(0.05, "weight of the pages that link to both", 0, 1000)
-    coupling: float = number(0.15, "weight of the pages that both link to", 0, 1000)
-
-    def __post_init__(self) -> None:
-        if not any(self.weights()):
-            raise StrategyError("the strategy leaves out all signals: one of them must have a weight above 0")
+    bag: float = number(0.2, "weight of the weighted Jaccard similarity of the whole bags", 0, 1000)
+    tfidf: float = number(0.3, "weight of the TF-IDF cosine of the pages' own words", 0, 1000)
+    containment: float = number(0.2, "weight of how much of the page's words the other holds (BM25)", 0, 1000)
+    title: float = number(0.1, "weight of each page's title among the other's words", 0, 1000)
+    links: float = number(0.05, "weight of links from one to the other", 0, 1000)
+    cocitation: float = number(0.1, "weight of the pages that link to both", 0, 1000)
+    coupling: float = number(0.05, "weight of the pages that both link to", 0, 1000)
 
     def weights(self) -> tuple[float, ...]:
         """Return the weights in the order of the fields."""
@@ -145,10 +142,11 @@ class Signals:
 BAG_ALONE = Signals(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The order of the 2002 paper."""
 WISHES = {
-    "kin": Signals(),
-    "see-also": Signals(),
+    "kin": Signals(0.5, 0.2, 0.05, 0.05, 0.0, 0.1, 0.1),
+    "see-also": Signals(0.2, 0.3, 0.2, 0.13, 0.07, 0.05, 0.05),
 }
-"""Weights for pages of the same kind and subject, and for pages that an author would link to."""
+"""Weights for pages of the same kind and subject, and for pages that an author would link to. These and the weights of
+`Signals` were chosen on the learning half of benchmarks/related_truth.py: docs/benchmarks.md."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +185,8 @@ class Strategy:
             raise StrategyError(f"the strategy leaves everything out: {named} and {kinds[-1]}.scale are all 0")
         if self.weight.frequency != "nmdf" and self.weight.mu is not None:
             raise StrategyError(f"weight.mu belongs to weight.frequency = 'nmdf', which is '{self.weight.frequency}'")
+        if not any(self.signals.weights()):
+            raise StrategyError("the strategy leaves out all signals: one of them must have a weight above 0")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the strategy as plain values, nested as in TOML, without settings that are unset."""
@@ -209,6 +209,8 @@ class Strategy:
         plain = {key: value for key, value in self.as_dict().items() if key not in ("name", "wish", "signals")}
         if self.signature.maker != "paper" or self.signature.units == _UNITS_BEFORE_THE_SETTING:
             del plain["signature"]["units"]  # it has no effect, or its value from before it could be set
+        if self.anchors.listing == _LISTING_BEFORE_THE_SETTING:
+            del plain["anchors"]["listing"]
         return hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def signals_for(self, wish: str) -> Signals:
@@ -283,13 +285,15 @@ def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -
 def strategy_of_index(facts: Mapping[str, Any]) -> Strategy:
     """Return the strategy that an index was made by, given the manifest's facts about the index.
 
-    Indexes that say nothing about the units of `paper` have 1,000: that was no setting then.
+    Indexes that say nothing about the units of `paper` have 1,000, and those that say nothing about pages that only list have
+    none: these were no settings then.
     """
     plain = facts["strategy"]
+    anchors = {"listing": _LISTING_BEFORE_THE_SETTING, **plain.get("anchors", {})}
     signature = plain.get("signature", {})
     if signature.get("maker") == "paper":
         signature = {"units": _UNITS_BEFORE_THE_SETTING, **signature}
-    return strategy_from_dict({**plain, "signature": signature})
+    return strategy_from_dict({**plain, "anchors": anchors, "signature": signature})
 
 
 def load_strategy(path: str | Path) -> Strategy:

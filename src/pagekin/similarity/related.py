@@ -395,11 +395,11 @@ def _with_signals(results: list[Result], ranked: RankedDocuments, signals: Query
     values = signals.values(np.array([one.document for one in ranked.related], np.int64))
     return [
         replace(result, signals=tuple(
-            SignalShare(SIGNALS[i], round(float(row[i]), 7), round(float(row[i] * signals.weights[i]), 7))
-            for i in np.argsort(-row * signals.weights, kind="stable").tolist()
-            if row[i] * signals.weights[i] > 0
+            SignalShare(SIGNALS[i], round(float(row[i]), 7), round(float(share[i]), 7))
+            for i in np.argsort(-share, kind="stable").tolist()
+            if share[i] > 0
         ))
-        for result, row in zip(results, values, strict=True)
+        for result, row, share in zip(results, values, signals.shares(values), strict=True)
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Signals: how near two pages are, measured in several ways. A weighted sum of them orders related pages.
+"""Signals: how near two pages are, measured in several ways. A weighted mean of them orders related pages.
 
 Each signal lies between 0 and 1 and depends on the two pages and the collection alone, never on the other candidates. So a
 score means the same in every answer, and services that divide a collection among them agree with one that holds it whole.
@@ -34,9 +34,9 @@ _HEAVY, _COSINE, _CONTAINED, _TITLED = range(4)
 _BLOCK = 1 << 20
 
 
-def inverse_frequency(df: Array, bags: int) -> npt.NDArray[np.float64]:
-    """Return how rare terms are, as BM25 has it."""
-    return np.asarray(np.log1p((bags - df + 0.5) / (df + 0.5)))
+def inverse_frequency(pages: Array, of: int) -> npt.NDArray[np.float64]:
+    """Return how rare terms are that so many pages say, of all pages; a term that all say still counts a little."""
+    return np.asarray(1.0 + np.log((1.0 + of) / (1.0 + pages)))
 
 
 class LinkedDocuments:
@@ -131,8 +131,7 @@ class SignalReader:
     @cached_property
     def _idf(self) -> npt.NDArray[np.float32]:
         """Return how rare each term is."""
-        everyone = np.arange(len(self._bags.hashes))
-        return inverse_frequency(self._bags.df(everyone), len(self._bags)).astype(np.float32)
+        return inverse_frequency(self._bags.own_df, self._bags.own_pages).astype(np.float32)
 
     @cached_property
     def _table(self) -> npt.NDArray[np.float32]:
@@ -152,7 +151,7 @@ class SignalReader:
         counts = query.counts.astype(np.int64)
         idf = self._idf[query.terms].astype(np.float64)
         unknown = query.unknown_counts.astype(np.int64)
-        rare = float(inverse_frequency(np.zeros(1), len(self._bags))[0])
+        rare = float(inverse_frequency(np.zeros(1), self._bags.own_pages)[0])
         tfidf = _TF[counts] * idf
         norm = np.sqrt(np.sum(tfidf**2) + np.sum((_TF[unknown] * rare) ** 2))
         length = int(counts.sum() + unknown.sum())
@@ -245,5 +244,14 @@ class QuerySignals:
         return found * (self.weights > 0)
 
     def scores(self, documents: Array) -> npt.NDArray[np.float64]:
-        """Return the weighted mean of each document's signals, to seven places, so that sums in another order rank alike."""
-        return np.round(self.values(documents) @ self.weights, 7)
+        """Return the score of each document, to seven places, so that sums in another order rank alike.
+
+        The score is the weighted power mean of the signals with the exponent 1/2: by roots, being a little near in several
+        ways counts more than being very near in one. Of one signal alone it is the signal itself.
+        """
+        return np.round((np.sqrt(self.values(documents)) @ self.weights) ** 2, 7)
+
+    def shares(self, values: Array) -> npt.NDArray[np.float64]:
+        """Return what each signal contributes to the scores of documents with these values; a row sums to the score."""
+        roots = np.sqrt(values) * self.weights
+        return roots * roots.sum(axis=1, keepdims=True)
