@@ -34,6 +34,7 @@ from pagekin.bags import STOP_WORDS, BagWorkshop, Strategy, choose_strategy, nmd
 from pagekin.clusters import load_directory
 from pagekin.evaluation import REGIONS, Bench, Experiment, make_bench
 from pagekin.evaluation.baselines import Pages
+from pagekin.evaluation.experiments import with_sources
 from pagekin.evaluation.gamma import gamma, region_level
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 
@@ -132,7 +133,7 @@ def compare(collection: Path, table: Path, scratch: Path, rounds: int) -> None:
         f"{len(texts):,} pages in {len(bench.directory.classes)} classes; one thread; best of {rounds}; load {load()}"
     )
     # Compiles what is compiled, or fetches it from the cache.
-    few = make_bench(bench.directory, sources=64, rounds=1)
+    few = with_sources(bench, np.arange(0, len(bench.sources), max(1, len(bench.sources) // 64)), 1, 1)
     Experiment(corpus, few, BagWorkshop(corpus, scratch / "few")).judge("few", strategy_of("jaccard"))
     print(f"{'':<10}{'Pagekin s':>12}{'scikit-learn s':>16}{'ratio':>10}{'wanted':>9}")
     values: list[tuple[str, dict[str, float]]] = []

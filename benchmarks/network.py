@@ -71,7 +71,7 @@ async def measure(network: Network, options: argparse.Namespace) -> None:
     seed: int = options.seed
     only = options.only or PARTS
     with Running(network, options.refresh) as running:
-        async with Client(network) as client:
+        async with Client(network, running.processes) as client:
             titled("Start")
             await start(running, client, sites, root, options.processes)
             if "sizes" in only:

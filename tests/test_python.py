@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import pagekin
-from pagekin.collection import Filters, Item, ReloadingCollection, ServiceError
-from pagekin.index import PageIndex, make_filters
+from pagekin.collection import Filters, Item, ReloadingCollection, ServiceError, make_filters
+from pagekin.index import PageIndex
 from pagekin.routers import Network, Place, Router, router_app
 from pagekin.routers.network import Node
 from pagekin.store import KinError

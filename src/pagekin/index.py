@@ -5,13 +5,11 @@ This is a façade above the rooms: each method makes a request, asks the service
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from pagekin.collection import Answer, Hit, Item, ServiceError, as_items, messages
+from pagekin.collection import Answer, Day, Hit, Item, ServiceError, as_items, make_filters, messages
 from pagekin.labels import ContentLabel
 from pagekin.routers import BlockingService, open_service
-from pagekin.text import QueryError
 
 if TYPE_CHECKING:
     from pagekin.bags import Strategy
@@ -20,13 +18,10 @@ if TYPE_CHECKING:
     from pagekin.evaluation import Evaluation, Tuning
     from pagekin.similarity import Method, Sites
 
-Day = str | date | int | None
-"""A day as '1996-12-31' or a date; a moment as a datetime, or in seconds since 1970."""
 Hits = Answer | Iterable[Hit | Item]
 """Results so far: an answer, or some of its hits."""
 PathName = str | os.PathLike[str]
 _DEADLINE = 5.0
-_DAY = 86_400
 
 
 class Narrowing(TypedDict, total=False):
@@ -235,26 +230,6 @@ def _filters_and_deadline(narrowing: Narrowing) -> dict[str, Any]:
     filters: dict[str, Any] = dict(narrowing)
     deadline = filters.pop("deadline", _DEADLINE)
     return {"filters": make_filters(**filters), "deadline": deadline}
-
-
-def make_filters(site: str = "", since: Day = None, until: Day = None, language: str = "") -> messages.Filters:
-    """Return filters; of a day, `since` means its first second and `until` its last."""
-    return messages.Filters(site, _seconds(since), _seconds(until, _DAY - 1), language)
-
-
-def _seconds(day: Day, more: int = 0) -> int | None:
-    """Return seconds since 1970, `more` if a whole day is named; days before 1970 count as its first second."""
-    if day is None or day == "":
-        return None
-    if isinstance(day, int):
-        return day
-    if isinstance(day, datetime):
-        return max(0, int(day.timestamp()))
-    try:
-        named = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC) if isinstance(day, str) else day
-    except ValueError:
-        raise QueryError(f"'{day}' is no day; write it as 1996-12-31") from None
-    return max(0, int(datetime(named.year, named.month, named.day, tzinfo=UTC).timestamp()) + more)
 
 
 def _as_text(html: str | bytes | None) -> str:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix
 from pagekin.clusters import Directory
 from pagekin.evaluation import Bench, make_bench
-from pagekin.evaluation.experiments import count_inlinks
+from pagekin.evaluation.experiments import Counted, count_inlinks, count_pairs, matrix_similarities, with_sources
 from pagekin.hypertext import Corpus
 
 Path = tuple[str, ...]
@@ -35,6 +35,12 @@ def linked_pages(corpus: Corpus, urls: npt.NDArray[np.int64]) -> npt.NDArray[np.
     return np.asarray(urls[count_inlinks(corpus, urls) > 0], np.int64)
 
 
+def draw_sources(bench: Bench, count: int, rounds: int) -> Bench:
+    """The bench with so many of its sources, drawn."""
+    drawn = np.random.default_rng(1).choice(len(bench.sources), count, replace=False)
+    return with_sources(bench, np.sort(drawn), rounds, 1)
+
+
 def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> BagMatrix:
     """Bags as the rows of a matrix."""
     return BagMatrix(
@@ -43,3 +49,8 @@ def matrix_of(bags: Sequence[Mapping[int, float]], columns: int) -> BagMatrix:
         np.array([bag[term] for bag in bags for term in sorted(bag)], np.float32),
         columns,
     )
+
+
+def count_matrix(bench: Bench, matrix: BagMatrix, metric: str, threads: int = 1) -> Counted:
+    """What is counted for all sources of a bench, by the similarities of a matrix's rows."""
+    return count_pairs(bench, bench.sources, matrix_similarities(matrix, metric), threads)

@@ -18,11 +18,11 @@ from pagekin.clusters import load_directory
 from pagekin.evaluation import BASELINES, REGIONS, Experiment, baselines, cocitation, make_bench, vectors
 from pagekin.evaluation.baselines import Pages, Setting, judge_baselines
 from pagekin.evaluation.cocitation import Cocitation, parent_url
-from pagekin.evaluation.experiments import count_pairs, count_pairs_by_rows
+from pagekin.evaluation.experiments import count_pairs
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
-from .benches import bench_of, matrix_of
+from .benches import bench_of, count_matrix, matrix_of
 from .oracle import similarity
 from .test_gamma import TERMS, cases
 
@@ -81,8 +81,8 @@ def test_rows_are_judged_as_the_matrix_they_are_the_similarities_of(
     depth, listed, bags, _common = case
     bench = bench_of(listed, depth)
     rows = np.array([[similarity(a, b, metric) for b in bags] for a in bags], np.float32)
-    by_matrix = count_pairs(bench, matrix_of(bags, TERMS), metric, 1)
-    by_rows = count_pairs_by_rows(bench, bench.sources, lambda sources: rows[sources])
+    by_matrix = count_matrix(bench, matrix_of(bags, TERMS), metric, 1)
+    by_rows = count_pairs(bench, bench.sources, lambda sources: rows[sources])
     for part in ("concordant", "discordant", "tied", "orthogonal"):
         assert np.array_equal(getattr(by_rows[0], part), getattr(by_matrix[0], part))
     assert np.array_equal(by_rows[1], by_matrix[1])
@@ -93,7 +93,7 @@ def test_more_sources_than_a_batch_and_one_sided_similarities_are_counted() -> N
     """The more similar document of each two is the one with the greater number, whatever the source."""
     listed = [[("a", "b" if number % 2 else "c")] for number in range(150)]
     bench = bench_of(listed, 2)
-    counts, nearest, _similarity = count_pairs_by_rows(
+    counts, nearest, _similarity = count_pairs(
         bench, bench.sources, lambda some: np.tile(np.arange(150.0), (len(some), 1))
     )
     for source in (0, 63, 64, 149):

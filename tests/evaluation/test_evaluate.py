@@ -32,6 +32,7 @@ from pagekin.evaluation import (
     summarise_comparisons,
 )
 from pagekin.evaluation.compare import compare_bars
+from pagekin.evaluation.experiments import with_sources
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from tests.bags.webs import read_web, record
 
@@ -199,12 +200,11 @@ def test_so_many_pairs_as_asked_for_are_drawn_and_the_seed_says_which() -> None:
         assert "asked for" not in bench.note
 
 
-def test_sources_may_be_drawn_and_all_pages_stay_candidates() -> None:
+def test_sources_may_be_some_of_the_pages_and_all_stay_candidates() -> None:
     tree = tree_of([[(a, b)] for a in "xyz" for b in "pq" for _ in range(5)], 2)
-    bench = make_bench(tree, sources=7, rounds=5)
+    bench = with_sources(make_bench(tree, rounds=5), np.arange(0, 28, 4), 5, 1)
     assert (len(bench.sources), len(bench.urls)) == (7, 30)
-    assert "7 of them drawn as sources" in bench.note
-    few = make_bench(tree, only=np.arange(10), sources=70, rounds=5)
+    few = make_bench(tree, only=np.arange(10), rounds=5)
     assert (len(few.sources), len(few.urls)) == (10, 10)
     assert few.note == "10 of 30 pages of the directory"
     assert make_bench(tree, rounds=5).note == "all 30 pages of the directory"

@@ -12,10 +12,10 @@ from hypothesis import strategies as some
 from pagekin.evaluation import REGIONS, experiments
 from pagekin.evaluation._kernels import judge as kernels
 from pagekin.evaluation.compare import differences
-from pagekin.evaluation.experiments import NEAREST, count_pairs, make_judgement
+from pagekin.evaluation.experiments import NEAREST, make_judgement
 from pagekin.evaluation.gamma import ClassBootstrap, PairCounts, gamma, holm, interval, kendall_tau, p_value, somers_d
 
-from .benches import bench_of, matrix_of
+from .benches import bench_of, count_matrix, matrix_of
 from .oracle import count
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=120)
@@ -42,7 +42,7 @@ def test_the_counts_are_those_of_all_pairs(metric: str, case: tuple[int, Any, An
     bench = bench_of(listed, depth)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiments, "_COMMON", common)  # 0: all terms by list; 1000: all by full column
-        counts, nearest, similarity = count_pairs(bench, matrix_of(bags, TERMS), metric, threads=2)
+        counts, nearest, similarity = count_matrix(bench, matrix_of(bags, TERMS), metric, threads=2)
     for source in range(len(bags)):
         truth = count(source, bags, listed, metric)
         for array, expected in (
@@ -62,7 +62,7 @@ def test_only_the_nearest_hundred_are_kept_and_the_first_of_equals_come_first() 
     rng = np.random.default_rng(5)
     listed = [[("a", "b")]] * 300
     bags = [dict.fromkeys(rng.choice(TERMS, 4, replace=False).tolist(), 0.25) for _ in listed]
-    _counts, nearest, similarity = count_pairs(bench_of(listed, 2), matrix_of(bags, TERMS), "jaccard", threads=1)
+    _counts, nearest, similarity = count_matrix(bench_of(listed, 2), matrix_of(bags, TERMS), "jaccard", threads=1)
     for source in (0, 17, 299):
         ranking = count(source, bags, listed, "jaccard").ranking[:NEAREST]
         assert list(zip(similarity[source].tolist(), nearest[source].tolist(), strict=True)) == ranking
@@ -78,7 +78,7 @@ def test_many_documents_are_counted_as_one_by_one_across_tiles_and_blocks() -> N
         for _ in range(documents)
     ]
     bench, matrix = bench_of(listed, 3), matrix_of(bags, 60)
-    found = [count_pairs(bench, matrix, "jaccard", threads=threads)[0] for threads in (1, 2)]
+    found = [count_matrix(bench, matrix, "jaccard", threads=threads)[0] for threads in (1, 2)]
     assert np.array_equal(found[0].concordant, found[1].concordant)
     for source in (0, kernels.BLOCK, documents - 1):
         truth = count(source, bags, listed, "jaccard")
@@ -91,10 +91,10 @@ def test_common_terms_that_do_not_fit_the_memory_are_counted_by_list(monkeypatch
     listed = [[tuple(rng.choice(list("abc"), 3).tolist())] for _ in range(40)]
     bags = [dict.fromkeys(rng.choice(TERMS, 5, replace=False).tolist(), 0.2) for _ in listed]
     bench, matrix = bench_of(listed, 3), matrix_of(bags, TERMS)
-    whole = count_pairs(bench, matrix, "jaccard", 1)
+    whole = count_matrix(bench, matrix, "jaccard", 1)
     for room in (0, 3 * 40 * 4):
         monkeypatch.setattr(experiments, "_FULL_BYTES", room)
-        part = count_pairs(bench, matrix, "jaccard", 1)
+        part = count_matrix(bench, matrix, "jaccard", 1)
         assert np.array_equal(part[0].concordant, whole[0].concordant)
         assert np.array_equal(part[0].tied, whole[0].tied)
 
@@ -263,7 +263,7 @@ def test_differences_are_paired_and_corrected_together() -> None:
     good = [{int(path[2]): 0.5, 20 + int(rng.integers(8)): 0.5} for path in classes]
     poor = [{30: 0.9, 20 + int(rng.integers(8)): 0.1} for _ in classes]
     judged = [
-        make_judgement(bench, name, {}, count_pairs(bench, matrix_of(bags, 40), "jaccard", 1), {}, 0.0)
+        make_judgement(bench, name, {}, count_matrix(bench, matrix_of(bags, 40), "jaccard", 1), {}, 0.0)
         for name, bags in (("good", good), ("poor", poor), ("good again", good))
     ]
     found = differences(judged[0], judged[1:])

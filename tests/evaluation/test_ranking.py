@@ -12,12 +12,12 @@ import pytest
 from pagekin.bags import choose_strategy
 from pagekin.clusters import load_directory
 from pagekin.evaluation import Evaluation, evaluate_strategies, make_bench
-from pagekin.evaluation.experiments import Judgement, count_pairs, make_judgement
+from pagekin.evaluation.experiments import Judgement, make_judgement
 from pagekin.evaluation.ranking import Rankings, document_id, draw_rankings, measures, slug, write_trec
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
-from .benches import matrix_of, tree_of
+from .benches import count_matrix, matrix_of, tree_of
 
 PATHS = [
     ("a", "p", "1"), ("a", "p", "1"), ("a", "p", "1"), ("a", "p", "2"), ("a", "p", "2"), ("a", "q", "1"), ("b", "p", "1"),
@@ -35,7 +35,7 @@ def judged(seed: int, corpus: Corpus) -> tuple[Rankings, Judgement]:
     rng = np.random.default_rng(seed)
     bags = [{int(term): float(rng.random()) + 0.1 for term in rng.choice(9, 3, replace=False)} for _ in PATHS]
     bench = make_bench(tree_of([[path] for path in PATHS], 3), rounds=5)
-    counted = count_pairs(bench, matrix_of(bags, 9), "jaccard", 1)
+    counted = count_matrix(bench, matrix_of(bags, 9), "jaccard", 1)
     one = make_judgement(bench, "some", {}, counted, {"judged": bench.note}, 0.0)
     return draw_rankings(corpus, bench), one
 

@@ -1,7 +1,9 @@
 """Tuning finds what is there to find, keeps its hands off the classes that judge it, and does not believe noise."""
 
 import json
+import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ from pagekin.bags import PRESETS, Strategy, choose_strategy, load_strategy, sett
 from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.clusters import Directory, DirectoryError, load_directory
 from pagekin.evaluation import make_bench, tune_strategy
-from pagekin.evaluation.tune import AXES, PARTS, mean_difference, split_sources, with_sources
+from pagekin.evaluation.experiments import with_sources
+from pagekin.evaluation.tune import AXES, PARTS, mean_difference, split_sources
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web, record
 
@@ -108,6 +111,13 @@ def test_the_mean_difference_is_paired_by_resample(telling: Corpus) -> None:
     assert by == pytest.approx(expected)
     resampled = np.mean([one.resampled[r][1] - other.resampled[r][1] for r in PARTS], axis=0)
     assert (low, high) == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])))
+
+
+def test_json_has_no_nan_where_a_region_has_no_pairs(telling: Corpus) -> None:
+    done = tune_strategy(telling, tree_of(telling), tries=3)
+    nothing = replace(done.compared[0], difference=math.nan, low=math.nan, high=math.nan)
+    told = json.loads(json.dumps(replace(done, compared=[nothing]).as_dict(), allow_nan=False))
+    assert told["held_out"]["differences"][0]["difference"] is None
 
 
 def test_every_value_of_every_axis_is_allowed() -> None:

@@ -9,17 +9,13 @@ import subprocess
 import sys
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import urldefrag, urljoin, urlsplit
 from xml.etree import ElementTree
 
 import pytest
 
-from pagekin.sources import demo_directory, demo_pages
-from pagekin.sources.demo import DemoPage, FactError
-from pagekin.sources.demo.facts import load_facts
+from pagekin.sources import Page, demo_pages
 from pagekin.sources.demo.links import split_sentences
-from pagekin.sources.demo.pages import build_pages
 
 
 class LinkFinder(HTMLParser):
@@ -62,7 +58,7 @@ def charset_of(html: bytes) -> str:
     return found[1].decode("ascii")
 
 
-def read(page: DemoPage) -> LinkFinder:
+def read(page: Page) -> LinkFinder:
     """Decode a page by its own character set and parse it."""
     finder = LinkFinder()
     finder.feed(page.html.decode(charset_of(page.html)))
@@ -70,7 +66,7 @@ def read(page: DemoPage) -> LinkFinder:
     return finder
 
 
-def targets(page: DemoPage, finder: LinkFinder) -> list[str]:
+def targets(page: Page, finder: LinkFinder) -> list[str]:
     """Return the absolute addresses that a page links to, without fragments and mail addresses."""
     base = urljoin(page.url, finder.base or "")
     found = (urldefrag(urljoin(base, link)).url for link in finder.links)
@@ -78,12 +74,12 @@ def targets(page: DemoPage, finder: LinkFinder) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def pages() -> dict[str, DemoPage]:
+def pages() -> dict[str, Page]:
     return {page.url: page for page in demo_pages()}
 
 
 @pytest.fixture(scope="module")
-def parsed(pages: dict[str, DemoPage]) -> dict[str, LinkFinder]:
+def parsed(pages: dict[str, Page]) -> dict[str, LinkFinder]:
     return {url: read(page) for url, page in pages.items()}
 
 
@@ -95,25 +91,13 @@ def digest() -> str:
     return total.hexdigest()
 
 
-def test_many_pages_on_many_hosts(pages: dict[str, DemoPage]) -> None:
+def test_many_pages_on_many_hosts(pages: dict[str, Page]) -> None:
     assert len(pages) >= 600
     assert len({urlsplit(url).netloc for url in pages}) >= 12
 
 
-def test_addresses_are_distinct(pages: dict[str, DemoPage]) -> None:
+def test_addresses_are_distinct(pages: dict[str, Page]) -> None:
     assert sum(1 for _ in demo_pages()) == len(pages)
-
-
-def test_directory_covers_exactly_the_pages(pages: dict[str, DemoPage]) -> None:
-    directory = demo_directory()
-    assert [url for url, _ in directory] == list(pages)
-    for url, path in directory:
-        assert re.fullmatch(r"(/[^/]+){3}", path), (url, path)
-
-
-def test_directory_categories_have_company() -> None:
-    sizes = Counter(path for _, path in demo_directory())
-    assert [path for path, size in sizes.items() if size < 2] in ([], ["/Reference/Directories/Web Guides"])
 
 
 def test_same_bytes_in_two_calls_and_in_another_process() -> None:
@@ -132,7 +116,7 @@ def test_same_bytes_in_two_calls_and_in_another_process() -> None:
         assert run.stdout.strip() == here
 
 
-def test_every_link_leads_to_a_page(pages: dict[str, DemoPage], parsed: dict[str, LinkFinder]) -> None:
+def test_every_link_leads_to_a_page(pages: dict[str, Page], parsed: dict[str, LinkFinder]) -> None:
     dead = [
         (url, target) for url, page in pages.items() for target in targets(page, parsed[url]) if target not in pages
     ]
@@ -151,7 +135,7 @@ def test_titles_are_distinct_within_a_host(parsed: dict[str, LinkFinder]) -> Non
     assert [title for title, count in titles.items() if count > 1] == []
 
 
-def test_mirror_equals_its_original(pages: dict[str, DemoPage]) -> None:
+def test_mirror_equals_its_original(pages: dict[str, Page]) -> None:
     originals = [url for url in pages if urlsplit(url).netloc == "mountains.example"]
     mirrored = [url for url in pages if urlsplit(url).netloc == "mirror.example"]
     assert len(originals) == len(mirrored) > 0
@@ -170,14 +154,7 @@ def test_print_versions_are_nearly_their_originals(parsed: dict[str, LinkFinder]
         assert 0.6 < len(copy & original) / len(copy | original) < 1
 
 
-def test_print_versions_share_the_path_of_their_originals() -> None:
-    directory = dict(demo_directory())
-    for url, path in directory.items():
-        if "/print/" in url:
-            assert directory[url.replace("/print/", "/")] == path
-
-
-def test_attic_is_hardly_linked(pages: dict[str, DemoPage], parsed: dict[str, LinkFinder]) -> None:
+def test_attic_is_hardly_linked(pages: dict[str, Page], parsed: dict[str, LinkFinder]) -> None:
     inlinks: Counter[str] = Counter()
     for url, page in pages.items():
         inlinks.update({target for target in targets(page, parsed[url]) if target != url})
@@ -188,7 +165,7 @@ def test_attic_is_hardly_linked(pages: dict[str, DemoPage], parsed: dict[str, Li
     assert set(attic) <= set(lonely)
 
 
-def test_personal_pages_link_across_sites(pages: dict[str, DemoPage], parsed: dict[str, LinkFinder]) -> None:
+def test_personal_pages_link_across_sites(pages: dict[str, Page], parsed: dict[str, LinkFinder]) -> None:
     people = [url for url in pages if "people.example/~" in url]
     assert len(people) >= 30
     for url in people:
@@ -196,7 +173,7 @@ def test_personal_pages_link_across_sites(pages: dict[str, DemoPage], parsed: di
         assert len(hosts - {"people.example", "links.example"}) >= 2, url
 
 
-def test_several_page_styles(pages: dict[str, DemoPage]) -> None:
+def test_several_page_styles(pages: dict[str, Page]) -> None:
     def has(*marks: bytes) -> bool:
         return any(all(mark in page.html for mark in marks) for page in pages.values())
 
@@ -210,58 +187,18 @@ def test_several_page_styles(pages: dict[str, DemoPage]) -> None:
     assert has(b'<table class="facts"') and has(b'<dl class="facts"') and has(b'<ul class="facts"')
 
 
-def test_xhtml_pages_are_well_formed(pages: dict[str, DemoPage]) -> None:
+def test_xhtml_pages_are_well_formed(pages: dict[str, Page]) -> None:
     strict = [page for page in pages.values() if b"XHTML 1.0" in page.html]
     assert len(strict) >= 10
     for page in strict:
         assert ElementTree.fromstring(page.html).tag.endswith("html"), page.url
 
 
-def test_character_sets_matter(pages: dict[str, DemoPage]) -> None:
+def test_character_sets_matter(pages: dict[str, Page]) -> None:
     sets = Counter(charset_of(page.html) for page in pages.values())
     assert set(sets) == {"utf-8", "iso-8859-1", "windows-1252"}
     windows = [page.html for page in pages.values() if charset_of(page.html) == "windows-1252"]
     assert any(b"\x92" in html for html in windows)
-
-
-def write_site(folder: Path, key: str, text: str) -> None:
-    """Write a fact file with two pages."""
-    folder.joinpath(f"{key}.toml").write_text(
-        f'[site]\nhost = "{key}.example"\ntitle = "The {key}"\nabout = "All about {key}."\n'
-        f'style = "prose"\ndirectory = "Science/{key.title()}"\n\n'
-        f'[[page]]\nslug = "one"\nname = "One"\ntopic = "Numbers"\nfacts = {{ Value = "1" }}\n'
-        f'text = "{text}"\n\n'
-        '[[page]]\nslug = "two"\nname = "Two"\ntopic = "Numbers"\nfacts = { Value = "2" }\n'
-        'text = "The number two is [[one]] and [[one|another one]] added."\n',
-        encoding="utf-8",
-    )
-
-
-def test_small_folder_renders(tmp_path: Path) -> None:
-    write_site(tmp_path, "sums", "One comes before [[two]], as everybody learns early.")
-    urls = [page.url for page in build_pages(load_facts(tmp_path))]
-    assert "http://sums.example/one.html" in urls
-    assert "http://sums.example/topics/numbers.html" in urls
-    assert "http://links.example/science/sums.html" in urls
-
-
-@pytest.mark.parametrize("link", ["three", "other:one", "sums:three"])
-def test_dangling_link_is_an_error_with_its_place(tmp_path: Path, link: str) -> None:
-    write_site(tmp_path, "sums", f"One leads to [[{link}|nothing]] at all.")
-    with pytest.raises(FactError, match=rf"sums\.toml, page 'one': dangling link \[\[{link}\]\]"):
-        list(build_pages(load_facts(tmp_path)))
-
-
-def test_unclosed_link_is_an_error(tmp_path: Path) -> None:
-    write_site(tmp_path, "sums", "One leads to [[two at least.")
-    with pytest.raises(FactError, match=r"sums\.toml, page 'one'"):
-        list(build_pages(load_facts(tmp_path)))
-
-
-def test_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
-    tmp_path.joinpath("bad.toml").write_text("[site", encoding="utf-8")
-    with pytest.raises(FactError, match=r"bad\.toml"):
-        load_facts(tmp_path)
 
 
 def test_sentences_keep_short_forms_together() -> None:

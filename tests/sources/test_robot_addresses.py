@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext import canonical_url
-from pagekin.sources import clean_url, has_credentials
-from pagekin.sources.robot.addresses import Place, Scope, place_of, site_of, trap_reason
+from pagekin.sources import canonical_url, clean_url, has_credentials, site_of
+from pagekin.sources.robot.addresses import Place, Scope, place_of, trap_reason
 from pagekin.sources.robot.plan import CrawlLimits
 
 BASE = "http://a.example/x/y.html?q#f"

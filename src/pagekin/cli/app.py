@@ -2,11 +2,13 @@
 
 import io
 import json
+import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -123,11 +125,33 @@ def print_json(value: Any) -> None:
     sys.stdout.write(_ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
-def print_table(rows: list[tuple[str, str]]) -> None:
-    """Print names and values in two columns."""
-    width = max((len(name) for name, _ in rows), default=0)
-    for name, value in rows:
-        say(f"{name:<{width}}  {value}".rstrip())
+@cache
+def _templates() -> Any:
+    """Return the templates of longer texts."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("pagekin.cli", "templates"), undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {
+        "count": "{:,}".format, "bytes": human_bytes, "title_line": title_line, "reasons": _reasons,
+        "cell": lambda value: f"{value:.3f}" if math.isfinite(value) else "-",
+        "share": lambda value: f"{value:.0%}" if math.isfinite(value) else "-",
+    }  # fmt: skip
+    return environment
+
+
+def _reasons(counts: dict[str, int]) -> str:
+    """Return what was skipped, by the reasons, the most frequent first."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def fill_template(name: str, filters: dict[str, Callable[..., Any]] | None = None, **context: Any) -> str:
+    """Return a text for people by its template, which may have filters of its own."""
+    _templates().filters.update(filters or {})
+    text: str = _templates().get_template(f"{name}.txt").render(context)
+    return text.removesuffix("\n")
 
 
 def human_bytes(size: float) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from pagekin import bags, engines, similarity
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, human_bytes, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say
 from pagekin.cli.cluster import clusters_of_options
 from pagekin.cli.read import make_plan, print_summary, round_times, seconds
 
@@ -53,22 +53,5 @@ def build(
 
 def print_index(report: "engines.BuildReport", out: Path) -> None:
     """Print what was indexed, for people."""
-    facts = report.facts["index"]
-    signature = facts["strategy"]["signature"]
     size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(similarity.INDEX_ARRAYS))
-    say(
-        f"indexed {facts['bags']:,} addresses by '{facts['strategy']['name']}': "
-        f"{facts['bag_entries'] / max(facts['bags'], 1):,.0f} terms each, windows of {facts['window_words']['left']:.1f} "
-        f"and {facts['window_words']['right']:.1f} words, {signature['m']} values per signature ({signature['maker']}), "
-        f"{human_bytes(size)}"
-    )
-    say("took " + ", ".join(f"{name} {time:.1f} s" for name, time in report.seconds.items()))
-    if facts["without_words"]:
-        say(f"pages with nothing that counts, and so without related pages: {facts['without_words']:,}")
-    if facts["not_citing"]:
-        say(f"pages whose links were left out: {facts['not_citing']:,}")
-    if report.replaced is not None:
-        say(f"It replaces an index with other settings, '{report.replaced}'.")
-    say(f"Ask it:       pagekin related {out} URL --explain")
-    if "trees" in report.facts:
-        say(f"Browse it:    pagekin clusters {out}   ({report.facts['trees'][0]['clusters']:,} clusters)")
+    say(fill_template("index", report=report, size=size, out=out))

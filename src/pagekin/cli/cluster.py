@@ -7,7 +7,7 @@ import typer
 
 from pagekin import clusters, engines, hypertext
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_option, fail, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, check_option, fail, fill_template, print_json, progress_bar, say
 from pagekin.cli.clusters import PageView
 from pagekin.cli.evaluate import open_directory
 
@@ -69,7 +69,7 @@ def cluster(
     if evaluate and tree is not None:
         with progress_bar(as_json) as tell:
             rows = clusters.compare_methods(corpus, tree, chosen, tell, threads)
-        print_json(rows) if as_json else print_comparison(rows)
+        print_json(rows) if as_json else say(fill_template("comparison", rows=rows))
         return
     with progress_bar(as_json) as tell:
         trees = engines.cluster_collection(collection, chosen, tree, tell, threads)
@@ -78,8 +78,8 @@ def cluster(
         return
     first = trees[0]
     view = PageView(corpus, next((tree for tree in trees if tree.name == clusters.DOCUMENTS_TREE), None))
-    for node in sorted(first.facts["shown"], key=lambda node: (-len(first.pages_of(node)), node)):
-        view.print_line(first, node)
+    shown = sorted(first.facts["shown"], key=lambda node: (-len(first.pages_of(node)), node))
+    view.print_lines(first, ((node, 0) for node in shown))
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")
 
 
@@ -87,13 +87,3 @@ def clusters_of_options(preset: str, settings: list[str] | None, **chosen: Any) 
     """Return the cluster settings of a command line, or end with what is wrong with them."""
     with check_option():
         return clusters.choose_clusters(preset, settings or [], **chosen)
-
-
-def print_comparison(rows: list[dict[str, Any]]) -> None:
-    """Print the agreement as a table."""
-    names = [name for name in rows[0] if name not in ("method", "level")]
-    width = max(len(row["method"]) for row in rows)
-    say(f"{'method':<{width}}  level  " + "  ".join(f"{name.replace('_', ' '):>12}" for name in names))
-    for row in rows:
-        cells = (f"{row[name]:>12.3f}" if isinstance(row[name], float) else f"{row[name]:>12,}" for name in names)
-        say(f"{row['method']:<{width}}  {row['level']:>5}  " + "  ".join(cells))

@@ -1,6 +1,6 @@
 """`pagekin clusters`: browse a collection's clusters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ import typer
 
 from pagekin import clusters, hypertext
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, print_json, say, title_line
+from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, say, title_line
 
 _PAGES = 10
 
@@ -49,8 +49,8 @@ def browse_clusters(
         print_json(node_as_dict(view, chosen, node, levels))
         return
     if node or not tree:
-        print_node(view, chosen, node)
-    print_level(view, chosen, node, levels)
+        say(fill_template("cluster", view=view, tree=chosen, node=node, most=_PAGES))
+    view.print_lines(chosen, nodes_below(chosen, node, levels))
 
 
 class PageView:
@@ -82,18 +82,10 @@ class PageView:
         """Return a page or a document for programs."""
         return {**_page(self.corpus, page), "pages": self._pages(page)}
 
-    def print_pages(self, pages: list[int]) -> None:
-        """Print titles and addresses."""
-        for page in pages:
-            say(f"  {self.title(page)}\n    {self.corpus.page_url(page)}")
-
-    def print_line(self, tree: "clusters.Tree", node: int, indent: int = 0) -> None:
-        """Print a cluster in a line, and its most central pages in another."""
-        about = tree.descriptions[node]
-        say(f"{'  ' * indent}{node:>4}  {len(tree.pages_of(node)):>6,} pages  {about.name}")
-        if about.central:
-            central = "; ".join(self.title(page) for page in self.fold(about.central)[:3])
-            say(f"{'  ' * indent}{'':>4}  {'':>6}        {central}")
+    def print_lines(self, tree: "clusters.Tree", nodes: Iterable[tuple[int, int]]) -> None:
+        """Print (cluster, indent) in a line each, with the most central pages in another."""
+        if lines := fill_template("clusters", view=self, tree=tree, nodes=list(nodes)):
+            say(lines)
 
 
 def show_documents(view: PageView, asked: str, as_json: bool) -> None:
@@ -165,25 +157,9 @@ def _page(corpus: "hypertext.Corpus", page: int) -> dict[str, str]:
     return {"url": corpus.page_url(page), "title": corpus.titles.text(page)}
 
 
-def print_node(view: PageView, tree: "clusters.Tree", node: int) -> None:
-    """Print one cluster for people."""
-    about = tree.descriptions[node]
-    if node:
-        say(" > ".join(f"{one}" + (f" {tree.descriptions[one].name}" if one else "") for one in tree.path(node)))
-    say(f"{len(tree.pages_of(node)):,} pages" + (f"; {', '.join(about.terms)}" if about.terms else ""))
-    central = view.fold(about.central)
-    view.print_pages(central)
-    if not tree.children[node]:
-        others = [page for page in view.fold(tree.pages_of(node).tolist()) if page not in central]
-        view.print_pages(others[:_PAGES])
-        if len(others) > _PAGES:
-            say(f"  and {len(others) - _PAGES:,} more")
-    say()
-
-
-def print_level(view: PageView, tree: "clusters.Tree", node: int, levels: int, indent: int = 0) -> None:
-    """Print the sub-clusters of a cluster, so many levels down."""
+def nodes_below(tree: "clusters.Tree", node: int, levels: int, indent: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield (cluster, how deep) of the sub-clusters of a cluster, so many levels down."""
     for child in tree.children[node]:
-        view.print_line(tree, child, indent)
+        yield child, indent
         if levels > 1:
-            print_level(view, tree, child, levels - 1, indent + 1)
+            yield from nodes_below(tree, child, levels - 1, indent + 1)

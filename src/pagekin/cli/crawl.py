@@ -15,7 +15,7 @@ from pagekin.cli.app import (
     check_choice,
     check_option,
     fail,
-    human_bytes,
+    fill_template,
     print_json,
     progress_bar,
     say,
@@ -108,7 +108,7 @@ def crawl(
     if as_json:
         print_json(report.as_json())
     elif not quiet and report.pages:
-        print_summary(report, plan)
+        say(fill_template("crawl", report=report, plan=plan))
     if report.stopped == "interrupted":
         say(f"pagekin: stopped; run the same command to resume (the state is in {plan.state_file.name}).", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -120,19 +120,3 @@ def crawl(
 def _may_allow(report: Any) -> bool:
     """Return whether the root was refused because of its address, and --allow would help."""
     return " is a" in report.root and "never allowed" not in report.root
-
-
-def print_summary(report: Any, plan: Any) -> None:
-    """Print the report of a crawl for people."""
-    resumed = " (resumed)" if report.resumed else ""
-    say(f"{plan.out}: {report.pages:,} pages{resumed}, {report.requests:,} requests, {human_bytes(report.bytes)}, "
-        f"{report.seconds:.1f} s")  # fmt: skip
-    for title, counts in (("fetched, but no page", report.not_kept), ("not fetched", report.not_asked)):
-        if counts:
-            say(f"{title}: " + ", ".join(f"{count:,} {reason}" for reason, count in counts.items()))
-    if report.cut:
-        say("cut short: " + ", ".join(f"{count:,} pages ({reason})" for reason, count in report.cut.items()))
-    if report.left:
-        why = f"limit {report.stopped}" if hasattr(plan.limits, report.stopped) else report.stopped
-        say(f"not finished ({why}): {report.left:,} addresses are left in {plan.state_file.name}; "
-            "run the same command to resume, with a higher limit if one was reached")  # fmt: skip

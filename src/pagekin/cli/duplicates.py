@@ -6,7 +6,7 @@ import typer
 
 from pagekin import similarity
 from pagekin.cli import options
-from pagekin.cli.app import app, print_json, progress_bar, say, title_line
+from pagekin.cli.app import app, fill_template, print_json, progress_bar, say
 
 
 @app.command()
@@ -39,16 +39,4 @@ def duplicates(
             ],
         })  # fmt: skip
         return
-    if not groups:
-        say(f"No two pages have {common:.0%} of their words in common.")
-        return
-    say(f"{pages:,} pages in {len(groups):,} groups of near-duplicates ({common:.0%} of the words, or more)")
-    for group in groups[:limit]:
-        say()
-        say(f"{len(group.documents):,} times: {title_line(index.title(group.documents[0]))}")
-        for document, alike in list(zip(group.documents, group.common, strict=True))[:5]:
-            say(f"  {alike:.2f}  {index.urls[document]}")
-        if len(group.documents) > 5:
-            say(f"  ... and {len(group.documents) - 5:,} more (--json shows all)")
-    if len(groups) > limit:
-        say(f"\n... and {len(groups) - limit:,} more groups (--limit, or --json for all)")
+    say(fill_template("duplicates", index=index, groups=groups, pages=pages, common=common, limit=limit))

@@ -1,6 +1,5 @@
 """`pagekin evaluate`: which strategy agrees best with a directory."""
 
-import math
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -10,7 +9,7 @@ import typer
 from pagekin import clusters, evaluation, hypertext
 from pagekin import collection as collection_room
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_choice, fail, print_json, progress_bar, say, use_file
+from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.errors import PagekinError
 
 
@@ -98,52 +97,5 @@ def open_directory(
 
 def print_judgements(done: "evaluation.Evaluation") -> None:
     """Print judgements as a table for people."""
-    tree, facts = done.bench.directory, done.bench.directory.facts
-    say(
-        f"{facts['pages']:,} pages in {facts['classes']:,} classes (depth {tree.depth}, {tree.mode}, {tree.choice}); "
-        f"judged: {done.bench.note}"
-    )
-    if facts.get("not in the collection"):
-        hints = facts.get("other spellings") or {}
-        hint = "; " + ", ".join(f"{n:,} differ by {why}" for why, n in hints.items()) + " (--loose)" if hints else ""
-        say(
-            f"{facts['not in the collection']:,} listed addresses are not in the collection, e.g. {facts['examples'][0]}{hint}"
-        )
-    if facts.get("listed too high"):
-        say(f"{facts['listed too high']:,} listings stand too high in the tree to count")
-    if facts.get("own pages"):
-        say(f"{facts['own pages']:,} pages are the directory's own: they cite nothing and are not judged")
-    say()
-    width = max(len(one.name) for one in done.judgements)
-    say(
-        f"{'Γ (Somers D)':<{width}}  {'overall':>15} {'siblings':>15} {'cousins':>15} {'unrelated':>15}  "
-        "tied  orthogonal  nDCG@10    MAP"
-    )
-    for one in done.judgements:
-        cells = " ".join(
-            f"{number_cell(a.gamma)} ({number_cell(a.somers_d)})".rjust(15) for a in one.agreements.values()
-        )
-        tied = one.agreements[done.region or "siblings"].tied
-        scores = done.scores[one.name]
-        say(
-            f"{one.name:<{width}}  {cells}  {_share(tied):>4}  {_share(one.orthogonality):>10}  {number_cell(scores.ndcg10):>7}"
-            f"  {number_cell(scores.map)}"
-        )
-    say()
     best = evaluation.summarise_comparisons(done.comparisons(), done.region)
-    if best:
-        say(best)
-    say(f"{done.rankings.note}.")
-    if done.cached:
-        say(f"{done.cached:,} judgements are an earlier run's; --no-cache judges anew.")
-    if done.left_out:
-        say(f"{len(done.left_out):,} baselines were left out: {'; '.join(done.left_out.values())}.")
-
-
-def number_cell(value: float) -> str:
-    """Return a number with three digits, or a dash if it is none."""
-    return f"{value:.3f}" if math.isfinite(value) else "-"
-
-
-def _share(value: float) -> str:
-    return f"{value:.0%}" if math.isfinite(value) else "-"
+    say(fill_template("judgements", done=done, best=best))

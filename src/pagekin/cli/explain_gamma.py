@@ -3,6 +3,7 @@
 import shutil
 import textwrap
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
@@ -13,16 +14,16 @@ import typer
 
 from pagekin import clusters, evaluation, hypertext
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, print_json, progress_bar, say, title_line
-from pagekin.cli.evaluate import number_cell, open_directory
+from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say, title_line
+from pagekin.cli.evaluate import open_directory
 
 SYMBOLS = {"same class": "#", "sibling": "+", "cousin": "-", "distant cousin": "~", "unrelated": "."}
 STRIP = 60
 _COLUMN = 60
 _BETWEEN = "   "
 _PLACES = 12
-_NAME = 24
-_LINE = 79
+_PART = "\f"
+"""Stands between the parts of an ordering."""
 _TURNING = frozenset("LRE RLE PDF LRO RLO LRI RLI FSI PDI".split())
 
 
@@ -121,6 +122,22 @@ class SourceView:
         places = [place for place, level in enumerate(distance[one.order].tolist(), 1) if level == 0]
         return {"places": places, "nothing_in_common": int((distance == 0).sum()) - len(places)}
 
+    def describe_places(self, one: "evaluation.SourceJudgement") -> str:
+        """Return the same as a sentence."""
+        places, nothing = self.places(one).values()
+        if not places and not nothing:
+            return "No other page is in its class."
+        first = [f"{place:,}" for place in places[:_PLACES]]
+        if len(places) > _PLACES:
+            first += ["...", f"{places[-1]:,}"]
+        sentence = f"Its class at places {', '.join(first)} of {len(one.order):,}" if places else ""
+        half = (len(places) + nothing + 1) // 2
+        if len(places) >= max(half, _PLACES):
+            sentence += f"; half of it in the first {places[half - 1]:,}"
+        if nothing:
+            sentence += f"{'; ' if sentence else ''}{nothing:,} of its class with nothing in common"
+        return f"{sentence}."
+
 
 # -- for programs -------------------------------------------------------------------------------------------------------
 
@@ -175,19 +192,12 @@ def print_explanation(view: SourceView, k: int, width: int) -> None:
     """Print the source, all strategies in short, and the best and the worst in full: side by side if there is room."""
     from rich.cells import set_cell_size
 
-    done, tree = view.done, view.done.directory
-    about = view.document(done.source)
-    say(f"{title_line(about['title'])}\n{about['url']}")
-    for path in about["classes"]:
-        say(path)
-    others = ", ".join(f"{count:,} {name} {SYMBOLS[name]}" for name, count in view.relations().items())
-    say(f"\n{tree.facts['pages'] - 1:,} other pages in {tree.name} (depth {tree.depth}, {tree.mode}, {tree.choice}):")
-    say(f"{others}\n")
-    _print_strategies(done)
+    done = view.done
+    say(fill_template("explained", _FILTERS, view=view, symbols=SYMBOLS))
     wide = width >= 2 * _COLUMN + len(_BETWEEN)
     column = min((width - len(_BETWEEN)) // 2 if wide else max(width, _COLUMN), 110)
-    chosen = [("best", done.best)] + ([("worst", done.worst)] if done.worst is not done.best else [])
-    orderings = [_sections(view, which, one, k, column) for which, one in chosen]
+    chosen = [done.best] + ([done.worst] if done.worst is not done.best else [])
+    orderings = [_sections(view, one, k, column) for one in chosen]
     if wide and len(orderings) > 1:
         for both in zip(*orderings, strict=True):
             for left, right in zip_longest(*both, fillvalue=""):
@@ -199,61 +209,12 @@ def print_explanation(view: SourceView, k: int, width: int) -> None:
             say("\n".join([*section, ""]))
 
 
-def _print_strategies(done: "evaluation.SourceExplanation") -> None:
-    """Print a line for each strategy, the best first."""
-    if done.region == "siblings":
-        say("Strategies by this page's Γ among siblings (same class against sibling classes):")
-    else:
-        say("Its class or its sibling classes have no other page. Strategies by overall Γ:")
-    width = min(max(len(one.name) for one in done.judgements), _NAME)
-    say(f"{'':<7}{'':<{width}}  siblings  cousins  unrelated  overall    D {_SHORT[done.region]}  tied")
-    for one in done.judgements:
-        mark = "best" if one is done.best else "worst" if one is done.worst else ""
-        gammas = [number_cell(one.regions[region].gamma) for region in ("siblings", "cousins", "unrelated", "overall")]
-        agreed = one.regions[done.region]
-        say(f"{mark:<7}{_cut(one.name, width):<{width}}  {gammas[0]:>8}  {gammas[1]:>7}  {gammas[2]:>9}  {gammas[3]:>7}"
-            f"  {number_cell(agreed.somers_d):>7}  {_tied(agreed):>4}")  # fmt: skip
-    most = max(done.judgements, key=lambda one: one.regions[done.region].somers_d)
-    if most.regions[done.region].somers_d > done.best.regions[done.region].somers_d:
-        say(f"With ties counted as undecided (Somers' D), '{most.name}' is the best.")
-    if done.sparse:
-        named = ", ".join(f"{one.name} ({_tied(one.regions[done.region])})" for one in done.sparse)
-        for line in textwrap.wrap(f"Neither best nor worst, for most of its pairs are tied: {named}.", _LINE):
-            say(line)
-    say()
-
-
-_SHORT = {"siblings": "sib.", "overall": "all "}
-
-
-def _sections(view: SourceView, which: str, one: "evaluation.SourceJudgement", k: int, width: int) -> list[list[str]]:
+def _sections(view: SourceView, one: "evaluation.SourceJudgement", k: int, width: int) -> list[list[str]]:
     """Return an ordering as four parts: agreement, strip, first pages, discordant pairs; no line is longer than `width`."""
-    done = view.done
-    agreement = [f"{which.capitalize() if done.worst is not done.best else 'Only'}: {one.name}"]
-    agreement.append(f"{'':<9} {'Γ':>6} {'D':>6}  {'concordant':>11} {'discordant':>11} {'tied':>11}")
-    for region in ("siblings", "cousins", "unrelated", "overall"):
-        agreed = one.regions[region]
-        agreement.append(f"{region:<9} {number_cell(agreed.gamma):>6} {number_cell(agreed.somers_d):>6}  "
-                         f"{agreed.concordant:>11,} {agreed.discordant:>11,} {agreed.tied:>11,}")  # fmt: skip
-    strip = [
-        view.strip(one) or "(no page has anything in common with it)",
-        *textwrap.wrap(_describe_places(view.places(one), len(one.order)), width),
-    ]
-    first = []
-    for document in one.order[:k].tolist():
-        about = view.ranked(one, document)
-        first.append(f"{about['place']:>4}  {about['similarity']:.3f}  {about['relation']:<10}  {_name(about)}")
-        first.append(f"{'':>13}{about['classes'][0]}")
-    discordant = ["Discordant, for example:" if done.misses[one.name] else "No discordant pair to show."]
-    for miss in done.misses[one.name]:
-        for document, terms, than in ((miss.far, miss.far_terms, ""), (miss.near, miss.near_terms, "before ")):
-            about = view.ranked(one, document)
-            at = f"place {about['place']:,}, {about['similarity']:.3f}" if about["place"] else "nothing in common"
-            tail = f" ({about['relation']}; {at})"
-            discordant.append(f"  {than}{_cut(_name(about), width - 2 - len(than) - len(tail))}{tail}")
-            if terms:
-                discordant.append(f"    shares {', '.join(map(_shorten_term, terms))}")
-    return [[_cut(line, width) for line in part] for part in (agreement, strip, first, discordant)]
+    first = one.order[:k].tolist()
+    text = fill_template("ordering", _FILTERS, view=view, one=one, first=first, width=width, part=_PART)
+    parts = [part.split("\n")[:-1] for part in f"{text}\n".replace(f"{_PART}\n", _PART).split(_PART)]
+    return [[_cut(line, width) for line in part] for part in parts]
 
 
 def _shorten_term(term: str) -> str:
@@ -267,23 +228,6 @@ def _name(about: dict[str, Any]) -> str:
     return "".join("�" if category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNING else sign for sign in name)
 
 
-def _describe_places(where: dict[str, Any], of: int) -> str:
-    """Return a sentence that says where the pages of the same class stand in an ordering of so many."""
-    places, nothing = where["places"], where["nothing_in_common"]
-    if not places and not nothing:
-        return "No other page is in its class."
-    first = [f"{place:,}" for place in places[:_PLACES]]
-    if len(places) > _PLACES:
-        first += ["...", f"{places[-1]:,}"]
-    sentence = f"Its class at places {', '.join(first)} of {of:,}" if places else ""
-    half = (len(places) + nothing + 1) // 2
-    if len(places) >= max(half, _PLACES):
-        sentence += f"; half of it in the first {places[half - 1]:,}"
-    if nothing:
-        sentence += f"{'; ' if sentence else ''}{nothing:,} of its class with nothing in common"
-    return f"{sentence}."
-
-
 def _tied(agreed: "evaluation.SourceAgreement") -> str:
     return f"{agreed.tied / agreed.pairs:.0%}"
 
@@ -293,3 +237,10 @@ def _cut(text: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= width else set_cell_size(text, max(width - 3, 0)).rstrip() + "..."
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "cut": _cut, "name": _name, "shorten_term": _shorten_term, "tied": _tied,
+    "wrap": lambda text, width: "\n".join(textwrap.wrap(text, width)),
+    "first_highest": lambda judgements, region: max(judgements, key=lambda one: one.regions[region].somers_d),
+}  # fmt: skip

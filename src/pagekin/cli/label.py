@@ -10,7 +10,7 @@ import typer
 import pagekin
 from pagekin import clusters, engines, hypertext, labels, routers, store
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_choice, fail, human_bytes, print_json, say, title_line
+from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, say
 
 FORMATS = ("summary", "json", "sexpr")
 PARTS = ("refinement", "routing", "browsing")
@@ -68,7 +68,7 @@ def label(
         corpus = hypertext.Corpus.open(target)
         content = _make_label(corpus, budgets, add or [], broader, save)
     if form == "summary":
-        print_label(content, len(labels.label_to_json(content)), corpus)
+        say(fill_template("label", label=content, size=len(labels.label_to_json(content)), corpus=corpus))
         return
     if part:
         content = labels.label_part(content, part)
@@ -87,16 +87,7 @@ def summary(target: options.Target, as_json: options.AsJson = False) -> None:
     if as_json:
         print_json(msgspec.to_builtins(about))
         return
-    bound = "" if about.exact else "at most "
-    say(f"{about.name}: {bound}{about.documents:,} pages, {human_bytes(about.bytes)}")
-    say(f"  {', '.join(about.words)}")
-    if about.children:
-        say(f"  leads to {', '.join(about.children)}")
-    for cluster in about.clusters:
-        say(f"\n{cluster.number:>4}  {cluster.name or '(no name)'}: {cluster.documents:,} pages")
-        say(f"      {', '.join(cluster.words)}")
-        for url in cluster.urls[:3]:
-            say(f"      {url}")
+    say(fill_template("summary", about=about))
 
 
 def _make_label(
@@ -124,26 +115,3 @@ def _make_label(
     saved = labels.read_label(store.open_kin(path))
     assert saved is not None
     return saved
-
-
-def print_label(label: "labels.ContentLabel", size: int, corpus: "hypertext.Corpus | None") -> None:
-    """Print a label for people, with the titles of pages that the corpus holds."""
-    say(f"{label.name}: {label.num_docs:,} pages, {human_bytes(label.size)}, {label.num_terms:,} terms")
-    say(f"  {', '.join(label.heaviest)}")
-    for cluster in label.clusters:
-        about = f"{cluster.num_docs:,} pages, {human_bytes(cluster.size)}, {cluster.num_terms:,} terms"
-        say(f"\n{cluster.number:>4}  {cluster.name or '(no name)'}: {about}")
-        if cluster.heaviest:
-            say(f"      {', '.join(cluster.heaviest)}")
-        for url in cluster.urls[:3]:
-            pages = corpus.pages_of(corpus.url_number(url)) if corpus else []
-            if corpus and pages:
-                say(f"      {title_line(corpus.titles.text(pages[0]))}")
-            say(f"        {url}")
-    for term in label.added:
-        say(f"\nadded by the {term.by}: {'' if term.attribute == 'text' else term.attribute + ':'}{term.word}")
-    lost = label.lost
-    say(
-        f"\nThe label has {human_bytes(size)} as JSON. Left out: {lost.terms:,} terms of sub-clusters, which the filters"
-    )
-    say(f"still know; {lost.clusters:,} sub-clusters, merged into others; {lost.filters:,} filters.")

@@ -9,7 +9,7 @@ import typer
 
 from pagekin import hypertext, routers, sources, store, web
 from pagekin.cli import options
-from pagekin.cli.app import BAD_INPUT, INTERRUPTED, app, fail, print_json, progress_bar, say
+from pagekin.cli.app import BAD_INPUT, INTERRUPTED, app, fail, fill_template, print_json, progress_bar, say
 from pagekin.cli.cluster import clusters_of_options
 from pagekin.cli.read import parse_base_urls, round_times
 
@@ -17,7 +17,6 @@ network = typer.Typer(help="Sites below routers, searched as one.", no_args_is_h
 app.add_typer(network, name="network")
 
 NetworkFile = Annotated[Path, typer.Argument(metavar="NET", help="The network's folder, or its network.toml.")]
-_LEFT_OUT_SHOWN = 10
 
 
 @network.command()
@@ -93,7 +92,7 @@ def init(
     if as_json:
         print_json(_summary(report))
     elif not quiet:
-        print_summary(report, out)
+        say(fill_template("network", report=report, out=out))
 
 
 def _summary(report: Any) -> dict[str, Any]:
@@ -111,32 +110,6 @@ def _summary(report: Any) -> dict[str, Any]:
         **{name: getattr(report, name) for name in ("kept", "left_out", "skipped", "listed", "unused")},
         "seconds": round_times(report.seconds),
     }
-
-
-def print_summary(report: Any, out: Path) -> None:
-    """Print what was made, for people."""
-    net = report.network
-    pages = sum(report.pages.values())
-    kept = f" ({report.kept:,} were whole already and are kept)" if report.kept else ""
-    say(f"{net.file}: {len(report.pages):,} sites with {pages:,} pages{kept}")
-    for root in net.roots():
-        routers = sum(node.hierarchy == root.hierarchy and not node.leaf for node in net.nodes)
-        say(f"  {root.hierarchy}: {routers:,} routers in {net.level_of(root.name)} levels; '{root.name}' at {root.url}")
-    for name, reason in list(report.left_out.items())[:_LEFT_OUT_SHOWN]:
-        say(f"left out: {name}: {reason}")
-    if len(report.left_out) > _LEFT_OUT_SHOWN:
-        say(f"left out: {len(report.left_out) - _LEFT_OUT_SHOWN:,} more")
-    if report.skipped:
-        reasons = sorted(report.skipped.items(), key=lambda item: -item[1])
-        say("skipped: " + ", ".join(f"{count:,} {reason}" for reason, count in reasons))
-    if report.unused:
-        say(
-            f"of an earlier network, not named any more: {len(report.unused):,} collections, such as {report.unused[0]}"
-        )
-    if report.listed:
-        say(f"the directory lists {report.listed:,} of the pages")
-    say("took " + ", ".join(f"{name} {time:.1f} s" for name, time in report.seconds.items()))
-    say(f"Look at it:   pagekin network show {out}")
 
 
 @network.command()
@@ -242,17 +215,6 @@ def status(
     if as_json:
         print_json({"name": net.name, "routers": rows})
     else:
-        width = max((len(row["name"]) for row in rows), default=4)
-        say(f"{'name':<{width}}  level  up   ready  label, kB  age, s  pages known  error")
-        for row in rows:
-            age = "" if row["label_age"] is None else f"{row['label_age']:.0f}"
-            error = row["error"] or (f"waits for {row['waiting']:,} below" if row["waiting"] else "")
-            say(
-                f"{row['name']:<{width}}  {row['level']:>5}  {'yes' if row['up'] else 'no':<3}  "
-                f"{'yes' if row['ready'] else 'no':<5}  {row['label_bytes'] / 1000:>9.0f}  {age:>6}  "
-                f"{row['documents']:>11,}  {error}".rstrip()
-            )
-        said = f"{up:,} of {len(rows):,} are up, {ready:,} are ready"
-        say(f"\n{said}" + (f", {wrong:,} tell of errors" if wrong else ""))
+        say(fill_template("status", rows=rows, up=up, ready=ready, wrong=wrong))
     if wrong or ready < len(rows):
         raise typer.Exit(BAD_INPUT)

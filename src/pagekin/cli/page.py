@@ -8,7 +8,7 @@ import typer
 
 import pagekin
 from pagekin.cli import options
-from pagekin.cli.app import app, human_bytes, print_json, print_table, say
+from pagekin.cli.app import app, fill_template, print_json, say
 
 _SHOWN = 12
 _MOST_INLINKS = 10_000
@@ -32,35 +32,6 @@ def page(
 
 def print_page(about: dict[str, Any]) -> None:
     """Print a page for people."""
-    say(about["title"] or "(no title)")
-    say(about["url"])
-    rows = []
-    if about["captured"]:
-        date = datetime.fromtimestamp(about["date"], UTC).strftime("%Y-%m-%d") if about["date"] else "unknown date"
-        about_it = f"{date}, {human_bytes(about['html_bytes'])}, language {about['language'] or 'unknown'}"
-        rows.append(("captured", about_it))
-        if about["flags"]:
-            rows.append(("noted", ", ".join(about["flags"])))
-    else:
-        rows.append(("captured", "no: known only from links to it"))
-    if about["aliases"]:
-        rows.append(("aliases", ", ".join(about["aliases"])))
-    for name, words in about["words"].items():
-        if words:
-            rows.append((name, f"{len(words):,}: {' '.join(words[:_SHOWN])}{' ...' if len(words) > _SHOWN else ''}"))
-    print_table(rows)
-    for title, anchors, other, total in (
-        ("links to", about["anchors_out"], "target", len(about["anchors_out"])),
-        ("linked from", about["anchors_in"], "source", about["anchors_in_total"]),
-    ):
-        if anchors:
-            say(f"\n{title} ({total:,})")
-        for anchor in anchors[:_SHOWN]:
-            say(f"  {anchor[other]}")
-            left, right = " ".join(anchor["left"][-6:]), " ".join(anchor["right"][:6])
-            say(f"    {left} [{anchor['text']}] {right}".rstrip())
-        if total > _SHOWN:
-            say(f"  ... and {total - _SHOWN:,} more (--json shows all)")
-    if about.get("regions"):
-        kinds = Counter(region["kind"] for region in about["regions"])
-        say("\nregions: " + ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(kinds.items())))
+    date = datetime.fromtimestamp(about["date"], UTC).strftime("%Y-%m-%d") if about.get("date") else ""
+    kinds = sorted(Counter(region["kind"] for region in about.get("regions", ())).items())
+    say(fill_template("page", about=about, date=date, kinds=kinds, most=_SHOWN))

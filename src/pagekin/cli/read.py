@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pagekin import hypertext, sources
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_choice, check_option, fail, human_bytes, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, check_choice, check_option, fail, fill_template, print_json, progress_bar, say
 
 
 @app.command()
@@ -74,20 +74,7 @@ def seconds(report: "hypertext.ReadReport") -> dict[str, float]:
 def print_summary(report: "hypertext.ReadReport", out: Path) -> None:
     """Print what was read, for people."""
     facts = report.facts
-    rate = facts["html_records"] / report.reading if report.reading else 0
-    say(
-        f"{out}: {facts['pages']:,} pages of {facts['hosts']:,} hosts, {facts['words']:,} words, "
-        f"{facts['anchors']:,} anchors to {facts['urls']:,} addresses ({human_bytes(facts['html_bytes'])} of HTML)"
-    )
-    say(
-        f"start-up {report.start_up:.1f} s, reading {report.reading:.1f} s ({rate:,.0f} pages/s), "
-        f"merging {report.merging:.1f} s"
-    )
-    if facts["skipped"]:
-        reasons = sorted(facts["skipped"].items(), key=lambda item: -item[1])
-        say("skipped: " + ", ".join(f"{count:,} {reason}" for reason, count in reasons))
-    if facts["cut"]:
-        say("cut at a limit: " + ", ".join(f"{count:,} pages ({name})" for name, count in facts["cut"].items()))
+    say(fill_template("read", report=report, out=out))
     for example in facts["damaged_examples"]:
         say(f"  damaged: {example}", err=True)
     if not facts["pages"]:

@@ -9,8 +9,8 @@ import typer
 from pagekin import collection as collection_room
 from pagekin import evaluation, hypertext
 from pagekin.cli import options
-from pagekin.cli.app import app, print_json, print_table, progress_bar, say, use_file
-from pagekin.cli.evaluate import keep_report, number_cell, open_directory
+from pagekin.cli.app import app, fill_template, print_json, progress_bar, say, use_file
+from pagekin.cli.evaluate import keep_report, open_directory
 
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -69,33 +69,7 @@ def tune(
     if as_json:
         print_json(done.as_dict())
         return
-    print_tuning(done)
+    say(fill_template("tuning", done=done))
     if save is not None:
         what = "the tuned strategy" if done.improved else f"the preset '{done.best_preset}'"
         say(f"\n{save} holds {what}. Next: pagekin index {collection} --strategy {save}")
-
-
-def print_tuning(done: "evaluation.Tuning") -> None:
-    """Print what the search found, for people."""
-    say(
-        f"{done.tries:,} strategies were tried in {done.seconds:.0f} s on {done.training[1]:,} pages of "
-        f"{done.training[0]:,} classes. Judged by {done.held_out[1]:,} pages of the {done.held_out[0]:,} other classes:\n"
-    )
-    width = max(len(one.name) for one in done.judgements)
-    say(f"{'Somers D':<{width}}  {'overall':>8} {'siblings':>8} {'cousins':>8} {'unrelated':>9}  nDCG@10    MAP")
-    for one, scores in zip(done.judgements, done.scores, strict=True):
-        cells = " ".join(
-            number_cell(one.agreements[region].somers_d).rjust(wide)
-            for region, wide in (("overall", 8), ("siblings", 8), ("cousins", 8), ("unrelated", 9))
-        )
-        say(f"{one.name:<{width}}  {cells}  {number_cell(scores.ndcg10):>7}  {number_cell(scores.map):>5}")
-    by, low, high = done.advantage
-    interval = (
-        f"{by:+.3f} in the mean over siblings, cousins and unrelated pages (95 % interval {low:+.3f} to {high:+.3f})"
-    )
-    if done.improved:
-        say(f"\nThe tuned strategy is better than '{done.best_preset}': {interval}.")
-        say("It differs from it by:")
-        print_table([(f"  {name}", f"{new} (was {old})") for name, old, new in done.changes()])
-    else:
-        say(f"\nNothing better than '{done.best_preset}' was found beyond chance: {interval}. Keep the preset.")

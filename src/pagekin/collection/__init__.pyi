@@ -54,7 +54,7 @@ from .messages import (
     as_items,
     encode,
 )
-from .queries import check_filters, may_pass, parse_query, query_words
+from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words
 from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .refinement import LabelThesaurus, without_own_words
 from .reloading import ReloadingCollection
@@ -78,6 +78,7 @@ __all__ = [
     "Comparison",
     "CooccurrenceCounts",
     "CooccurrencesRequest",
+    "Day",
     "DescribeRequest",
     "Facets",
     "Filters",
@@ -128,6 +129,7 @@ __all__ = [
     "group_hits",
     "in_thread",
     "is_walking",
+    "make_filters",
     "may_pass",
     "merge_hits",
     "messages",

@@ -34,6 +34,8 @@ Mask = npt.NDArray[np.bool_]
 Marks = tuple[tuple[int, int], ...]
 _LONGEST = 2_000
 """The most characters of a title, a snippet or a quoted text in a hit."""
+_KEPT = 10_000
+"""Pages whose hits are cached as routers ask for them."""
 _MATCHING = 200
 """The most matching pages that stand for a query of which no page is about all words."""
 
@@ -51,6 +53,7 @@ class Collection:
         self._hide_path, self._threads = hide_path, threads
         self.corpus = Corpus.open(path)
         self._companions: dict[Any, Any] = {}
+        self._raw_hits: dict[int, Hit] = {}
 
     def companion(self, make: "Callable[[Collection], T]") -> T:
         """Return what a room above keeps with this collection as long as it is open; made when first asked for."""
@@ -193,12 +196,17 @@ class Collection:
             sketch=self._sketch(page), **more,
         )  # fmt: skip
 
-    def _raw_hit(self, page: int, score: float) -> Hit:
-        """Return what a router needs of a hit to merge it with others."""
-        return Hit(
-            kind="document", url=self.corpus.page_url(page), score=float(score), cluster=int(self.cluster_of[page]),
-            path=(self.name,), pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
-        )  # fmt: skip
+    def _raw_hit(self, page: int) -> Hit:
+        """Return what a router needs of a hit to merge it with others, cached: common words find the same pages."""
+        hit = self._raw_hits.get(page)
+        if hit is None:
+            if len(self._raw_hits) >= _KEPT:
+                self._raw_hits.clear()
+            hit = self._raw_hits[page] = Hit(
+                kind="document", url=self.corpus.page_url(page), cluster=int(self.cluster_of[page]), path=(self.name,),
+                pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
+            )  # fmt: skip
+        return hit
 
     def ranked_hit(self, ranked: RankedPage, query: Query) -> Hit:
         """Return a page of a ranking as a hit, by the address of the original where mirrors are folded with it."""
@@ -233,17 +241,18 @@ class Collection:
     def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, copies folded."""
         started = time.perf_counter()
-        query, keep, urls = parse_query(request.query), self.keep(request.filters), self.corpus.pages.url
+        query, keep = parse_query(request.query), self.keep(request.filters)
 
         def find(depth: int) -> Hits:
             return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
 
         def fold(pages: Sequence[int]) -> list[int]:
-            return fold_copies(self.sketches(pages), urls[pages].tolist()) if pages else []
+            return fold_copies(self.sketches(pages), self.corpus.pages.url[pages].tolist()) if pages else []
 
         if request.raw:
             found = find(request.limit)
-            hits = [self._raw_hit(page, score) for page, score in zip(found.pages, found.scores, strict=True)]
+            scored = zip(found.pages, found.scores, strict=True)
+            hits = [msgspec.structs.replace(self._raw_hit(page), score=score) for page, score in scored]
             return self.answer(request, hits, started, total=found.total, more=found.total > len(hits))
         ranking = rank_pages(find, fold, request.first, request.first + request.limit)
         return self.answer(

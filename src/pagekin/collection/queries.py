@@ -1,11 +1,18 @@
 """Queries and filters, checked once for every service."""
 
+from datetime import UTC, date, datetime
 from functools import lru_cache
 
 from pagekin.collection.messages import Filters
 from pagekin.hypertext import canonical_url, host_of
-from pagekin.text import Query, is_of_site, language_code, site_name, wanted_words
+from pagekin.text import Query, QueryError, is_of_site, language_code, site_name, wanted_words
 from pagekin.text import parse_query as parse
+
+Day = str | date | int | None
+"""A day as '1996-12-31' or a date; a moment as a datetime, or in seconds since 1970."""
+_LAST_SECOND = 86_399
+"""Of a day."""
+_LONGEST_NUMBER = 13
 
 
 @lru_cache(4096)
@@ -17,6 +24,27 @@ def parse_query(text: str) -> Query:
 def query_words(query: Query) -> list[tuple[str | None, str]]:
     """Return the distinct (attribute, word) pairs that a query names outside NOT."""
     return list(dict.fromkeys((part.attribute, word) for part in wanted_words(query) for word in part.words))
+
+
+def make_filters(site: str = "", since: Day = None, until: Day = None, language: str = "") -> Filters:
+    """Return filters; of a day, `since` means its first second and `until` its last. Raise a QueryError for what is no day."""
+    return Filters(site, _seconds(since), _seconds(until, _LAST_SECOND), language)
+
+
+def _seconds(day: Day, more: int = 0) -> int | None:
+    """Return seconds since 1970, `more` if a whole day is named; days before 1970 count as its first second."""
+    day = day.strip() or None if isinstance(day, str) else day
+    if day is None or isinstance(day, int):
+        return day
+    if isinstance(day, datetime):
+        return max(0, int(day.timestamp()))
+    if isinstance(day, str) and day.isdecimal() and len(day) < _LONGEST_NUMBER:
+        return int(day)
+    try:
+        named = datetime.strptime(day, "%Y-%m-%d") if isinstance(day, str) else day
+        return max(0, int(datetime(named.year, named.month, named.day, tzinfo=UTC).timestamp()) + more)
+    except (ValueError, OverflowError):
+        raise QueryError(f"'{str(day)[:40]}' is no day; write it as 1996-12-31") from None
 
 
 def check_filters(filters: Filters) -> None:

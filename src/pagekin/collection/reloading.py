@@ -123,7 +123,7 @@ class ReloadingCollection(Service):
                 return work(self._current)
 
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
-        found: T = await self.run(lambda collection: getattr(collection, operation)(request))
+        found: T = await in_thread(self.use, lambda collection: getattr(collection, operation)(request))
         return found
 
     async def run(self, work: Callable[[Collection], T]) -> T:

@@ -5,13 +5,11 @@ is judged: the choice is made with knowledge of the answer, in the baseline's fa
 """
 
 import importlib
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ import numpy as np
 from pagekin.bags import citing_pages
 from pagekin.evaluation.cache import cache_folder
 from pagekin.evaluation.cocitation import AROUND, LEAST, PARENTS, Cocitation
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs_by_rows, make_judgement
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, Rows, count_pairs, make_judgement
 from pagekin.evaluation.gamma import somers_d
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Attribute, Boundary, Corpus, Stream
@@ -32,6 +30,9 @@ _BM25 = {"k1": 1.5, "b": 0.75, "method": "lucene"}
 """What bm25s takes unless told otherwise."""
 _HITS = 5000
 """Answers that are asked for with more-like-this."""
+_OFF_ON = (False, True)
+Made = tuple[Rows, dict[str, Any]]
+"""Similarities, and what is to be known about them."""
 
 
 class LeftOutError(Exception):
@@ -44,8 +45,7 @@ class Setting:
 
     name: str
     strategy: dict[str, Any]
-    make: Callable[[], tuple[Rows, dict[str, Any]]]
-    """Gives the similarities, and what is to be known about them."""
+    make: Callable[[], Made]
 
 
 class Pages:
@@ -168,13 +168,13 @@ def _judge(experiment: Experiment, prepare: Callable[[], list[Setting]], sample:
         facts["chosen"] = f"the best of {len(settings)} settings by sibling Somers' D on {len(sources):,} sources"
         facts["tried"] = tried
     started = time.perf_counter() - spent
-    counted = count_pairs_by_rows(bench, bench.sources, rows)
+    counted = count_pairs(bench, bench.sources, rows)
     return make_judgement(bench, setting.name, setting.strategy, counted, facts, started)
 
 
 def _sibling_agreement(bench: Bench, sources: Array, rows: Rows) -> float:
     """Return Somers' D of siblings; 0 where there are none."""
-    counts = count_pairs_by_rows(bench, sources, rows)[0]
+    counts = count_pairs(bench, sources, rows)[0]
     value = float(somers_d(*(part.sum() for part in counts.region("siblings"))))
     return value if np.isfinite(value) else 0.0
 
@@ -187,10 +187,21 @@ def _package(module: str, package: str, extra: str) -> Any:
         raise LeftOutError(f"needs {package}: pip install 'pagekin[{extra}]'") from None
 
 
-def _name_with_settings(name: str, settings: dict[str, bool]) -> str:
-    """Return a baseline's name with those of its settings that are on."""
-    on = ", ".join(setting for setting, held in settings.items() if held)
-    return f"{name} ({on})" if on else name
+def _each_setting(
+    baseline: str, make: Callable[..., Made], choices: dict[str, Sequence[Any]], **fixed: Any
+) -> list[Setting]:
+    """Return a setting for each combination of choices, named by those that are on; `make` takes them by name."""
+    settings = []
+    for values in product(*choices.values()):
+        chosen = dict(zip(choices, values, strict=True))
+        on = [
+            name.replace("_", " ") if held is True else f"{held} {name.rpartition('_')[2]}"
+            for name, held in chosen.items()
+            if held
+        ]
+        name = f"{baseline} ({', '.join(on)})" if on else baseline
+        settings.append(Setting(name, {"baseline": baseline, **fixed, **chosen}, partial(make, **chosen)))
+    return settings
 
 
 # -- the baselines ------------------------------------------------------------------------------------------------------
@@ -225,8 +236,8 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
         raise LeftOutError("finds no words in the pages") from None
     words = vectorizer.get_feature_names_out().tolist()
 
-    def make(stopped: bool, stemmed: bool, sublinear: bool) -> tuple[Rows, dict[str, Any]]:
-        kept = [i for i, word in enumerate(words) if not (stopped and word in text.ENGLISH_STOP_WORDS)]
+    def make(stop_words: bool, stemmed: bool, sublinear: bool) -> Made:
+        kept = [i for i, word in enumerate(words) if not (stop_words and word in text.ENGLISH_STOP_WORDS)]
         forms = [words[i] for i in kept]
         forms = _stems(forms) if stemmed else forms
         columns = {form: column for column, form in enumerate(dict.fromkeys(forms))}
@@ -241,14 +252,7 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
 
         return cosines, {"terms": len(columns)}
 
-    return [
-        Setting(
-            _name_with_settings("TF-IDF cosine", {"stop words": stopped, "stemmed": stemmed, "sublinear": sublinear}),
-            {"baseline": "TF-IDF cosine", "stop_words": stopped, "stemmed": stemmed, "sublinear": sublinear},
-            partial(make, stopped, stemmed, sublinear),
-        )
-        for stopped, stemmed, sublinear in product((False, True), repeat=3)
-    ]
+    return _each_setting("TF-IDF cosine", make, dict.fromkeys(("stop_words", "stemmed", "sublinear"), _OFF_ON))
 
 
 def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
@@ -256,9 +260,9 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
     bm25s = _package("bm25s", "bm25s", "bench")
     import Stemmer
 
-    def make(stopped: bool, stemmed: bool) -> tuple[Rows, dict[str, Any]]:
+    def make(stop_words: bool, stemmed: bool) -> Made:
         tokens = bm25s.tokenize(
-            pages.texts, stopwords="en" if stopped else None, stemmer=Stemmer.Stemmer("english") if stemmed else None,
+            pages.texts, stopwords="en" if stop_words else None, stemmer=Stemmer.Stemmer("english") if stemmed else None,
             show_progress=False,
         )  # fmt: skip
         if not any(map(len, tokens.ids)):
@@ -271,14 +275,7 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
 
         return scores, {"terms": len(tokens.vocab)}
 
-    return [
-        Setting(
-            _name_with_settings("BM25", {"stop words": stopped, "stemmed": stemmed}),
-            {"baseline": "BM25", **_BM25, "stop_words": stopped, "stemmed": stemmed},
-            partial(make, stopped, stemmed),
-        )
-        for stopped, stemmed in product((False, True), repeat=2)
-    ]
+    return _each_setting("BM25", make, dict.fromkeys(("stop_words", "stemmed"), _OFF_ON), **_BM25)
 
 
 def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
@@ -286,19 +283,12 @@ def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
     tantivy = _package("tantivy", "tantivy", "bench")
     hits = min(len(pages), _HITS)
 
-    def make(terms: int, stemmed: bool) -> tuple[Rows, dict[str, Any]]:
+    def make(max_query_terms: int, stemmed: bool) -> Made:
         index = _tantivy_index(tantivy, pages.texts, "en_stem" if stemmed else "default")
         scored = f"the first {hits:,} answers to a page; all other pages tie at 0"
-        return _more_like(tantivy, index, len(pages), terms, hits), {"scored": scored}
+        return _more_like(tantivy, index, len(pages), max_query_terms, hits), {"scored": scored}
 
-    return [
-        Setting(
-            _name_with_settings("more-like-this", {f"{terms} terms": True, "stemmed": stemmed}),
-            {"baseline": "more-like-this", "max_query_terms": terms, "stemmed": stemmed, "hits": hits},
-            partial(make, terms, stemmed),
-        )
-        for terms, stemmed in product((25, 100), (False, True))
-    ]
+    return _each_setting("more-like-this", make, {"max_query_terms": (25, 100), "stemmed": _OFF_ON}, hits=hits)
 
 
 def _tantivy_index(tantivy: Any, texts: list[str], tokenizer: str) -> Any:
@@ -342,9 +332,8 @@ def _more_like(tantivy: Any, index: Any, documents: int, terms: int, hits: int) 
 def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
     """Make cosines of sentence embeddings of the pages' beginnings."""
 
-    def make() -> tuple[Rows, dict[str, Any]]:
-        # A user without a home keeps nothing: below a file there can be no folder.
-        store = VectorStore((cache_folder("embeddings") or Path(os.devnull)) / MODEL)
+    def make() -> Made:
+        store = VectorStore(cache_folder(f"embeddings/{MODEL}"))
         missing = store.missing(pages.texts)
         if missing:
             encode, reads = _minilm()

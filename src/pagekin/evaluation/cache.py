@@ -44,6 +44,10 @@ class Cache:
         self.hits = 0
         """Judgements that were found."""
 
+    def keys(self) -> list[str]:
+        """Return all keys."""
+        return sorted(file.name for file in self._folder.iterdir()) if self._folder and self._folder.is_dir() else []
+
     def load(self, key: str) -> dict[str, Array] | None:
         """Return the arrays under a key, or None."""
         if self._folder is None:

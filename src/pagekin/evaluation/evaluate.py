@@ -15,7 +15,15 @@ from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, strategy
 from pagekin.clusters import Directory, DirectoryError
 from pagekin.evaluation.cache import Cache, CachedExperiment, cache_folder
 from pagekin.evaluation.compare import Difference, compare_with_best, main_region
-from pagekin.evaluation.experiments import Bench, Judgement, agreement_by_inlinks, count_inlinks, judge_all, make_bench
+from pagekin.evaluation.experiments import (
+    Bench,
+    Judgement,
+    agreement_by_inlinks,
+    count_inlinks,
+    judge_all,
+    keep_documents,
+    make_bench,
+)  # fmt: skip
 from pagekin.evaluation.figures import figures
 from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
@@ -92,14 +100,9 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
     keep = ~np.isin(directory.urls, np.asarray(corpus.pages.url)[own])
     if not keep.any():
         raise DirectoryError("all listed pages are the directory's own; nothing is left to judge.")
-    sizes = np.diff(directory.offsets)
-    members = directory.members[np.repeat(keep, sizes)]
-    facts = {
-        **directory.facts, "pages": int(np.count_nonzero(keep)), "classes": len(np.unique(members)),
-        "own pages": len(own),
-    }  # fmt: skip
-    offsets = np.concatenate([[0], np.cumsum(sizes[keep])])
-    return replace(directory, urls=directory.urls[keep], offsets=offsets, members=members, facts=facts)
+    kept = keep_documents(directory, keep)
+    counts = {"pages": len(kept.urls), "classes": len(np.unique(kept.members)), "own pages": len(own)}
+    return replace(kept, facts=directory.facts | counts)
 
 
 @contextmanager
@@ -165,9 +168,9 @@ class Evaluation:
             "cached": self.cached,
             "strategies": [judgement_as_dict(one, self.scores[one.name]) for one in self.judgements],
             "left_out": self.left_out,
-            "differences": [_finite(asdict(one)) for one in self.comparisons()],
+            "differences": [finite_values(asdict(one)) for one in self.comparisons()],
             "by_inlinks": {
-                name: [_finite(dict(zip(("inlinks", "gamma", "low", "high"), group, strict=True))) for group in groups]
+                name: [finite_values(dict(zip(("inlinks", "gamma", "low", "high"), group, strict=True))) for group in groups]
                 for name, groups in self.inlinks
             },
         }  # fmt: skip
@@ -186,7 +189,7 @@ def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
         "orthogonality": finite_or_none(one.orthogonality), "ndcg10": finite_or_none(scores.ndcg10),
         "map": finite_or_none(scores.map),
         "seconds": round(one.seconds, 2), **{
-            region: {"pairs": one.agreements[region].pairs, **_finite(asdict(one.agreements[region]))} for region in REGIONS
+            region: {"pairs": one.agreements[region].pairs, **finite_values(asdict(one.agreements[region]))} for region in REGIONS
         },
     }  # fmt: skip
 
@@ -196,7 +199,7 @@ def finite_or_none(value: float) -> float | None:
     return round(value, 6) if np.isfinite(value) else None
 
 
-def _finite(values: dict[str, Any]) -> dict[str, Any]:
+def finite_values(values: dict[str, Any]) -> dict[str, Any]:
     """Return values for JSON, which has no nan."""
     return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in values.items()}
 

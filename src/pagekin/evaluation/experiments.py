@@ -22,7 +22,6 @@ Counted = tuple[PairCounts, Array, Array]
 """Of each source: pairs of documents by distance and agreement, the nearest documents, their similarities."""
 NEAREST = 100
 INLINK_GROUPS = (0, 1, 4, 16, 64, np.inf)
-_BATCH = 64
 _COMMON = 8
 """Terms that more than one in so many documents holds are common."""
 _FULL_BYTES = 64 << 20
@@ -43,6 +42,11 @@ class Bench:
     bootstrap: ClassBootstrap
     note: str
     """Which pages take part, for the report."""
+
+    @property
+    def primary(self) -> Array:
+        """Return the first class of each document."""
+        return self.classes[self.class_offsets[:-1]]
 
 
 @dataclass(frozen=True)
@@ -65,18 +69,12 @@ class Judgement:
 
 
 def make_bench(
-    directory: Directory,
-    only: Array | None = None,
-    sample: int = 0,
-    sources: int = 0,
-    seed: int = 1,
-    rounds: int = 1000,
+    directory: Directory, only: Array | None = None, sample: int = 0, seed: int = 1, rounds: int = 1000
 ) -> Bench:
-    """Make the bench for a directory.
+    """Make a bench of a directory's pages, all of them sources.
 
-    Only pages whose URL numbers are in `only` take part. With `sample`, so many pairs of classes under one parent are
-    drawn, as in the paper, and the pages of drawn classes are sources and candidates. With `sources`, so many of the
-    documents are sources, drawn at random; all are candidates.
+    `only` keeps those of these URLs. With `sample`, so many pairs of sibling classes are drawn, as in the paper, and the
+    pages of drawn classes are kept.
     """
     rng = np.random.default_rng(seed)
     keep = np.ones(len(directory.urls), np.bool_)
@@ -91,24 +89,26 @@ def make_bench(
         note = f", those of {pairs:,} drawn pairs of sibling classes" + (
             f" (all there are; {sample:,} were asked for)" if there_are < sample else ""
         )
-    chosen = np.flatnonzero(keep)
-    of_all = "all" if len(chosen) == len(keep) else f"{len(chosen):,} of"
+    kept = keep_documents(directory, keep)
+    of_all = "all" if keep.all() else f"{len(kept.urls):,} of"
     note = f"{of_all} {len(keep):,} pages of the directory{note}"
-    sizes = np.diff(directory.offsets)[chosen]
-    class_offsets = np.zeros(len(chosen) + 1, np.int64)
-    np.cumsum(sizes, out=class_offsets[1:])
-    classes = np.concatenate(
-        [directory.members[directory.offsets[i] : directory.offsets[i + 1]] for i in chosen.tolist()]
-        or [np.zeros(0, np.int64)]
-    )
-    from_here = np.arange(len(chosen))
-    if sources and sources < len(chosen):
-        from_here = np.sort(rng.choice(len(chosen), sources, replace=False))
-        note += f", {sources:,} of them drawn as sources"
-    primary = classes[class_offsets[:-1]] if len(chosen) else classes
-    bootstrap = ClassBootstrap(primary[from_here], rounds, seed)
-    apart = directory.class_distances()
-    return Bench(directory, directory.urls[chosen], from_here, class_offsets, classes, apart, bootstrap, note)
+    bootstrap = ClassBootstrap(kept.members[kept.offsets[:-1]], rounds, seed)
+    every = np.arange(len(kept.urls))
+    return Bench(directory, kept.urls, every, kept.offsets, kept.members, directory.class_distances(), bootstrap, note)
+
+
+def with_sources(bench: Bench, chosen: Array, rounds: int, seed: int) -> Bench:
+    """Return the bench with some of its sources; all documents stay candidates."""
+    sources = bench.sources[chosen]
+    return replace(bench, sources=sources, bootstrap=ClassBootstrap(bench.primary[sources], rounds, seed))
+
+
+def keep_documents(directory: Directory, keep: Array) -> Directory:
+    """Return the directory with some of its documents, by a mask."""
+    sizes = np.diff(directory.offsets)
+    offsets = np.concatenate([[0], np.cumsum(sizes[keep])])
+    members = directory.members[np.repeat(keep, sizes)]
+    return replace(directory, urls=directory.urls[keep], offsets=offsets, members=members)
 
 
 def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array, int]:
@@ -139,7 +139,8 @@ class Experiment:
             "judged": self.bench.note, "window_words": bags.window_words, "terms": bags.terms_in_use,
             "without_bag": int(np.count_nonzero(np.diff(matrix.offsets) == 0)),
         }  # fmt: skip
-        counted = count_pairs(self.bench, matrix, strategy.metric, self.threads)
+        rows = matrix_similarities(matrix, strategy.metric)
+        counted = count_pairs(self.bench, self.bench.sources, rows, self.threads)
         return make_judgement(self.bench, name, strategy.as_dict(), counted, facts, started)
 
 
@@ -158,42 +159,36 @@ def make_judgement(
     )  # fmt: skip
 
 
-def count_pairs(bench: Bench, matrix: BagMatrix, metric: str, threads: int) -> Counted:
-    """Count for all sources of a bench, by the similarities of a matrix's rows."""
-    from pagekin.evaluation._kernels import judge as kernels
+def matrix_similarities(matrix: BagMatrix, metric: str) -> Rows:
+    """Return what compares rows of a matrix with all of them: common terms in full columns, the others as postings."""
+    from pagekin.evaluation._kernels.judge import COSINE, JACCARD, TILE, Matrix, similarities
 
-    rows = (matrix.offsets, matrix.terms, matrix.weights)
-    slot_of = _slots(matrix)
-    filled = np.diff(matrix.offsets) > 0
-    sizes = np.zeros(len(bench.urls))
-    if filled.any():
-        values = matrix.weights.astype(np.float64)
-        values = values if metric == "jaccard" else values * values
-        sums = np.add.reduceat(values, matrix.offsets[:-1][filled])
-        sizes[filled] = sums if metric == "jaccard" else np.sqrt(sums)
-    columns = kernels.columns(*rows, slot_of, int(slot_of.max(initial=-1)) + 1)
-    code = kernels.JACCARD if metric == "jaccard" else kernels.COSINE
-    documents = kernels.Matrix._make([*rows, slot_of, *columns, sizes, code])
+    documents, jaccard = len(matrix.offsets) - 1, metric == "jaccard"
+    rows, slot_of = matrix.rows, _slots(matrix)
+    values = matrix.weights.astype(np.float64)
+    sizes = np.bincount(rows, values if jaccard else values * values, documents)
+    slots = slot_of[matrix.terms]
+    common, rare = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+    tiles = np.zeros((-(-documents // TILE), int(slot_of.max(initial=-1)) + 1, TILE), np.float32)
+    tiles[rows[common] // TILE, slots[common], rows[common] % TILE] = matrix.weights[common]
+    rare = rare[np.argsort(matrix.terms[rare], kind="stable")]
+    postings = np.concatenate([[0], np.cumsum(np.bincount(matrix.terms[rare], minlength=matrix.columns))])
+    columns = Matrix(
+        matrix.offsets, matrix.terms, matrix.weights, slot_of, tiles, postings, rows[rare].astype(np.int32),
+        matrix.weights[rare], sizes if jaccard else np.sqrt(sizes), JACCARD if jaccard else COSINE,
+    )  # fmt: skip
 
-    def judge(sources: Array, classes: Any, counts: Any) -> None:
-        kernels.judge(sources, documents, classes, counts)
+    def compare(sources: Array) -> Array:
+        sums = np.empty((len(sources), documents))
+        similarities(sources, columns, sums)
+        return sums.astype(np.float32)
 
-    return _count(bench, bench.sources, judge, threads)
-
-
-def count_pairs_by_rows(bench: Bench, sources: Array, rows: Rows) -> Counted:
-    """Count for some sources, by similarities asked for a few rows at a time; those of 0 and less are tied."""
-    from pagekin.evaluation._kernels.judge import judge_rows
-
-    def judge(some: Array, classes: Any, counts: Any) -> None:
-        judge_rows(some, np.ascontiguousarray(rows(some), np.float32), classes, counts)
-
-    return _count(bench, sources, judge, threads=1)
+    return compare
 
 
-def _count(bench: Bench, sources: Array, judge: Callable[[Array, Any, Any], None], threads: int) -> Counted:
-    """Let a function fill in the counts of some sources, a batch at a time."""
-    from pagekin.evaluation._kernels.judge import Classes, Counts
+def count_pairs(bench: Bench, sources: Array, rows: Rows, threads: int = 1) -> Counted:
+    """Count for some sources, by similarities asked for a batch of rows at a time; those of 0 and less are tied."""
+    from pagekin.evaluation._kernels.judge import BLOCK, Classes, Counts, judge
 
     total, levels = len(sources), bench.directory.depth + 1
     concordant, discordant, tied = np.zeros((3, total, levels, levels), np.int64)
@@ -203,9 +198,10 @@ def _count(bench: Bench, sources: Array, judge: Callable[[Array, Any, Any], None
 
     def part(first: int, last: int) -> None:
         here = slice(first, last)
-        judge(sources[here], classes, Counts(*(array[here] for array in counts)))
+        similar = np.ascontiguousarray(rows(sources[here]), np.float32)
+        judge(sources[here], similar, classes, Counts(*(array[here] for array in counts)))
 
-    for _range, _nothing in map_in_order(threads, part, [(i, min(i + _BATCH, total)) for i in range(0, total, _BATCH)]):
+    for _range, _nothing in map_in_order(threads, part, [(i, min(i + BLOCK, total)) for i in range(0, total, BLOCK)]):
         pass
     return PairCounts(*counts[:4]), nearest, similarity
 

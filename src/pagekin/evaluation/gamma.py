@@ -133,13 +133,11 @@ def p_value(differences: Array) -> float:
 
 def holm(p_values: list[float]) -> list[float]:
     """Correct the p values of several comparisons by Holm's method, so that any false alarm is as rare as for one."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    corrected = [0.0] * len(p_values)
-    worst = 0.0
-    for rank, i in enumerate(order):
-        worst = max(worst, min(1.0, (len(p_values) - rank) * p_values[i]))
-        corrected[i] = worst
-    return corrected
+    values = np.array(p_values)
+    order = np.argsort(values, kind="stable")
+    corrected = np.minimum(1.0, np.arange(len(values), 0, -1) * values[order])
+    values[order] = np.maximum.accumulate(corrected)
+    return [float(value) for value in values]
 
 
 def kendall_tau(a: Array, b: Array) -> float:

@@ -12,10 +12,10 @@ import numpy as np
 
 from pagekin import __version__
 from pagekin.bags import Strategy, nmdf_parameters, setting_value, settings_table
-from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart
+from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart, fill_template
 from pagekin.evaluation.compare import Difference, compare_bars, summarise_comparisons
 from pagekin.evaluation.experiments import Judgement
-from pagekin.evaluation.figures import EQUAL, HIGHER, LOWER, Figure
+from pagekin.evaluation.figures import Figure
 from pagekin.evaluation.gamma import REGIONS, Agreement, interval, kendall_tau
 from pagekin.store import Array
 
@@ -30,23 +30,15 @@ _GAMMAS = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unre
 
 def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence[Figure]) -> Path:
     """Write `index.html`, `strategies.csv` and `strategies.toml`; return the page's path."""
-    import jinja2
-
     folder.mkdir(parents=True, exist_ok=True)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("pagekin.evaluation", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
-    environment.filters |= {"number": _format_number, "signed": _format_signed, "interval": _format_interval}
     by_name = {judgement.name: judgement for judgement in done.judgements}
     toml = strategies_toml(done.strategies)
     facts = {
         "seed": done.seed, "resamples of classes": done.rounds, "ranked sources": len(done.rankings.rows),
         **done.bench.directory.facts, "Pagekin": __version__,
     }  # fmt: skip
-    html = environment.get_template("report.html").render(
+    html = fill_template(
+        "report.html",
         title=title,
         done=done,
         directory=done.bench.directory,
@@ -68,18 +60,6 @@ def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence
     (folder / "strategies.toml").write_text(toml, encoding="utf-8")
     _write_csv(folder / "strategies.csv", done)
     return page
-
-
-def _format_number(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else "–"
-
-
-def _format_signed(value: float) -> str:
-    return f"{value:+.3f}" if math.isfinite(value) else "–"
-
-
-def _format_interval(one: Difference) -> str:
-    return f"[{_format_signed(one.low)}, {_format_signed(one.high)}]" if math.isfinite(one.low) else "–"
 
 
 def _format_fact(value: Any) -> str:
@@ -147,7 +127,7 @@ def _figure(figure: Figure, judged: dict[str, Judgement], done: "Evaluation") ->
         "chart": bar_chart(figure.title, axis, bars, *legend) if any(math.isfinite(bar.value) for bar in bars) else "",
         "what": what,
         "with_paper": any(figure.steps.values()),
-        "steps": [(step, claim, *_verdict(step, claim)) for step, claim in steps],
+        "steps": steps,
         "widths": [] if figure.orthogonality else _window_widths(judged),
     }
 
@@ -157,16 +137,6 @@ def _resampled_orthogonality(one: Judgement, done: "Evaluation") -> Array:
     same, apart = (done.bench.bootstrap.sums(one.counts.orthogonal[:, place])[1] for place in (0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(apart / same)
-
-
-def _verdict(step: Difference, claim: str) -> tuple[str, str]:
-    """Return (class, words): whether the result here agrees with the paper's."""
-    if not claim:
-        return "chance", ""
-    if not step.sure:
-        return ("sure", "agrees") if claim == EQUAL else ("chance", "open")
-    rises = step.difference > 0
-    return ("sure", "agrees") if claim == (HIGHER if rises else LOWER) else ("against", "differs")
 
 
 def _window_widths(judged: dict[str, Judgement]) -> list[str]:
@@ -212,13 +182,8 @@ def _inlinks(strategies: list[tuple[str, list[tuple[str, float, float, float]]]]
         "Agreement by how many pages link to the source", "sibling Γ of the sources, with its 95 % interval over classes",
         list(values), [(label.replace(" (", " links (", 1), [bars[label] for bars in values.values()]) for label in labels],
     )  # fmt: skip
-    fixed, topical = values.get("3: window 32"), values.get("3: topical")
-    gaps = []
-    if fixed and topical:
-        gaps = [
-            f"{label.partition(' (')[0]}: {_format_signed(bar.value - topical[label].value)}"
-            for label, bar in fixed.items()
-        ]
+    fixed, topical = values.get("3: window 32", {}), values.get("3: topical", {})
+    gaps = {label.partition(" (")[0]: fixed[label].value - bar.value for label, bar in topical.items() if fixed}
     return {"chart": chart, "gaps": gaps}
 
 

@@ -10,6 +10,7 @@ from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.errors import PagekinError
 from pagekin.evaluation.evaluate import bag_workshop, directory_pages, figure_strategies, own_strategies
+from pagekin.evaluation.experiments import matrix_similarities
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
 from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
 from pagekin.store import Array, Progress, no_progress
@@ -181,40 +182,12 @@ def distances_from(directory: Directory, source: int) -> npt.NDArray[np.int64]:
     """Return each document's familial distance from a source: the smallest over their classes; -1 for the source."""
     own = classes_of_document(directory, source)
     of_class = np.array([min(familial_distance(a, b) for a in own) for b in directory.classes], np.int64)
-    distances = np.full(len(directory.urls), -1, np.int64)
-    listed = np.diff(directory.offsets) > 0
-    distances[listed] = np.minimum.reduceat(of_class[directory.members], directory.offsets[:-1][listed])
+    distances = np.minimum.reduceat(of_class[directory.members], directory.offsets[:-1])
     distances[source] = -1
     return distances
 
 
 # -- one strategy -------------------------------------------------------------------------------------------------------
-
-
-def joint_weights(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float64]:
-    """Return what each entry of a matrix shares with the source's row: the smaller weight, or for cosine the product."""
-    own = slice(int(matrix.offsets[source]), int(matrix.offsets[source + 1]))
-    held = np.zeros(matrix.columns)
-    held[matrix.terms[own]] = matrix.weights[own]
-    theirs = matrix.weights.astype(np.float64)
-    return np.minimum(theirs, held[matrix.terms]) if metric == "jaccard" else theirs * held[matrix.terms]
-
-
-def similarities(matrix: BagMatrix, source: int, metric: str) -> npt.NDArray[np.float32]:
-    """Return the similarity of each row to the source's, in single precision as `evaluate` compares them."""
-    documents = len(matrix.offsets) - 1
-    row = matrix.rows
-    shared = np.bincount(row, joint_weights(matrix, source, metric), documents)
-    weights = matrix.weights.astype(np.float64)
-    if metric == "jaccard":
-        sizes = np.bincount(row, weights, documents)
-        above = sizes[source] + sizes - shared
-    else:
-        sizes = np.sqrt(np.bincount(row, weights * weights, documents))
-        above = sizes[source] * sizes
-    sums = np.zeros(documents)
-    np.divide(shared, above, out=sums, where=shared > 0)
-    return sums.astype(np.float32)
 
 
 def judge_source(
@@ -223,10 +196,10 @@ def judge_source(
     """Order the documents by a matrix's similarities, and judge how well that agrees with the distances."""
     from pagekin.evaluation._kernels.judge import count_pairs
 
-    similarity = similarities(matrix, source, strategy.metric)
-    counts = [np.zeros((1, depth + 1, depth + 1), np.int64) for _ in range(3)]
+    similarity = matrix_similarities(matrix, strategy.metric)(np.array([source]))[0]
+    counts = np.zeros((3, 1, depth + 1, depth + 1), np.int64)
     keys, room = np.empty((2, len(similarity)), np.int64)
-    count_pairs(similarity, distance, source, keys, room, *(part[0] for part in counts))
+    count_pairs(similarity, distance, source, keys, room, *counts[:, 0])
     pairs = PairCounts(counts[0], counts[1], counts[2], np.zeros((1, 2), np.int64))
     regions = {region: SourceAgreement(*(int(part[0]) for part in pairs.region(region))) for region in REGIONS}
     taking_part = np.flatnonzero((similarity > 0) & (distance >= 0))
@@ -287,7 +260,7 @@ def explain_source(
         judgements.sort(key=lambda one: _sort_key(one.regions[region], one.name))
         eligible, sparse = split_sparse(judgements, region)
         best, worst = eligible[0], eligible[-1]
-        misses = _explain_misses(workshop, directory, source, distance, [best, worst])
+        misses = {one.name: _explain_misses(workshop, directory, source, distance, one) for one in (best, worst)}
         progress("judging", 1.0)
         return SourceExplanation(directory, source, distance, region, judgements, best, worst, sparse, misses)
 
@@ -307,33 +280,21 @@ def _sort_key(agreed: SourceAgreement, name: str) -> tuple[bool, float, float, s
 
 
 def _explain_misses(
-    workshop: BagWorkshop,
-    directory: Directory,
-    source: int,
-    distance: Array,
-    chosen: list[SourceJudgement],
-) -> dict[str, list[Miss]]:
-    """Find discordant pairs of some judgements, with the terms behind them."""
-    misses: dict[str, list[Miss]] = {}
-    for name, one in {one.name: one for one in chosen}.items():
-        pairs, strategy = discordant_documents(one, distance), one.strategy
-        misses[name] = []
-        if not pairs:
-            continue
-        matrix = workshop.bags(strategy).matrix(directory.urls)
-        joint = joint_weights(matrix, source, strategy.metric)
-        misses[name] = [
-            Miss(far, near, *(_terms(workshop, strategy, matrix, joint, document) for document in (far, near)))
-            for far, near in pairs
-        ]
-    return misses
+    workshop: BagWorkshop, directory: Directory, source: int, distance: Array, one: SourceJudgement
+) -> list[Miss]:
+    """Find discordant pairs of a judgement, with the terms behind them."""
+    pairs = discordant_documents(one, distance)
+    if not pairs:
+        return []
+    matrix = workshop.bags(one.strategy).matrix(directory.urls)
 
+    def shared_terms(document: int) -> tuple[str, ...]:
+        """Return the terms that a document shares with the source, those that count most first."""
+        own, other = (slice(*matrix.offsets[row : row + 2].tolist()) for row in (source, document))
+        terms, mine, theirs = np.intersect1d(matrix.terms[own], matrix.terms[other], True, True)
+        weights = matrix.weights[own][mine].astype(np.float64), matrix.weights[other][theirs].astype(np.float64)
+        shares = np.minimum(*weights) if one.strategy.metric == "jaccard" else np.multiply(*weights)
+        best = np.lexsort((terms, -shares))[:_TERMS]
+        return tuple(workshop.term_text(one.strategy, term) for term in terms[best[shares[best] > 0]].tolist())
 
-def _terms(
-    workshop: BagWorkshop, strategy: Strategy, matrix: BagMatrix, joint: Array, document: int
-) -> tuple[str, ...]:
-    """Return the terms that a document shares with the source, those that count most first."""
-    part = slice(int(matrix.offsets[document]), int(matrix.offsets[document + 1]))
-    terms, shares = matrix.terms[part], joint[part]
-    best = np.lexsort((terms, -shares))[:_TERMS]
-    return tuple(workshop.term_text(strategy, term) for term in terms[best[shares[best] > 0]].tolist())
+    return [Miss(far, near, shared_terms(far), shared_terms(near)) for far, near in pairs]

@@ -18,11 +18,12 @@ from pagekin.evaluation.evaluate import (
     bag_workshop,
     directory_pages,
     finite_or_none,
+    finite_values,
     judgement_as_dict,
     without_own_pages,
 )
-from pagekin.evaluation.experiments import Bench, Experiment, Judgement, judge_all, make_bench
-from pagekin.evaluation.gamma import ClassBootstrap, interval
+from pagekin.evaluation.experiments import Bench, Experiment, Judgement, judge_all, make_bench, with_sources
+from pagekin.evaluation.gamma import interval
 from pagekin.evaluation.ranking import Scores, draw_rankings
 from pagekin.hypertext import Corpus
 from pagekin.store import Progress, no_progress
@@ -98,26 +99,18 @@ class Tuning:
             "held_out": {
                 **dict(zip(("classes", "sources"), self.held_out, strict=True)),
                 "strategies": [judgement_as_dict(*pair) for pair in zip(self.judgements, self.scores, strict=True)],
-                "differences": [asdict(one) for one in self.compared],
+                "differences": [finite_values(asdict(one)) for one in self.compared],
             },
         }  # fmt: skip
 
 
 def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
     """Return (which sources are for training, second-level classes for training, for testing): no class is in both."""
-    primary = bench.classes[bench.class_offsets[:-1]][bench.sources]
-    second = [bench.directory.classes[number][:2] for number in primary.tolist()]
+    second = [bench.directory.classes[number][:2] for number in bench.primary[bench.sources].tolist()]
     names = sorted(set(second))
     random.Random(seed).shuffle(names)
     training = set(names[: (len(names) + 1) // 2])
     return np.array([name in training for name in second], np.bool_), len(training), len(names) - len(training)
-
-
-def with_sources(bench: Bench, chosen: npt.NDArray[Any], rounds: int, seed: int) -> Bench:
-    """Return the bench with some of its sources; all documents stay candidates."""
-    sources = bench.sources[chosen]
-    primary = bench.classes[bench.class_offsets[:-1]][sources]
-    return replace(bench, sources=sources, bootstrap=ClassBootstrap(primary, rounds, seed))
 
 
 def mean_agreement(judgement: Judgement) -> float:

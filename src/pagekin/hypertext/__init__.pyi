@@ -19,11 +19,11 @@ from .read import (
     read_sources,
     read_sources_into,
 )
-from .sites import site_of, sites_of_urls
+from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
 from .titles import ShortTitles
-from .urls import canonical_url, host_of, host_of_url, split_port
+from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 from .writing import common_spellings
 
 __all__ = [

@@ -1,7 +1,5 @@
 """The fast reader: batches of pages through the compiled lexer, into arrays."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from pagekin.hypertext._kernels import slots, tags
@@ -39,11 +37,9 @@ class StringTable:
         if size > len(self.arena):
             self.arena = _grow(self.arena, max(size, 2 * len(self.arena)))
 
-    def strings(self, count: int, first: int = 0) -> list[bytes]:
-        """Return strings `first` to `count` - 1."""
-        bounds = self.bounds[first : count + 1].tolist()
-        data = self.arena[bounds[0] : bounds[-1]].tobytes()
-        return [data[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds)]
+    def strings(self, count: int) -> RaggedBytes:
+        """Return the first `count` strings, by number."""
+        return RaggedBytes(self.arena, self.bounds[: count + 1])
 
 
 def _grow(array: Array, size: int) -> Array:
@@ -136,8 +132,8 @@ class Lexer:
 
     def word_strings(self) -> list[bytes]:
         """Return all words so far, by number; not yet folded beyond ASCII."""
-        return self.terms.strings(self.term_count)
+        return list(self.terms.strings(self.term_count))
 
     def href_strings(self) -> RaggedBytes:
         """Return all link addresses so far, by number."""
-        return RaggedBytes(self.hrefs.arena, self.hrefs.bounds[: self.href_count + 1])
+        return self.hrefs.strings(self.href_count)

@@ -9,21 +9,21 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext._kernels.pages import TOKENS, unpack_pages
 from pagekin.hypertext._kernels.strings import AHEAD, gather_strings, merge_strings
 from pagekin.hypertext.aliases import choose_pages
 from pagekin.hypertext.memory import give_back_memory
-from pagekin.hypertext.part import EXAMPLES, PAGE_ROW, PIECES, blob_sizes
+from pagekin.hypertext.part import ANCHOR, EXAMPLES, PAGE_ROW, PIECES, blob_sizes
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.urls import host_of
 from pagekin.sources import DAMAGE_REASONS
-from pagekin.store import Array, KinWriter, RaggedBytes, pack_strings, smallest_uint
+from pagekin.store import Array, KinWriter, RaggedBytes, batch_ranges, pack_strings, smallest_uint
 
 _PIECE_STRINGS = 1 << 14
 _PIECE_BYTES = 1 << 20
@@ -47,7 +47,10 @@ class Part:
 
     def read(self, size: int, start: int) -> bytes:
         """Return bytes of the blobs."""
-        return os.pread(self.blobs.fileno(), size, start)
+        data = os.pread(self.blobs.fileno(), size, start)
+        if len(data) < size:
+            raise OSError(f"{self.folder} was cut short while it was read")
+        return data
 
 
 def _merge_strings(parts: list[Part], name: str, ids: str) -> Iterator[tuple[Array, Array]]:
@@ -226,8 +229,7 @@ def _gather_pieces(data: Array, starts: Array, order: Array) -> Iterator[tuple[A
 
 def _offsets(counts: Array) -> Array:
     """Return running totals from 0, in the smallest type."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = np.cumsum(np.append(0, counts))
     return offsets.astype(smallest_uint(int(offsets[-1])))
 
 
@@ -243,31 +245,27 @@ def _write_pages(
         "text.frames": np.uint8, "title.bytes": np.uint8, "snippet.bytes": np.uint8,
     }  # fmt: skip
     files = {name: writer.create(name, dtype) for name, dtype in types.items()}
-    rare_counts = np.zeros(len(kept), dtype=np.int64)
-    maps = np.array(
-        [[number for ids in (part.word_ids, part.url_ids) for number in (ids.ctypes.data, len(ids))] for part in parts],
-        dtype=np.int64,
-    )
-    sizes = np.stack([kept[name] for name in (*PIECES, "part")], axis=1).astype(np.int64)
-    blob_ends = np.cumsum(blob_sizes(kept))
-    done = 0
-    while done < len(kept):
-        before = int(blob_ends[done - 1]) if done else 0
-        after = min(len(kept), int(np.searchsorted(blob_ends, before + _BLOCK_BYTES)) + 1)
-        block = _read_block(parts, kept[done:after], blob_ends[done:after] - before)
-        tokens, arrays = _unpack(block, sizes[done:after], maps, target_of)
+    word_ids, url_ids = (_AllIds([getattr(part, ids) for part in parts]) for ids in ("word_ids", "url_ids"))
+    rare_counts = [np.zeros(0, dtype=np.int64)]
+    for first, last in batch_ranges(np.cumsum(np.append(0, blob_sizes(kept))), _BLOCK_BYTES):
+        rows = kept[first:last]
+        words, gaps, kinds, spans, texts, titles, snippets = _read_pieces(parts, rows)
+        tokens = word_ids.of(words.view("<u4"), rows["part"], rows["tokens"])
+        anchors = spans.view(ANCHOR)
         is_rare = tokens >= RARE
-        ends = np.cumsum(sizes[done:after, TOKENS])
-        rare_counts[done:after] = np.diff(np.concatenate([[0], np.cumsum(is_rare)])[ends], prepend=0)
-        arrays["stream.words"] = np.where(is_rare, RARE, tokens).astype(np.uint16)
-        arrays["stream.rare"] = tokens[is_rare]
+        arrays = {
+            "stream.words": np.where(is_rare, RARE, tokens).astype(np.uint16), "stream.rare": tokens[is_rare],
+            "mark.gap": gaps, "mark.kind": kinds, "text.frames": texts, "title.bytes": titles, "snippet.bytes": snippets,
+            "anchor.target": target_of[url_ids.of(anchors["target"], rows["part"], rows["anchors"])],
+            **{f"anchor.{name}": anchors[name] for name in ("start", "length", "flags")},
+        }  # fmt: skip
         for name, data in arrays.items():
             files[name].append(data)
-        done = after
-        progress(done / len(kept))
+        rare_counts.append(np.bincount(np.repeat(np.arange(len(rows)), rows["tokens"])[is_rare], minlength=len(rows)))
+        progress(last / len(kept))
     for name in ("tokens", "marks", "anchors", "text"):
         writer.put(f"page.{name}", _offsets(kept[name]))
-    writer.put("page.rare", _offsets(rare_counts))
+    writer.put("page.rare", _offsets(np.concatenate(rare_counts)))
     writer.put("title.offsets", _offsets(kept["title"]))
     writer.put("snippet.offsets", _offsets(kept["snippet"]))
     writer.put("page.date", kept["date"].astype(smallest_uint(int(kept["date"].max(initial=0)))))
@@ -276,32 +274,28 @@ def _write_pages(
     return files["anchor.target"].mapped()
 
 
-def _read_block(parts: list[Part], rows: Array, ends: Array) -> Array:
-    """Return the bytes of pages, one after another, and a few to read ahead."""
-    block = np.zeros(int(ends[-1]) + AHEAD, dtype=np.uint8)
-    view = block.data
-    start = 0
-    for part, at, end in zip(rows["part"].tolist(), rows["blob"].tolist(), ends.tolist(), strict=True):
-        if os.preadv(parts[part].blobs.fileno(), [view[start:end]], at) != end - start:
-            raise OSError(f"{parts[part].folder} was cut short while it was read")
-        start = end
-    return block
+class _AllIds:
+    """The numbers that all parts' words or URLs have in the collection, one part after another."""
+
+    def __init__(self, ids: list[Array]) -> None:
+        self._ids = np.concatenate([np.zeros(0, dtype=np.uint32), *ids])
+        self._starts = np.cumsum([0, *map(len, ids)])
+
+    def of(self, numbers: Array, part: Array, count: Array) -> Array:
+        """Return the ids of pages' numbers: a page has `count` of them, as its part numbers them."""
+        return np.asarray(self._ids[numbers + np.repeat(self._starts[part], count)])
 
 
-def _unpack(block: Array, sizes: Array, maps: Array, target_of: Array) -> tuple[Array, dict[str, Array]]:
-    """Return the words of a block's pages, and the other arrays by their names in the collection."""
-    tokens, marks, anchors, text, title, snippet, _ = sizes.sum(axis=0).tolist()
-    words = np.empty(tokens, dtype=np.uint32)
-    of_marks = {name: np.empty(marks, dtype=np.uint8) for name in ("mark.gap", "mark.kind")}
-    of_anchors = {
-        name: np.empty(anchors, dtype=np.uint32) for name in ("anchor.target", "anchor.start", "anchor.length")
-    }
-    of_anchors["anchor.flags"] = np.empty(anchors, dtype=np.uint8)
-    strings = {"text.frames": text, "title.bytes": title, "snippet.bytes": snippet}
-    of_strings = {name: np.empty(size, dtype=np.uint8) for name, size in strings.items()}
-    groups = (tuple(group.values()) for group in (of_marks, of_anchors, of_strings))
-    unpack_pages(block, sizes, maps, target_of, words, *groups)
-    return words, {**of_marks, **of_anchors, **of_strings}
+def _read_pieces(parts: list[Part], rows: Array) -> list[Array]:
+    """Return the pieces of pages' blobs, those of one kind together: words, gaps and kinds of marks, anchors, strings."""
+    sizes = {piece: rows[piece].astype(np.int64) * item_bytes for piece, item_bytes in PIECES.items()}
+    half = sizes["marks"] // 2
+    cuts = np.cumsum(np.stack([sizes["tokens"], half, half, *list(sizes.values())[2:]], axis=1), axis=1).tolist()
+    pieces = []
+    for part, at, ends in zip(rows["part"].tolist(), rows["blob"].tolist(), cuts, strict=True):
+        blob = parts[part].read(ends[-1], at)
+        pieces.append([blob[start:end] for start, end in pairwise([0, *ends])])
+    return [np.frombuffer(b"".join(kind), dtype=np.uint8) for kind in zip(*pieces, strict=True)]
 
 
 def _write_hosts(page_urls: Array, writer: KinWriter) -> int:

@@ -1,9 +1,11 @@
 """What a page is read into, and the definitions that every reader of pages follows."""
 
+import tomllib
 import unicodedata
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from functools import lru_cache
+from pathlib import Path
 
 
 class Attribute(IntFlag):
@@ -86,32 +88,15 @@ class ReadPage:
     dropped_links: int = 0
 
 
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-KEYWORD_TAGS = frozenset({"b", "strong", "em", "dfn", "dt"})
-LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
-ITEMS = frozenset({"li", "dt", "dd", "option", "optgroup"})
-CELLS = frozenset({"td", "th", "tr"})
-PARAGRAPHS = (
-    frozenset(
-        "address article aside blockquote body caption center details dialog div fieldset figcaption figure footer form "
-        "header hgroup hr legend listing main nav p plaintext pre search section summary xmp table".split()
-    )
-    | LISTS
-)
-"""Elements whose start and end are paragraph boundaries (a list's and a table's ends have boundaries of their own)."""
-BREAKING = (
-    PARAGRAPHS
-    | HEADINGS
-    | ITEMS
-    | CELLS
-    | frozenset(
-        "a area audio br button canvas desc embed frame iframe img input math noframes noscript object select sup svg "
-        "tbody text textarea tfoot thead title tspan video".split()
-    )
-)
-"""Elements that end a word. All others, `<b>`, `<span>` or `<sub>` say, may stand inside one: H<sub>2</sub>O is h2o."""
-HIDDEN = frozenset({"script", "style", "template", "iframe", "noembed"})
-"""Elements whose content is no text of the page."""
+ELEMENTS = {
+    group: frozenset(names.split())
+    for group, names in tomllib.loads(Path(__file__).with_name("elements.toml").read_text(encoding="utf-8")).items()
+}
+"""Groups of elements that act alike."""
+HEADINGS, KEYWORD_TAGS, LISTS = ELEMENTS["headings"], ELEMENTS["keywords"], ELEMENTS["lists"]
+ITEMS, CELLS, HIDDEN = ELEMENTS["items"], ELEMENTS["cells"], ELEMENTS["hidden"]
+PARAGRAPHS = ELEMENTS["paragraphs"] | LISTS
+BREAKING = PARAGRAPHS | HEADINGS | ITEMS | CELLS | ELEMENTS["breaking"]
 
 # Scripts written without spaces between words: there, overlapping pairs of characters stand for words.
 UNSPACED = (

@@ -173,7 +173,7 @@ class PartBuilder:
         ]
         lexed = zip(self._waiting, bases, batch.rows.tolist(), _code_streams(batch), strict=True)
         rows = np.array([self._add_page(*one) for one in lexed], dtype=PAGE_ROW)
-        rows["url"] = self.resolver.numbers([page.url for page in self._waiting])
+        rows["url"] = [self.resolver.number(page.url) for page in self._waiting]
         rows["tokens"] = np.diff(batch.rows[:, slots.R_TOKENS], prepend=0)
         rows["anchors"] = self._resolve(batch, bases)
         self._rows.append(rows)

@@ -1,54 +1,5 @@
-"""Bring addresses to one canonical form per URL.
+"""The addresses of pages, as the sources spell them, for those who come through this door."""
 
-The canonical form is what the WHATWG URL parser serialises, without the fragment: scheme and host in lower case,
-default ports gone, dot segments resolved, forbidden characters percent-encoded. Nothing else is changed: `http` and
-`https`, `/a` and `/a/`, `?a=1&b=2` and `?b=2&a=1` stay different addresses.
-"""
+from pagekin.sources import canonical_url, host_of, host_of_url, site_of, split_port
 
-import re
-
-import ada_url
-
-# Addresses that are in canonical form already, almost all that archives name: the library takes ten times as long.
-_CANONICAL = re.compile(
-    r"https?://(?:[a-z0-9]++(?:-[a-z0-9]++)*+\.)*[a-z][a-z0-9]*+(?:-[a-z0-9]++)*+"
-    r"(?:/(?!\.)[A-Za-z0-9_\-.~!$&()*+,;=:@]*+)++(?:\?[A-Za-z0-9_\-.~!$&()*+,;=:@%/?]*+)?+"
-)
-
-
-def canonical_url(url: str, base: str | None = None) -> str | None:
-    """Return the canonical form of `url` (resolved against `base`), or None if it is no http(s) address."""
-    if base is None and _CANONICAL.fullmatch(url):
-        return url
-    try:
-        joined: str = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)
-    except ValueError:
-        return None
-    if not joined.startswith(("http://", "https://")):
-        return None
-    return joined.partition("#")[0]
-
-
-def host_of(url: str) -> str:
-    """Return the host of a canonical URL, with its port if it is not the scheme's own."""
-    authority = url.split("/", 3)[2]
-    return authority.rpartition("@")[2]
-
-
-def split_port(host: str) -> tuple[str, str, str]:
-    """Split a host into name, colon and port; the last two are empty if it has no port."""
-    name, colon, port = host.rpartition(":")
-    has_port = colon and port.isdecimal() and (name.endswith("]") or ":" not in name)
-    return (name, colon, port) if has_port else (host, "", "")
-
-
-def host_of_url(url: str) -> str:
-    """Return the host of any spelling of an address, with a port that is not the scheme's own; '' if it is not http(s).
-
-    The dot that a full name may end with is left out.
-    """
-    address = canonical_url(url)
-    if address is None:
-        return ""
-    name, colon, port = split_port(host_of(address))
-    return f"{name.rstrip('.') or name}{colon}{port}"
+__all__ = ["canonical_url", "host_of", "host_of_url", "site_of", "split_port"]

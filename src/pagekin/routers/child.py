@@ -129,31 +129,22 @@ class Child:
 
     async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
         """Return what the child answers and its bytes, or raise a ChildError; the caller ends what takes too long."""
-        self._refuse_while_closed()
-        began = time.monotonic()
-        try:
-            found = await self.connection.ask(operation, outgoing, answer)
-        except ChildError as error:
-            self._note_error(error)
-            raise
-        self._note_answer(began)
-        return found
-
-    def _refuse_while_closed(self) -> None:
         if pause := self.pause():
             raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
         self.calls += 1
-
-    def _note_error(self, error: ChildError) -> None:
-        if isinstance(error, RefusedError):
+        began = time.monotonic()
+        try:
+            found = await self.connection.ask(operation, outgoing, answer)
+        except RefusedError:
             self.note_success()
-        else:
+            raise
+        except ChildError as error:
             self.note_failure(str(error), ill=error.reached)
-
-    def _note_answer(self, began: float) -> None:
+            raise
         self.note_success()
         took = time.monotonic() - began
         self._usual = took if self._usual is None else 0.9 * self._usual + 0.1 * took
+        return found
 
     # -- its label ------------------------------------------------------------------------------------------------------
 

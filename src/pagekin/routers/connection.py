@@ -39,7 +39,7 @@ class RefusedError(ChildError):
     """A child is there, but does not take the request."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outgoing:
     """A request on its way to several children, encoded once."""
 

@@ -5,14 +5,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from pagekin.collection import Request, is_walking, walk
+from pagekin.collection import Answer, Request, is_walking, walk
 from pagekin.routers.child import Child, time_for_children, with_deadline
 from pagekin.routers.connection import ChildError, Outgoing
+from pagekin.routers.trust import believable
 
 _WALKERS = ThreadPoolExecutor(2, "walk")
 """Threads that ask services in this process. More of them would only wait for each other."""
@@ -22,8 +22,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Request)
 
 
-@dataclass(frozen=True)
-class ChildAnswer(Generic[T]):
+class ChildAnswer(msgspec.Struct, Generic[T], frozen=True):
     """How the call to one child ended: with an answer, or with the reason why there is none."""
 
     name: str
@@ -41,12 +40,13 @@ class FanOut:
 
     def why_stopped(self, request: Request) -> str:
         """Return why a request goes no further, or an empty text: it came around, or passed too many routers."""
+        loop = self.mark in request.visited
+        if not loop and request.hops:
+            return ""
         way = [mark.rpartition("/")[0] or mark for mark in request.visited]
-        if self.mark in request.visited:
+        if loop:
             return f"{self.name}: a loop, {' > '.join((*way, self.name))}"
-        if request.hops == 0:
-            return f"{self.name}: too many routers on the way, {' > '.join(way)}"
-        return ""
+        return f"{self.name}: too many routers on the way, {' > '.join(way)}"
 
     def onward(self, request: R, **changes: Any) -> R:
         """Return a request as it goes on to children."""
@@ -122,8 +122,11 @@ class FanOut:
 
     async def _ask_one(self, operation: str, name: str, outgoing: Outgoing, answer: type[T]) -> ChildAnswer[T]:
         began = time.perf_counter()
+        found: Any
         try:
             found, size = await self._children[name].ask(operation, outgoing, answer)
         except ChildError as error:
             return ChildAnswer(name, None, time.perf_counter() - began, 0, str(error))
+        if size and isinstance(found, Answer):  # services in this process clean what comes in from elsewhere
+            found = await believable(found, outgoing.request, f"{self.name}/{name}")
         return ChildAnswer(name, found, time.perf_counter() - began, size)

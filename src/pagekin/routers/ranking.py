@@ -32,16 +32,13 @@ async def rank_children(
         deeper = msgspec.structs.replace(request, limit=depth)
         requests: dict[str, Request] = dict.fromkeys(asked, deeper)
         answers |= {one.name: one for one in await fan_out.ask("search", requests, Answer, deadline)}
-        merged = await merger.merge(
-            dict.fromkeys(names, deeper),
-            [answers[name] for name in names],
-            snapshot,
-            _DEEPER * depth if fold else depth,
-        )
-        hits = await fold_beside_others(merged.hits, None, fold)
+        merged = await merger.merge([answers[name] for name in names], snapshot, _DEEPER * depth if fold else depth)
+        if not fold:
+            return merged, merge_hits(merged.hits)
+        hits = await fold_beside_others(merged.hits)
         certain = sum(hit.score >= merged.threshold for hit in hits)
         asked = [name for name in merged.more if name and merged.more[name] >= merged.threshold]
-        if not fold or certain > last or not merged.more or depth >= MOST_LOOKED_AT:
+        if certain > last or not merged.more or depth >= MOST_LOOKED_AT:
             return merged, hits
         if time.monotonic() >= deadline:
             merged.note_missing([f"{merger.name}: no time was left to look for hits behind copies"])

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -43,6 +43,8 @@ from pagekin.routers.tree import tree_below
 from pagekin.routers.ttl_cache import TtlCache
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Request)
+A = TypeVar("A", Answer, messages.Refinements)
 _LONGEST_MARK = 160
 """Characters of the name in a mark."""
 _FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
@@ -83,9 +85,9 @@ class Router(Service):
             for child, url in children.items()
         }  # fmt: skip
         self.local = all(child.local for child in self.children.values())
-        self._answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
+        self.answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
         """Answers to `search` and `refine`."""
-        self.knowledge = Knowledge(name, self.children, self.settings, self._answers.clear)
+        self.knowledge = Knowledge(name, self.children, self.settings, self.answers.clear)
         self.fan_out = FanOut(name, self.mark, self.children)
         self.merger = Merger(name, self.children)
         self._started = time.monotonic()
@@ -148,7 +150,7 @@ class Router(Service):
     async def _ask_children(self, operation: str, requests: Mapping[str, Request], deadline: float) -> MergedAnswer:
         """Ask several children and merge what they answer."""
         answers = await self.fan_out.ask(operation, requests, Answer, deadline)
-        return await self.merger.merge(requests, answers, self.knowledge.snapshot)
+        return await self.merger.merge(answers, self.knowledge.snapshot)
 
     def _answer(self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, **more: Any) -> Answer:
         """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
@@ -166,23 +168,27 @@ class Router(Service):
             return Answer(query=getattr(request, "query", ""), router=self.name, partial=(stopped,))
         return None
 
+    async def _cached(self, request: R, answer: Callable[[R], Awaitable[A]]) -> A:
+        """Return the answer to a request; the same again if it was just given, and nothing was missing."""
+        key = encode(msgspec.structs.replace(request, deadline=1.0))
+        cached: A | None = self.answers.get(key)
+        if cached is not None:
+            self.requests += 1
+            return cached
+        given = await answer(request)
+        if not given.partial:
+            self.answers.put(key, given)
+        return given
+
     # -- search ---------------------------------------------------------------------------------------------------------
 
     async def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, from all leaves below that may hold one."""
-        key = encode(msgspec.structs.replace(request, deadline=1.0))
-        cached: Answer | None = self._answers.get(key)
-        if cached:
-            self.requests += 1
-            return cached
-        if stopped := self._stopped(request):
-            return stopped
-        answer = await self._search(request)
-        if not answer.partial:
-            self._answers.put(key, answer)
-        return answer
+        return await self._cached(request, self._search)
 
     async def _search(self, request: messages.SearchRequest) -> Answer:
+        if stopped := self._stopped(request):
+            return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         query = parse_query(request.query)
         check_filters(request.filters)
@@ -279,11 +285,10 @@ class Router(Service):
 
         Labels are used by default, too, if nobody below answers.
         """
+        return await self._cached(request, self._refine)
+
+    async def _refine(self, request: messages.RefineRequest) -> messages.Refinements:
         self.requests += 1
-        key = encode(msgspec.structs.replace(request, deadline=1.0))
-        cached: messages.Refinements | None = self._answers.get(key)
-        if cached:
-            return cached
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         query = parse_query(request.query)
         as_in_1996 = request.preset == "hypursuit1996"
@@ -297,13 +302,10 @@ class Router(Service):
         else:
             thesaurus = self.knowledge.ready.thesaurus
             found = await in_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
-        terms = messages.Refinements(
+        return messages.Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
         )  # fmt: skip
-        if not partial:
-            self._answers.put(key, terms)
-        return terms
 
     async def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:
         """Return how many pages of a query are about each word, summed over the most promising children."""

@@ -1,10 +1,11 @@
 """Which children may hold what is asked for, judged by their labels alone."""
 
 import math
+import operator
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from pagekin.labels import (
     term_key,
     without_filters,
 )
-from pagekin.text import ANALYSER, And, Not, Or, Query, Stats, Word, analyse, form_key, form_of
+from pagekin.text import ANALYSER, And, Not, Or, Query, Stats, analyse, form_key, form_of
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
@@ -34,20 +35,12 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
     `holds` marks the groups that may hold a word under an attribute. NOT takes no group out: a group that holds a word
     holds documents without it, too.
     """
-    if isinstance(query, Word):
-        return holds(query.attribute, query.word)
-    if isinstance(query, And | Or):
-        found = matching(query.parts[0], holds, everything)
-        for part in query.parts[1:]:
-            other = matching(part, holds, everything)
-            found = found & other if isinstance(query, And) else found | other
-        return found
     if isinstance(query, Not):
         return everything
-    found = everything
-    for word in query.words:
-        found = found & holds(query.attribute, word)
-    return found
+    if isinstance(query, And | Or):
+        parts = [matching(part, holds, everything) for part in query.parts]
+        return reduce(operator.and_ if isinstance(query, And) else operator.or_, parts)
+    return reduce(operator.and_, [holds(query.attribute, word) for word in query.words])
 
 
 @lru_cache(4096)
@@ -92,7 +85,8 @@ class RoutingTable:
         self._owner = np.array(owner + [children + place for place, _one in whole], np.int64)
         """The child of each; of those of wholes, as many more as there are children."""
         told = np.bincount(self._owner, minlength=2 * children) > 0
-        self._blind, self._without_whole = ~told[:children], ~told[children:]
+        self._untold, self._blind = ~told, ~told[:children]
+        self._everything = np.ones(len(self._owner), np.bool_)
         self._told_of = np.flatnonzero(told[:children])
         self._first = np.searchsorted(self._owner, self._told_of)
         """Where the filters of each child that has some begin."""
@@ -104,12 +98,11 @@ class RoutingTable:
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
         """Choose the children that may hold a match; if `ask` is not 0, at most that many, the most promising."""
         reasons: dict[str, str] = {}
-        may = np.ones(len(self.names), np.bool_)
         if routing == "terms":
-            may, reasons = self._by_terms(query)
+            reasons = self._by_terms(query)
         elif routing == "filters":
-            may, reasons = self._by_filters(query)
-        chosen = [name for name, kept in zip(self.names, may.tolist(), strict=True) if kept]
+            reasons = self._by_filters(query)
+        chosen = [name for name in self.names if name not in reasons]
         if ask and len(chosen) > ask:
             scores = self.cori(query)
             chosen.sort(key=lambda name: (-scores[name], name))
@@ -118,7 +111,8 @@ class RoutingTable:
             chosen = chosen[:ask]
         return Verdict(tuple(chosen), reasons)
 
-    def _by_filters(self, query: Query) -> tuple[Mask, dict[str, str]]:
+    def _by_filters(self, query: Query) -> dict[str, str]:
+        """Return the children whose filters rule a match out, and why."""
         pairs, probes = _query_probes(query)
         held = self._bank.may_hold_probed(probes)
         column = {pair: held[:, place] for place, pair in enumerate(pairs)}
@@ -126,14 +120,12 @@ class RoutingTable:
         for pair, here in added.items():
             column[pair] = column[pair] | here[self._owner % len(here)]
         children = len(self.names)
-        found = np.zeros(2 * children, np.bool_)
-        everything = np.ones(len(self._owner), np.bool_)
-        found[self._owner[matching(query, lambda attribute, word: column[attribute, word], everything)]] = True
+        found = self._untold.copy()
+        found[self._owner[matching(query, lambda attribute, word: column[attribute, word], self._everything)]] = True
         # A document's words are all in one filter of the whole, too, which errs about other words than sub-clusters' do.
-        may = (self._blind | found[:children]) & (self._without_whole | found[children:])
-        out = np.flatnonzero(~may)
+        out = (~(found[:children] & found[children:])).nonzero()[0]
         if not len(out):
-            return may, {}
+            return {}
         somewhere = self._somewhere(held)
         for place, pair in enumerate(pairs if added else ()):
             somewhere[:, place] |= added[pair]
@@ -147,7 +139,7 @@ class RoutingTable:
                     f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
                 )
             skipped[self.names[place]] = reasons[there]
-        return may, skipped
+        return skipped
 
     def _somewhere(self, held: Mask) -> Mask:
         """Mark (children, words): which child may hold which word in some group of its pages, as far as it tells."""
@@ -158,14 +150,12 @@ class RoutingTable:
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
         """Mark the children that have a word added to their label."""
-        if not any(self._added):
-            return np.zeros(len(self.names), np.bool_)
         form = analyse([word])[0]
         any_of = [attribute] if attribute not in (None, "text") else TERM_ATTRIBUTES
         return np.array([any((one, form) in added for one in any_of) for added in self._added], np.bool_)
 
-    def _by_terms(self, query: Query) -> tuple[Mask, dict[str, str]]:
-        """Choose children by the terms that their labels tell, as in 1996."""
+    def _by_terms(self, query: Query) -> dict[str, str]:
+        """Return the children whose labels do not tell the terms of a query, as in 1996, and why they are passed over."""
 
         def holds(attribute: str | None, word: str) -> Mask:
             form = analyse([word])[0]
@@ -174,7 +164,7 @@ class RoutingTable:
             return np.asarray(told | self._has_added(attribute, word), np.bool_)
 
         may = matching(query, holds, np.ones(len(self.names), np.bool_))
-        return may, {self.names[place]: "not among its heaviest terms" for place in np.flatnonzero(~may).tolist()}
+        return {self.names[place]: "not among its heaviest terms" for place in np.flatnonzero(~may).tolist()}
 
     def cori(self, query: Query) -> dict[str, float]:
         """Score how promising each child is, by CORI: by terms that are frequent in it and that few others have."""

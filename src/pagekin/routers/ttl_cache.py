@@ -11,7 +11,7 @@ class TtlCache(Generic[T]):
     """The newest answers by what was asked, each for some seconds; with 0 seconds nothing is kept."""
 
     def __init__(self, seconds: float, most: int) -> None:
-        self._seconds, self._most = seconds, most
+        self.seconds, self._most = seconds, most
         self._entries: OrderedDict[bytes, tuple[float, T]] = OrderedDict()
 
     def get(self, key: bytes) -> T | None:
@@ -21,9 +21,9 @@ class TtlCache(Generic[T]):
 
     def put(self, key: bytes, answer: T) -> None:
         """Keep an answer; the oldest go."""
-        if not self._seconds:
+        if not self.seconds:
             return
-        self._entries[key] = time.monotonic() + self._seconds, answer
+        self._entries[key] = time.monotonic() + self.seconds, answer
         self._entries.move_to_end(key)
         while len(self._entries) > self._most:
             self._entries.popitem(last=False)

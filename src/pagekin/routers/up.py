@@ -135,7 +135,7 @@ def run_network(
     parts = share(network, processes, names)
     tell(f"opening {len(names):,} nodes" + (f" in {len(parts)} processes" if len(parts) > 1 else ""))
     with Others(_run_part, [(network, part, refresh, make_app) for part in parts[1:]], tell) as others:
-        opened = _opened_and_warm(network, parts[0], refresh, tell)
+        opened = open_and_warm(network, parts[0], refresh, tell)
         others.until_ready()
         count = others.count + len(opened.services)
         ill = others.ill + opened.ill
@@ -168,7 +168,7 @@ def _check_places(network: Network, names: Sequence[str]) -> None:
         raise ServiceError("\n".join(found[:_MOST_TOLD]) + more + "\nNothing was started.")
 
 
-def _opened_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> OpenNodes:
+def open_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> OpenNodes:
     """Open nodes and warm them; report what is wrong with some."""
     opened = open_nodes(network, names, refresh)
     if any(_TOO_MANY_FILES in line for line in opened.complaints):
@@ -216,7 +216,7 @@ def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell:
 
 def _run_part(tell: Tell, network: Network, names: list[str], refresh: float, make_app: MakeApp) -> None:
     """Run some nodes in a process of their own."""
-    opened = _opened_and_warm(network, names, refresh, lambda line: tell("line", line))
+    opened = open_and_warm(network, names, refresh, lambda line: tell("line", line))
     run(opened.services, lambda: tell("ready", len(opened.services), opened.ill), make_app)
 
 

@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .demo import demo_directory, demo_pages
+from .demo import demo_pages
 from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
@@ -8,6 +8,7 @@ from .robot import crawl
 from .robot.addresses import clean_url, has_credentials
 from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
 from .robot.report import CrawlReport
+from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 
 __all__ = [
     "DAMAGE_REASONS",
@@ -24,12 +25,16 @@ __all__ = [
     "Skip",
     "SourceError",
     "Unit",
+    "canonical_url",
     "clean_url",
     "crawl",
-    "demo_directory",
     "demo_pages",
     "has_credentials",
+    "host_of",
+    "host_of_url",
     "parse_limits",
     "plan_units",
     "read_unit",
+    "site_of",
+    "split_port",
 ]

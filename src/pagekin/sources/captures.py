@@ -76,6 +76,6 @@ def _read_page(capture: Capture, content_type: str, limits: Limits) -> Iterator[
     if not body or body.isspace():
         yield capture.skip("empty page", html=html)
     elif not content_type and not looks_like_html(body):
-        yield capture.skip("not html", "no content type")
+        yield capture.skip("not html", "no type")
     else:
         yield Page(capture.url, body, content_type, capture.date, cut or len(raw) < capture.length)

@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -74,22 +74,19 @@ def decode_body(raw: bytes, transfer: str, content: str, limits: Limits) -> tupl
         if not body:
             break
         if body[:2] == b"\x1f\x8b":
-            body, short = _inflate(body, 31, limits)
+            coding = "gzip"
         elif body[:4] == b"\x28\xb5\x2f\xfd":
-            body, short = _unzstd(body, limits)
-        elif coding in ("deflate", "br"):
-            try:
-                plain, short = (_undeflate if coding == "deflate" else _unbrotli)(body, limits)
-            except BodyError as error:
-                if error.reason != "undecodable body" or not _looks_decoded(body):
-                    raise
-                continue
-            if not plain and _looks_decoded(body):
-                continue
-            body = plain
-        else:
+            coding = "zstd"
+        elif coding not in ("deflate", "br"):
             continue
-        cut = cut or short
+        try:
+            plain, short = _decompress(_CODINGS[coding], body, limits)
+        except BodyError as error:
+            if error.reason != "undecodable body" or not _looks_decoded(body):
+                raise
+            continue
+        if plain or not _looks_decoded(body):
+            body, cut = plain, cut or short
     if len(body) > limits.page_bytes:
         body, cut = body[: limits.page_bytes], True
     return body, cut
@@ -122,110 +119,74 @@ def _dechunk(body: bytes) -> bytes:
     return b"".join(parts) + body[position:] if len(parts) > 1 else body
 
 
-def _growth_limit(size: int, limits: Limits) -> int:
-    """Return how many bytes a body of `size` compressed bytes may become before it counts as a bomb."""
-    return max(_FREE_GROWTH, size * limits.ratio)
-
-
-def _bomb_error(size: int, limits: Limits) -> BodyError:
-    return BodyError("decompression bomb", f"{size:,} bytes grow more than {limits.ratio} times")
-
-
-def _inflate(body: bytes, wbits: int, limits: Limits) -> tuple[bytes, bool]:
-    """Decompress gzip (also several members), zlib or raw deflate, up to the limits."""
-    most = min(limits.page_bytes, _growth_limit(len(body), limits))
-    out: list[bytes] = []
-    size, rest = 0, body
-    while rest:
-        stream = zlib.decompressobj(wbits)
-        while not stream.eof:
-            try:
-                piece = stream.decompress(rest, most - size + 1)
-            except zlib.error as error:
-                out.append(_inflate_before_damage(rest, wbits, most - size))
-                if any(out):
-                    return b"".join(out), True
-                raise BodyError("undecodable body", f"compressed body: {error}") from None
-            out.append(piece)
-            size += len(piece)
-            if size > most:
-                if most < limits.page_bytes:
-                    raise _bomb_error(len(body), limits)
-                return b"".join(out)[:most], True
-            rest = stream.unconsumed_tail
-            if not rest and not stream.eof:
-                return b"".join(out), True
-        rest = stream.unused_data
-        if wbits != 31 or rest[:2] != b"\x1f\x8b":
-            break
-    return b"".join(out), False
-
-
-def _inflate_before_damage(body: bytes, wbits: int, most: int) -> bytes:
-    """Decompress a damaged stream up to its damage, in small steps because a failing zlib call returns nothing."""
-    stream = zlib.decompressobj(wbits)
-    out = bytearray()
-    for start in range(0, len(body), 256):
-        spare = stream.copy()
-        try:
-            out += stream.decompress(body[start : start + 256])
-        except zlib.error:
-            for at in range(start, min(start + 256, len(body))):
-                try:
-                    out += spare.decompress(body[at : at + 1])
-                except zlib.error:
-                    break
-            break
-        if len(out) > most:
-            break
-    return bytes(out[:most])
-
-
-def _undeflate(body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    """Decompress `deflate`: RFC 9110 means zlib by it, but many servers sent raw deflate."""
-    zlib_header = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
-    return _inflate(body, 15 if zlib_header else -15, limits)
-
-
-def _join_pieces(pieces: Iterator[bytes], packed: int, limits: Limits) -> tuple[bytes, bool]:
+def _decompress(pieces: Callable[[bytes], Iterator[bytes]], body: bytes, limits: Limits) -> tuple[bytes, bool]:
     """Join decompressed pieces; return (body, whether it was cut). A bomb is refused before it fills the memory."""
-    most = min(limits.page_bytes, _growth_limit(packed, limits))
+    most = min(limits.page_bytes, max(_FREE_GROWTH, len(body) * limits.ratio))
     out = bytearray()
     try:
-        for piece in pieces:
+        for piece in pieces(body):
             out += piece
             if len(out) > most:
                 if most < limits.page_bytes:
-                    raise _bomb_error(packed, limits)
+                    raise BodyError("decompression bomb", f"{len(body):,} bytes grow more than {limits.ratio} times")
                 return bytes(out[:most]), True
-    except (brotli.error, zstandard.ZstdError, EOFError) as error:
+    except EOFError:
+        return bytes(out), True
+    except (zlib.error, brotli.error, zstandard.ZstdError) as error:
         if out:
             return bytes(out), True
         raise BodyError("undecodable body", f"compressed body: {error}") from None
     return bytes(out), False
 
 
-def _unbrotli(body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    def pieces() -> Iterator[bytes]:
-        stream = brotli.Decompressor()
-        for start in range(0, len(body), _STEP):
-            # output_buffer_limit bounds the output of one call; further calls return the rest.
-            yield stream.process(body[start : start + _STEP], output_buffer_limit=_FREE_GROWTH)
-            while not stream.is_finished() and not stream.can_accept_more_data():
-                yield stream.process(b"", output_buffer_limit=_FREE_GROWTH)
-            if stream.is_finished():
-                return
-        raise EOFError("it ends early")
+def _inflate(body: bytes, wbits: int = 31) -> Iterator[bytes]:
+    """Decompress gzip (also several members), zlib or raw deflate, up to the damage if there is some."""
+    rest = body
+    while rest:
+        stream = zlib.decompressobj(wbits)
+        while not stream.eof:
+            spare = stream.copy()
+            try:
+                piece = stream.decompress(rest, _FREE_GROWTH)
+            except zlib.error:
+                # A call that fails returns nothing: byte by byte, what comes before the damage does.
+                yield from (spare.decompress(rest[at : at + 1]) for at in range(len(rest)))
+                raise
+            yield piece
+            rest = stream.unconsumed_tail
+            if not piece and not rest and not stream.eof:
+                raise EOFError
+        rest = stream.unused_data
+        if wbits != 31 or rest[:2] != b"\x1f\x8b":
+            return
 
-    return _join_pieces(pieces(), len(body), limits)
+
+def _undeflate(body: bytes) -> Iterator[bytes]:
+    """Decompress `deflate`: RFC 9110 means zlib by it, but many servers sent raw deflate."""
+    zlib_header = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
+    return _inflate(body, 15 if zlib_header else -15)
 
 
-def _unzstd(body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    def pieces() -> Iterator[bytes]:
-        # 8 MiB is the largest window that RFC 9659 allows in HTTP.
-        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 23)
-        with decompressor.stream_reader(body, read_across_frames=True) as stream:
-            while piece := stream.read(_FREE_GROWTH):
-                yield piece
+def _unbrotli(body: bytes) -> Iterator[bytes]:
+    stream = brotli.Decompressor()
+    for start in range(0, len(body), _STEP):
+        # output_buffer_limit bounds the output of one call; further calls return the rest.
+        yield stream.process(body[start : start + _STEP], output_buffer_limit=_FREE_GROWTH)
+        while not stream.is_finished() and not stream.can_accept_more_data():
+            yield stream.process(b"", output_buffer_limit=_FREE_GROWTH)
+        if stream.is_finished():
+            return
+    raise EOFError
 
-    return _join_pieces(pieces(), len(body), limits)
+
+def _unzstd(body: bytes) -> Iterator[bytes]:
+    # 8 MiB is the largest window that RFC 9659 allows in HTTP.
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 23)
+    with decompressor.stream_reader(body, read_across_frames=True) as stream:
+        while piece := stream.read(_FREE_GROWTH):
+            yield piece
+
+
+_CODINGS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
+    "gzip": _inflate, "zstd": _unzstd, "deflate": _undeflate, "br": _unbrotli
+}  # fmt: skip

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pagekin.sources.arc import read_arc
+from pagekin.sources.captures import is_http_url
 from pagekin.sources.folder import list_folder, read_folder
-from pagekin.sources.items import Item, Page, SourceError
+from pagekin.sources.items import Item, SourceError
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import next_record, record_extent
 from pagekin.sources.wacz import list_wacz, read_wacz
@@ -81,7 +82,7 @@ def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str)
         if path not in folders:
             raise SourceError(f"--base-url names '{path}', which is not one of the folders to read: {names}.")
     for base in filter(None, [default_base, *bases.values()]):
-        if not base.lower().startswith(("http://", "https://")):
+        if not is_http_url(base):
             raise SourceError(f"--base-url takes an address such as https://www.example.org/, not '{base}'.")
     if default_base and not folders:
         raise SourceError("--base-url is the address of a folder's root, and no folder is among the sources.")
@@ -149,8 +150,7 @@ def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
         case "demo":
             from pagekin.sources.demo import demo_pages  # imports the templates' engine
 
-            for page in demo_pages():
-                yield Page(page.url, page.html)
+            yield from demo_pages()
         case "folder":
             yield from read_folder(path, list(unit.files), unit.base_url, limits)
         case "warc":

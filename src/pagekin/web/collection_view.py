@@ -1,19 +1,21 @@
 """A collection as pages show it: links to pages and clusters, made once and kept as long as the collection is open."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from pagekin.clusters import Tree, fold_documents
-from pagekin.collection import Collection, ReloadingCollection, ServiceError
+from pagekin.collection import Collection, ReloadingCollection, Service, ServiceError
 from pagekin.hypertext import Corpus
 from pagekin.labels import ContentLabel, plain_text
 from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
 from pagekin.web.rendering import host
 
+T = TypeVar("T")
 _MOST_LINKS = 20_000
 """The most links to pages that are kept; one of our pages names some seventy others."""
 
@@ -138,6 +140,11 @@ class CollectionView:
         about = tree.descriptions[node] if tree.descriptions else None
         name = plain_text(about.name) if about and about.name else ("All pages" if not node else f"{tree.name} {node}")
         return ClusterLink(tree=tree.name, node=node, name=name, pages=len(tree.pages_of(node)))
+
+
+async def in_collection(service: Service, make: Callable[..., T], *given: Any) -> T:
+    """Return what a function makes of a leaf's collection, in the collection's thread."""
+    return await service.run(lambda collection: make(CollectionView.of(collection), *given))
 
 
 def warm_pages(leaf: ReloadingCollection) -> None:

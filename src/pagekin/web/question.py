@@ -1,13 +1,12 @@
 """The question that is asked at `/find`: a query, the way to look, and filters. All of it stands in the address."""
 
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus
 
 import msgspec
 from msgspec import Struct
 
-from pagekin.collection import Filters
+from pagekin.collection import Filters, make_filters
 from pagekin.text import QueryError
 from pagekin.web import addresses
 
@@ -31,9 +30,6 @@ LONGEST = 2_000
 MOST_OF_EACH = 20
 """The most results of each topic."""
 _LONGEST_NAME = 200
-_LAST_SECOND = 86_399
-"""Of a day."""
-_LONGEST_NUMBER = 13
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -87,19 +83,7 @@ def filters_of(site: str, since: str, until: str, language: str) -> Filters:
     for name, value in (("site", site), ("language", language)):
         if len(value) > _LONGEST_NAME:
             raise QueryError(f"the {name} is longer than {_LONGEST_NAME} characters")
-    first, last = _seconds(since), _seconds(until, _LAST_SECOND)
-    if first is not None and last is not None and first > last:
+    filters = make_filters(site.strip(), since, until, language.strip())
+    if filters.since is not None and filters.until is not None and filters.since > filters.until:
         raise QueryError(f"the time from {since} to {until} ends before it begins; exchange the two days")
-    return Filters(site=site.strip(), since=first, until=last, language=language.strip())
-
-
-def _seconds(day: str, more: int = 0) -> int | None:
-    """Return the seconds from 1970 to a day and some more, or the number that is given instead of a day."""
-    if not day.strip():
-        return None
-    if day.strip().isdecimal() and len(day.strip()) < _LONGEST_NUMBER:
-        return int(day)
-    try:
-        return max(0, int(datetime.strptime(day.strip(), "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) + more)
-    except (ValueError, OverflowError):
-        raise QueryError(f"'{day[:40]}' is no day; write it as 1996-12-31") from None
+    return filters

@@ -210,22 +210,11 @@ def count_pairs(similarity, distance, source, keys, room, concordant, discordant
 
 
 @kernel
-def judge(sources, matrix, classes, counts):
-    """Judge the documents `sources` (int64): pairs by familial distance, orthogonal documents of a class, the nearest."""
-    documents = len(matrix.offsets) - 1
-    block = np.empty((BLOCK, documents), dtype=np.float64)
-    rounded = np.empty(documents, dtype=np.float32)
-    room = np.empty((3, documents), dtype=np.int64)
-    for s in range(len(sources)):
-        if s % BLOCK == 0:
-            similarities(sources[s : s + BLOCK], matrix, block)
-        rounded[:] = block[s % BLOCK]
-        _judge_one(rounded, sources[s], classes, room, s, counts)
+def judge(sources, similarity, classes, counts):
+    """Judge the documents `sources` (int64): pairs by familial distance, orthogonal documents of a class, the nearest.
 
-
-@kernel
-def judge_rows(sources, similarity, classes, counts):
-    """Judge the documents `sources` as `judge` does, by given similarities: `similarity[s]` to all documents (float32)."""
+    `similarity[s]` holds the similarities of a source to all documents (float32).
+    """
     room = np.empty((3, similarity.shape[1]), dtype=np.int64)
     for s in range(len(sources)):
         _judge_one(similarity[s], sources[s], classes, room, s, counts)
@@ -276,33 +265,3 @@ def _nearest(similarity, distance, source, nearest, nearest_similarity):
             place -= 1
         nearest[place], nearest_similarity[place] = d, similarity[d]
         filled = min(filled + 1, k)
-
-
-@kernel
-def columns(offsets, terms, weights, slot_of, slots):
-    """Return (tiles, offsets, documents, weights): the columns of a matrix given by document, as `similarities` wants them.
-
-    Terms with a slot fill the tiles, the others get postings, in which documents rise.
-    """
-    documents = len(offsets) - 1
-    tiles = np.zeros(((documents + TILE - 1) // TILE, slots, TILE), dtype=np.float32)
-    post_offsets = np.zeros(len(slot_of) + 1, dtype=np.int64)
-    for i in range(len(terms)):
-        if slot_of[terms[i]] < 0:
-            post_offsets[terms[i] + 1] += 1
-    for t in range(len(slot_of)):
-        post_offsets[t + 1] += post_offsets[t]
-    fill = post_offsets[:-1].copy()
-    docs = np.empty(post_offsets[-1], dtype=np.int32)
-    values = np.empty(post_offsets[-1], dtype=np.float32)
-    for d in range(documents):
-        for i in range(offsets[d], offsets[d + 1]):
-            slot = slot_of[terms[i]]
-            if slot >= 0:
-                tiles[d // TILE, slot, d % TILE] = weights[i]
-                continue
-            place = fill[terms[i]]
-            docs[place] = d
-            values[place] = weights[i]
-            fill[terms[i]] += 1
-    return tiles, post_offsets, docs, values

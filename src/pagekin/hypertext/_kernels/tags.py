@@ -3,7 +3,17 @@
 import numpy as np
 
 from pagekin.hypertext._kernels import slots as s
-from pagekin.hypertext.model import BREAKING, CELLS, HEADINGS, ITEMS, KEYWORD_TAGS, LISTS, PARAGRAPHS, Boundary
+from pagekin.hypertext.model import (
+    BREAKING,
+    CELLS,
+    ELEMENTS,
+    HEADINGS,
+    ITEMS,
+    KEYWORD_TAGS,
+    LISTS,
+    PARAGRAPHS,
+    Boundary,
+)
 
 NAMES = tuple(
     "? a b em strong dfn p div span li dt dd ul ol dl menu dir table td th tr tbody thead tfoot caption h1 h2 h3 h4 h5 h6 "
@@ -27,45 +37,29 @@ INPUT, AREA = (NUMBER[n] for n in "input area".split())
     CELL, ROW, NO_FRAMESET, MARKER, WANTS, BREAKOUT, FORMATTING, RARE, HEARD,
 ) = (1 << i for i in range(21))  # fmt: skip
 
-_SPECIAL = set(  # the WHATWG category
-    "address applet article aside blockquote button caption center dd details dir div dl dt fieldset figcaption figure "
-    "footer form header hgroup h1 h2 h3 h4 h5 h6 li listing main marquee menu nav noframes object ol p plaintext pre "
-    "search section summary table td th ul xmp".split()
-)
-_SCOPE = set("applet caption table td th marquee object noframes".split())
 _ELEMENTS = {
-    SPECIAL: _SPECIAL,
-    # What bounds the search for an open element: the default scope, and that of buttons, list items and so on.
-    SCOPE: _SCOPE,
-    BUTTON_SCOPE: _SCOPE | {"button"},
-    LIST_SCOPE: _SCOPE | {"ul", "ol"},
-    TABLE_SCOPE: {"table", "noframes"},
-    ITEM_SCOPE: _SPECIAL - {"address", "div", "p"},
-    CLOSES_P: set(
-        "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header hgroup "
-        "main menu nav ol p search section summary ul h1 h2 h3 h4 h5 h6 pre listing form plaintext xmp hr li dd dt".split()
-    ),
-    BREAKS: BREAKING,  # ends a word
-    PUSHED: _SPECIAL | {"a", "b", "em", "strong", "dfn", "svg", "legend", "dialog"},  # is kept on the stack
+    SPECIAL: ELEMENTS["special"],
+    SCOPE: ELEMENTS["scope"],
+    TABLE_SCOPE: ELEMENTS["table_scope"],
+    CLOSES_P: ELEMENTS["closes_p"],
+    DESCRIPTION: ELEMENTS["descriptions"],
+    CELL: ELEMENTS["table_cells"],
+    ROW: ELEMENTS["rows"],
+    NO_FRAMESET: ELEMENTS["no_frameset"],
+    MARKER: ELEMENTS["markers"],
+    WANTS: ELEMENTS["wanted"],
+    BREAKOUT: ELEMENTS["breakouts"],
+    FORMATTING: ELEMENTS["formatting"],
+    RARE: ELEMENTS["rare"],
+    HEARD: ELEMENTS["heard"],
+    # The scopes of buttons, list items and so on.
+    BUTTON_SCOPE: ELEMENTS["scope"] | {"button"},
+    LIST_SCOPE: ELEMENTS["scope"] | {"ul", "ol"},
+    ITEM_SCOPE: ELEMENTS["special"] - {"address", "div", "p"},
+    BREAKS: BREAKING,
+    PUSHED: ELEMENTS["special"] | ELEMENTS["pushed"],
     HEADING: HEADINGS,
     ITEM: ITEMS,
-    DESCRIPTION: {"dt", "dd"},  # end each other
-    CELL: {"td", "th", "caption"},
-    ROW: {"tr", "tbody", "thead", "tfoot"},
-    # After these a frameset is ignored.
-    NO_FRAMESET: set(
-        "body pre listing li dd dt button applet marquee object table area br embed img image keygen wbr input hr "
-        "textarea xmp iframe select svg math".split()
-    ),
-    MARKER: set("td th caption applet object marquee noframes".split()),  # formatting opened inside does not leave it
-    WANTS: set("a area img image input meta link base frame iframe html".split()),  # its attributes are looked at
-    # Ends an open <svg>.
-    BREAKOUT: set(
-        "b body br center dd div dl dt em h1 h2 h3 h4 h5 h6 hr img li listing menu meta ol p pre strong table ul".split()
-    ),
-    FORMATTING: {"a", "b", "em", "strong"},
-    RARE: set("script style template iframe noembed frame html base link hr body option optgroup".split()),
-    HEARD: {"frame", "noframes", "script", "style"},  # acted on even inside a frameset
 }
 _COUNTERS = {
     **dict.fromkeys(HEADINGS, s.HEADINGS),

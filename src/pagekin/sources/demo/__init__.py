@@ -6,18 +6,11 @@ fetched.
 
 from collections.abc import Iterator
 
-from pagekin.sources.demo.facts import FactError, load_facts
-from pagekin.sources.demo.markup import DemoPage
+from pagekin.sources.demo.facts import load_facts
 from pagekin.sources.demo.pages import build_pages
+from pagekin.sources.items import Page
 
-__all__ = ["DemoPage", "FactError", "demo_directory", "demo_pages"]
 
-
-def demo_pages() -> Iterator[DemoPage]:
+def demo_pages() -> Iterator[Page]:
     """Generate all pages of the demo web, in a fixed order."""
     yield from build_pages(load_facts())
-
-
-def demo_directory() -> list[tuple[str, str]]:
-    """Return the directory of the demo web: each page's address and its path, '/Level1/Level2/Level3'."""
-    return [(page.url, page.path) for page in demo_pages()]

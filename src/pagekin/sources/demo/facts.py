@@ -5,22 +5,16 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable
 from importlib import resources
-from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import Meta, Struct, convert
 
 PEOPLE_HOME = "http://people.example/"
-_SPECIAL_FILES = ("people", "attic", "prints")
 
 T = TypeVar("T")
 Words = Annotated[str, Meta(min_length=1)]
 Look = Literal["modern", "soup", "xhtml", "based", "framed", "windows"]
 """A style of HTML; the template of this name holds the frame of such a page."""
-
-
-class FactError(ValueError):
-    """A fact file is wrong; the message says which file, which page and what."""
 
 
 class Text(Struct):
@@ -116,11 +110,10 @@ class Person(Text, kw_only=True):
 
 
 class AtticPage(Text):
-    """An old page that hardly any page links to; `like` is the page whose directory path it shares."""
+    """An old page that hardly any page links to."""
 
     slug: Words
     title: Words
-    like: Words
 
 
 class Print(Struct):
@@ -144,34 +137,14 @@ class Facts(Struct):
         return group(self.people, "topic")
 
 
-def load_facts(folder: Traversable | None = None) -> Facts:
-    """Read all fact files of a folder (by default the package's own `facts`), in order of file name."""
-    folder = folder or resources.files(__package__) / "facts"
-    data = {}
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".toml"):
-            try:
-                data[file.name.removesuffix(".toml")] = tomllib.loads(file.read_text(encoding="utf-8"))
-            except tomllib.TOMLDecodeError as error:
-                raise FactError(f"{file.name}: {error}") from error
-    return Facts(
-        [_convert(key, _site_fields(key, table), Site) for key, table in data.items() if key not in _SPECIAL_FILES],
-        _convert("people", data.get("people", {}).get("person", []), list[Person]),
-        _convert("attic", data.get("attic", {}).get("page", []), list[AtticPage]),
-        _convert("prints", data.get("prints", {}).get("print", []), list[Print]),
-    )
-
-
-def _site_fields(key: str, table: dict[str, Any]) -> dict[str, Any]:
-    return {**table.get("site", {}), "key": key, "pages": table.get("page", [])}
-
-
-def _convert(key: str, data: Any, kind: Any) -> Any:
-    """Make structs of the data of a file; FactError says where it does not fit."""
-    try:
-        return convert(data, kind)
-    except ValidationError as error:
-        raise FactError(f"{key}.toml: {error}") from error
+def load_facts() -> Facts:
+    """Read all fact files, in order of file name."""
+    files = sorted((resources.files(__package__) / "facts").iterdir(), key=lambda file: file.name)
+    data = {file.name.removesuffix(".toml"): tomllib.loads(file.read_text(encoding="utf-8")) for file in files}
+    people, attic, prints = (data.pop(name) for name in ("people", "attic", "prints"))
+    sites = [{**table["site"], "key": key, "pages": table["page"]} for key, table in data.items()]
+    every = {"sites": sites, "people": people["person"], "attic": attic["page"], "prints": prints["print"]}
+    return convert(every, Facts)
 
 
 def group(items: Iterable[T], name: str) -> dict[str, list[T]]:

@@ -5,10 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pagekin.sources.demo.facts import FactError, FactPage, Facts, Site
-
-GUIDES = "Guides and Indexes"
-PERSONAL = "Society/Personal Pages"
+from pagekin.sources.demo.facts import FactPage, Facts, Site
 
 _LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]")
 _SENTENCE_END = re.compile(r"(?:(?<=[\w)\]\"']{3}[.!?])|(?<=\s[a-z]{2}[.!?]))\s+(?=[^\sa-z])")
@@ -16,11 +13,10 @@ _SENTENCE_END = re.compile(r"(?:(?<=[\w)\]\"']{3}[.!?])|(?<=\s[a-z]{2}[.!?]))\s+
 
 @dataclass(frozen=True)
 class Target:
-    """A page that a text can link to; `path` is its path in the directory, of three levels."""
+    """A page that a text can link to."""
 
     url: str
     name: str
-    path: str
 
 
 @dataclass(frozen=True)
@@ -40,33 +36,18 @@ class LinkMap:
     """All targets by reference ('elements:carbon'), and the number of links to each address."""
 
     def __init__(self, facts: Facts) -> None:
-        """Collect the targets and resolve every link once; FactError names the dangling ones."""
+        """Collect the targets and count the links to each."""
         self.targets = dict(_list_targets(facts))
-        for old in facts.attic:
-            if old.like not in self.targets:
-                raise FactError(f"attic.toml, page '{old.slug}': like '{old.like}' is not a page")
-            url = f"http://archive.example/attic/{old.slug}.html"
-            self.targets[f"attic:{old.slug}"] = Target(url, old.title, self.targets[old.like].path)
-        problems: list[str] = []
-        self.inlinks: Counter[str] = Counter()
-        for where, key, texts in _list_texts(facts):
-            if re.search(r"\[\[|\]\]", _LINK.sub("", "\n".join(texts))):
-                problems.append(f"{where}: a [[link]] that is not closed or nested")
-            try:
-                self.inlinks.update(link.target.url for text in texts for link in self.links_of(text, key))
-            except FactError as error:
-                problems.append(f"{where}: {error}")
-        if problems:
-            raise FactError("\n".join(problems))
+        self.inlinks = Counter(
+            link.target.url for key, texts in _list_texts(facts) for text in texts for link in self.links_of(text, key)
+        )
 
     def resolve(self, text: str, key: str) -> Iterator[str | Link]:
         """Split a text of site `key` into words and links."""
         pieces = _LINK.split(text)
         yield pieces[0]
         for ref, words, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-            target = self.targets.get(ref if ":" in ref else f"{key}:{ref}")
-            if target is None:
-                raise FactError(f"dangling link [[{ref}]]")
+            target = self.targets[ref if ":" in ref else f"{key}:{ref}"]
             yield Link(target, words or target.name)
             yield after
 
@@ -95,23 +76,20 @@ class LinkMap:
 
 
 def _list_targets(facts: Facts) -> Iterator[tuple[str, Target]]:
-    """List the pages of the sites and of the people by reference."""
+    """List the pages of the sites, of the people and of the attic by reference."""
     for site in facts.sites:
-        yield f"{site.key}:home", Target(site.root, site.title, f"/{site.directory}/{GUIDES}")
+        yield f"{site.key}:home", Target(site.root, site.title)
         for page in site.pages:
-            yield f"{site.key}:{page.slug}", Target(site.page_url(page), page.name, f"/{site.directory}/{page.topic}")
+            yield f"{site.key}:{page.slug}", Target(site.page_url(page), page.name)
     for person in facts.people:
-        yield f"people:{person.user}", Target(person.url, person.name, f"/{PERSONAL}/{person.topic}")
-
-
-def _list_texts(facts: Facts) -> Iterator[tuple[str, str, list[str]]]:
-    """List what may hold links: the place for messages, the site's key, the texts."""
-    for site in facts.sites:
-        for page in site.pages:
-            yield f"{site.key}.toml, page '{page.slug}'", site.key, page.paragraphs
-    for person in facts.people:
-        yield f"people.toml, page '{person.user}'", "people", person.texts
+        yield f"people:{person.user}", Target(person.url, person.name)
     for old in facts.attic:
-        yield f"attic.toml, page '{old.slug}'", "attic", old.paragraphs
-    for item in facts.prints:
-        yield f"prints.toml, page '{item.page}'", item.page.partition(":")[0], [item.closing]
+        yield f"attic:{old.slug}", Target(f"http://archive.example/attic/{old.slug}.html", old.title)
+
+
+def _list_texts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
+    """List what may hold links: the site's key, the texts."""
+    yield from ((site.key, page.paragraphs) for site in facts.sites for page in site.pages)
+    yield from (("people", person.texts) for person in facts.people)
+    yield from (("attic", old.paragraphs) for old in facts.attic)
+    yield from ((item.page.partition(":")[0], [item.closing]) for item in facts.prints)

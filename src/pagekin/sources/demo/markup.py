@@ -14,22 +14,13 @@ import jinja2
 
 from pagekin.sources.demo.facts import Look
 from pagekin.sources.demo.links import Link
+from pagekin.sources.items import Page
 
 _CHARSETS = {"soup": "iso-8859-1", "windows": "windows-1252"}
 _LEFT_OUT = re.compile(r"</(?:p|li|dt|dd|t[dhr])>|</?thead>")
 _FIRST_HEADING = re.compile(r"<h1>(.*?)</h1>")
 _NAMED_HEADING = re.compile(r'<h2 id="(.)">(.*?)</h2>')
 _TAG_NAME = re.compile(r"(?<=<)/?[a-z]+\d?")
-
-
-@dataclass(frozen=True)
-class DemoPage:
-    """A page of the demo web: its address, and its bytes as a server would send them."""
-
-    url: str
-    html: bytes
-    path: str
-    """Its path in the directory: '/Science/Chemistry/Nonmetals'."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +100,7 @@ def _templates() -> jinja2.Environment:
     return environment
 
 
-def render(template: str, url: str, path: str, look: Look = "modern", **values: Any) -> DemoPage:
+def render(template: str, url: str, look: Look = "modern", **values: Any) -> Page:
     """Make the page at `url` of a template."""
     markup = Markup(url, look)
     page = _templates().get_template(f"{template}.html").render(
@@ -125,4 +116,4 @@ def render(template: str, url: str, path: str, look: Look = "modern", **values: 
     )  # fmt: skip
     if look == "soup":
         page = re.sub(r"[^\x00-\x7f]", _entity, page)
-    return DemoPage(url, page.encode(_CHARSETS.get(look, "utf-8"), "xmlcharrefreplace"), path)
+    return Page(url, page.encode(_CHARSETS.get(look, "utf-8"), "xmlcharrefreplace"))

@@ -3,43 +3,31 @@
 from collections.abc import Iterator
 from zlib import crc32
 
-from pagekin.sources.demo.facts import PEOPLE_HOME, FactError, FactPage, Facts, Print, Site, group, url_slug
-from pagekin.sources.demo.links import GUIDES, PERSONAL, LinkMap, split_sentences
-from pagekin.sources.demo.markup import DemoPage, render
+from pagekin.sources.demo.facts import PEOPLE_HOME, FactPage, Facts, Print, Site, group, url_slug
+from pagekin.sources.demo.links import LinkMap, split_sentences
+from pagekin.sources.demo.markup import render
+from pagekin.sources.items import Page
 
 MIRRORED_SITE = "mountains"
 MIRROR_HOST = "mirror.example"
 LINKS_TITLE = "Hand-Picked Links"
 LINKS_HOME = "http://links.example/"
 RINGS_URL = f"{LINKS_HOME}rings.html"
-RINGS_PATH = f"/{PERSONAL}/Webrings"
 
 
-def build_pages(facts: Facts) -> Iterator[DemoPage]:
+def build_pages(facts: Facts) -> Iterator[Page]:
     """Generate every page once: the sites in order of their keys, then the smaller parts."""
-    seen: set[str] = set()
-    for page in _all_pages(facts, LinkMap(facts)):
-        if page.url in seen:
-            raise FactError(f"two pages have the address {page.url}")
-        seen.add(page.url)
-        yield page
-
-
-def _all_pages(facts: Facts, links: LinkMap) -> Iterator[DemoPage]:
-    """Generate the pages of all parts of the web."""
+    links = LinkMap(facts)
     for site in facts.sites:
         prints = [item for item in facts.prints if item.page.startswith(f"{site.key}:")]
         pages = list(SiteMaker(site, links, prints).make_pages())
         yield from pages
         if site.key == MIRRORED_SITE:
             yield from mirror_pages(pages, site.host)
-    if facts.people:
-        yield from people_pages(facts, links)
+    yield from people_pages(facts, links)
     for old in facts.attic:
-        target = links.targets[f"attic:{old.slug}"]
-        yield render("attic", target.url, target.path, "soup", page=old, links=links)
-    if facts.sites:
-        yield from links_pages(facts, links)
+        yield render("attic", links.targets[f"attic:{old.slug}"].url, "soup", page=old, links=links)
+    yield from links_pages(facts, links)
 
 
 def choose(words: str, count: int) -> int:
@@ -54,10 +42,9 @@ class SiteMaker:
         """Prepare to make the pages of `site`; `prints` are its print versions."""
         self.site, self.links, self.topics = site, links, site.topics
         self.index_url = f"{site.root}a-z.html"
-        self.guides = f"/{site.directory}/{GUIDES}"
         self.prints = {item.page.partition(":")[2]: item for item in prints}
 
-    def render(self, template: str, url: str, path: str, title: str, topic: str = "", **values: object) -> DemoPage:
+    def render(self, template: str, url: str, title: str, topic: str = "", **values: object) -> Page:
         """Make a page in the site's look, with its navigation."""
         site = self.site
         crumbs = [(site.root, "Home")] if url != site.root else []
@@ -67,16 +54,15 @@ class SiteMaker:
             "nav": [(site.root, site.title), (self.index_url, "A to Z")],
             "site": site, "links": self.links, "topics": self.topics, "guide": (LINKS_HOME, LINKS_TITLE),
         }  # fmt: skip
-        return render(template, url, path, site.look, **frame, **values)
+        return render(template, url, site.look, **frame, **values)
 
-    def make_pages(self) -> Iterator[DemoPage]:
+    def make_pages(self) -> Iterator[Page]:
         """Generate all pages, in a fixed order."""
         site = self.site
         yield from self.make_home()
         for topic, pages in self.topics.items():
             yield self.render(
-                "hub", site.topic_url(topic), f"/{site.directory}/{topic}", f"{topic} - {site.title}",
-                keywords=[topic, site.title], name=topic, pages=pages,
+                "hub", site.topic_url(topic), f"{topic} - {site.title}", keywords=[topic, site.title], name=topic, pages=pages,
             )  # fmt: skip
         yield self.make_index()
         for page in site.pages:
@@ -84,82 +70,80 @@ class SiteMaker:
         for slug, item in self.prints.items():
             yield self.make_print_version(slug, item)
 
-    def make_home(self) -> Iterator[DemoPage]:
+    def make_home(self) -> Iterator[Page]:
         """Generate the home page and, if it has frames, the two pages in them."""
         root, title = self.site.root, self.site.title
         if self.site.look != "framed":
-            yield self.render("home", root, self.guides, title, keywords=list(self.topics))
+            yield self.render("home", root, title, keywords=list(self.topics))
             return
         left, main = f"{root}frames/contents.html", f"{root}frames/welcome.html"
-        yield self.render("frameset", root, self.guides, title, keywords=list(self.topics), left=left, main=main)
-        yield self.render("contents", left, self.guides, f"Contents - {title}")
-        yield self.render("home", main, self.guides, f"Welcome to {title}")
+        yield self.render("frameset", root, title, keywords=list(self.topics), left=left, main=main)
+        yield self.render("contents", left, f"Contents - {title}")
+        yield self.render("home", main, f"Welcome to {title}")
 
-    def make_index(self) -> DemoPage:
+    def make_index(self) -> Page:
         """Make the index from A to Z."""
         names = {page.slug: url_slug(page.name) or page.slug for page in self.site.pages}
         letters: dict[str, list[FactPage]] = {}
         for page in sorted(self.site.pages, key=lambda page: (names[page.slug], page.slug)):
             letters.setdefault(names[page.slug][0].upper(), []).append(page)
-        return self.render("index", self.index_url, self.guides, f"A to Z - {self.site.title}", letters=letters)
+        return self.render("index", self.index_url, f"A to Z - {self.site.title}", letters=letters)
 
-    def make_page(self, page: FactPage) -> DemoPage:
+    def make_page(self, page: FactPage) -> Page:
         """Make the page about one thing, with links to three neighbours in the topic, not always the nearest ones."""
         site, url = self.site, self.site.page_url(page)
         around = self.topics[page.topic]
         start = around.index(page) + 1 + choose(page.slug, 2)
         ring = [around[(start + step) % len(around)] for step in range(len(around))]
         return self.render(
-            "page", url, f"/{site.directory}/{page.topic}", f"{page.name} - {site.title}", page.topic,
+            "page", url, f"{page.name} - {site.title}", page.topic,
             keywords=[page.name, page.topic, site.category] if choose(url, 3) == 0 else [],
             page=page, paragraphs=page.paragraphs,
             print_url=f"{site.root}print/{page.slug}.html" if page.slug in self.prints else "",
             see_also=[other for other in ring if other is not page][:3] if site.style != "table" else [],
         )  # fmt: skip
 
-    def make_print_version(self, slug: str, item: Print) -> DemoPage:
+    def make_print_version(self, slug: str, item: Print) -> Page:
         """Make a print version: no navigation, and another closing sentence."""
         site = self.site
-        page = next((page for page in site.pages if page.slug == slug), None)
-        if page is None:
-            raise FactError(f"prints.toml, page '{item.page}': there is no such page")
+        page = next(page for page in site.pages if page.slug == slug)
         *paragraphs, last = page.paragraphs
         paragraphs.append(" ".join([*split_sentences(last)[:-1], item.closing]))
         return render(
-            "print", f"{site.root}print/{slug}.html", f"/{site.directory}/{page.topic}",
+            "print", f"{site.root}print/{slug}.html",
             title=f"{page.name} - {site.title} (print version)", owner=f"Printed from {site.title}",
             site=site, links=self.links, page=page, paragraphs=paragraphs,
         )  # fmt: skip
 
 
-def mirror_pages(pages: list[DemoPage], host: str) -> Iterator[DemoPage]:
+def mirror_pages(pages: list[Page], host: str) -> Iterator[Page]:
     """Copy the pages of a host to the mirror; only the host's name differs."""
     for page in pages:
         html = page.html.replace(host.encode("ascii"), MIRROR_HOST.encode("ascii"))
-        yield DemoPage(page.url.replace(host, MIRROR_HOST), html, page.path)
+        yield Page(page.url.replace(host, MIRROR_HOST), html)
 
 
-def people_pages(facts: Facts, links: LinkMap) -> Iterator[DemoPage]:
+def people_pages(facts: Facts, links: LinkMap) -> Iterator[Page]:
     """Generate the list of people, then each person's home page with the neighbours in the webring."""
-    yield render("people", PEOPLE_HOME, RINGS_PATH, rings=facts.rings)
+    yield render("people", PEOPLE_HOME, rings=facts.rings)
     for person in facts.people:
         ring = facts.rings[person.topic]
         place = ring.index(person)
         yield render(
-            "person", person.url, f"/{PERSONAL}/{person.topic}", person.look, person=person, links=links,
+            "person", person.url, person.look, person=person, links=links,
             lang=person.lang, mailbox=person.user, rings_url=RINGS_URL,
             neighbours=[ring[place - 1], ring[(place + 1) % len(ring)]] if len(ring) > 1 else [],
         )  # fmt: skip
 
 
-def links_pages(facts: Facts, links: LinkMap) -> Iterator[DemoPage]:
+def links_pages(facts: Facts, links: LinkMap) -> Iterator[Page]:
     """Generate the links directory: a home page, a page per category, and the webrings."""
     categories = group(facts.sites, "directory")
     urls = {directory: f"{LINKS_HOME}{'/'.join(map(url_slug, directory.split('/')))}.html" for directory in categories}
     yield render(
-        "links", LINKS_HOME, "/Reference/Directories/Web Guides", title=LINKS_TITLE,
+        "links", LINKS_HOME, title=LINKS_TITLE,
         sites=facts.sites, urls=urls, mirrored=[site for site in facts.sites if site.key == MIRRORED_SITE],
-        mirror=MIRROR_HOST, rings_url=RINGS_URL if facts.people else "", people_url=PEOPLE_HOME,
+        mirror=MIRROR_HOST, rings_url=RINGS_URL, people_url=PEOPLE_HOME,
     )  # fmt: skip
     for directory, sites in categories.items():
         fans = {
@@ -167,8 +151,7 @@ def links_pages(facts: Facts, links: LinkMap) -> Iterator[DemoPage]:
             for site in sites
         }
         yield render(
-            "category", urls[directory], f"/{directory}/{GUIDES}", links=links, sites=sites, fans=fans,
+            "category", urls[directory], links=links, sites=sites, fans=fans,
             title=f"{sites[0].category} - {LINKS_TITLE}", directory=directory,
         )  # fmt: skip
-    if facts.people:
-        yield render("rings", RINGS_URL, RINGS_PATH, title=f"Webrings - {LINKS_TITLE}", rings=facts.rings)
+    yield render("rings", RINGS_URL, title=f"Webrings - {LINKS_TITLE}", rings=facts.rings)

@@ -1,18 +1,12 @@
 """Web addresses for the robot: one spelling each, the scope of a crawl, and traps."""
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import ada_url
 
 from pagekin.sources.robot.plan import CrawlLimits
-
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
+from pagekin.sources.urls import canonical_url, host_of, site_of, split_port
 
 _OUTSIDE = {"host": "other host", "site": "other site", "prefix": "outside the folder"}
 # Ids that servers put into addresses where cookies are off; without this, each visit finds other addresses for the same pages.
@@ -27,17 +21,13 @@ def clean_url(written: str, base: str | None = None, keep_session: bool = False)
 
     It is the WHATWG spelling without the fragment, as in `pagekin read`, and without session ids unless `keep_session`.
     """
-    try:
-        url: str = ada_url.join_url(base, written) if base else ada_url.normalize_url(written)
-    except ValueError:
-        return None
-    if not url.startswith(("http://", "https://")):
-        return None
-    url = url.partition("#")[0]
-    return _strip_session(url) if ("=" in url or "(" in url) and not keep_session else url
+    url = canonical_url(written, base)
+    return url if url is None or keep_session else _strip_session(url)
 
 
 def _strip_session(url: str) -> str:
+    if "=" not in url and "(" not in url:
+        return url
     path, mark, query = url.partition("?")
     path = _SESSION_PATH.sub("", path)
     if not mark:
@@ -63,33 +53,14 @@ class Place:
 
 def place_of(url: str) -> Place:
     """Split a clean URL."""
-    scheme, _, rest = url.partition("://")
-    authority, _, path = rest.partition("/")
-    authority = authority.rpartition("@")[2]
-    host, colon, port = authority.rpartition(":")
-    if not colon or not port.isdecimal():  # no port; the colons, if any, belong to an IPv6 address
-        host = authority
-    return Place(f"{scheme}://{authority}", host, authority, f"/{path}")
+    scheme, _, _host, path = url.split("/", 3)
+    authority = host_of(url)
+    return Place(f"{scheme}//{authority}", split_port(authority)[0], authority, f"/{path}")
 
 
 def has_credentials(url: str) -> bool:
     """Return whether a clean URL holds a user name or password."""
     return "@" in url.split("/", 3)[2]
-
-
-@functools.cache
-def _suffixes() -> "PublicSuffixList":
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList()
-
-
-def site_of(host: str) -> str:
-    """Return the registrable domain of a host, or the host itself if it has none."""
-    name = host.rstrip(".")
-    if host.startswith("[") or name.rpartition(".")[2].isdecimal():
-        return host
-    return _suffixes().privatesuffix(name) or name
 
 
 class Scope:

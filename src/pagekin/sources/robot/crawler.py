@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pagekin.sources.http import HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
+from pagekin.sources.captures import read_capture
+from pagekin.sources.http import HTML_TYPES, REDIRECTS, BodyError, media_type
+from pagekin.sources.items import Page, Skip
 from pagekin.sources.limits import Limits
 from pagekin.sources.robot.addresses import Scope, clean_url, has_credentials, place_of, trap_reason
 from pagekin.sources.robot.archive import Archive, warcinfo_fields
@@ -21,7 +23,8 @@ _OTHER_BYTES = 64 << 10
 """Bytes of the body of a redirect or an error that are kept."""
 _DEAD_AFTER = 8
 """Failures in a row after which an origin is abandoned."""
-_PLAIN_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}")
+_PLAIN_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}|no type")
+_UNREADABLE = frozenset({"undecodable body", "decompression bomb"})
 _TEMPORARY = frozenset({429, 500, 502, 503, 504})
 
 
@@ -221,35 +224,15 @@ class Crawler:
             request, entry, exchange.retry_after, len(exchange.body)
         ):
             return
-        if exchange.status in REDIRECTS and exchange.redirect:
-            self._handle_redirect(entry, exchange)
-        elif exchange.status != 200:
-            self._record(entry, f"status {exchange.status}", exchange)
-        elif exchange.unread:
-            self._record(entry, _not_html(exchange.header("Content-Type")), exchange, archive=False)
-        else:
-            self._handle_body(entry, exchange)
-
-    def _handle_body(self, entry: Entry, exchange: Exchange) -> None:
-        """Keep a body as a page, unless something is wrong with it."""
-        content_type = exchange.header("Content-Type")
-        if content_type and media_type(content_type) not in HTML_TYPES:
-            self._record(entry, _not_html(content_type), exchange)
-            return
-        limits = Limits(page_bytes=self.limits.page_bytes)
-        try:
-            html, _cut = decode_body(exchange.body, "", exchange.header("Content-Encoding"), limits)
-        except BodyError as error:
-            self._record(entry, error.reason, exchange, archive=False)
-            return
-        if not html or html.isspace():
-            self._record(entry, "empty page", exchange)
-        elif not content_type and not looks_like_html(html):
-            self._record(entry, "not html (no type)", exchange)
-        else:
+        item = next(read_capture(exchange.capture, Limits(page_bytes=self.limits.page_bytes)))
+        if isinstance(item, Page):
             tags = exchange.all_headers("X-Robots-Tag")
-            page = parse_page(html, exchange.url, content_type, tags, self.limits.links)
+            page = parse_page(item.html, exchange.url, item.content_type, tags, self.limits.links)
             self._record(entry, "" if page.index else "noindex", exchange, page.index, page)
+        elif isinstance(item, Skip):
+            self._record(entry, _reason(item), exchange, not exchange.unread and item.reason not in _UNREADABLE)
+        else:
+            self._handle_redirect(entry, exchange)
 
     def _handle_redirect(self, entry: Entry, exchange: Exchange) -> None:
         """Put the target of a redirect into the queue."""
@@ -419,7 +402,8 @@ class Crawler:
         return origin.refusal if reason == NOT_ALLOWED and origin.refusal else reason
 
 
-def _not_html(content_type: str) -> str:
-    """Return the reason under which a body of another type is counted."""
-    kind = media_type(content_type)
-    return f"not html ({kind if _PLAIN_TYPE.fullmatch(kind) else 'odd type'})"
+def _reason(skip: Skip) -> str:
+    """Return the reason under which a response that is no page is counted; for one of another type with the type."""
+    if skip.reason != "not html":
+        return skip.reason
+    return f"not html ({skip.detail if _PLAIN_TYPE.fullmatch(skip.detail) else 'odd type'})"

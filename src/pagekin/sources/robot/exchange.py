@@ -4,6 +4,7 @@ import email.utils
 import time
 from dataclasses import dataclass
 
+from pagekin.sources.captures import Capture
 from pagekin.sources.http import REDIRECTS
 
 NOT_ALLOWED = "address not allowed"
@@ -50,6 +51,15 @@ class Exchange:
         """Return every value of a header as text; servers write UTF-8 or Latin-1."""
         wanted = name.lower().encode()
         return [_decode(value) for key, value in self.headers if key.lower() == wanted]
+
+    @property
+    def capture(self) -> Capture:
+        """The response, as an archive would give it without the chunks of its transfer."""
+
+        def header(name: str) -> str:
+            return "" if name == "Transfer-Encoding" else self.header(name)
+
+        return Capture(self.url, "", 0, 0, self.status, header, len(self.body), lambda size: self.body[:size])
 
     @property
     def redirect(self) -> str:

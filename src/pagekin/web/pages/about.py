@@ -13,7 +13,7 @@ from pagekin.bags import Strategy, settings_table
 from pagekin.collection import Health, Service
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, parts_on_disk, served
-from pagekin.web.collection_view import CollectionView
+from pagekin.web.collection_view import CollectionView, in_collection
 from pagekin.web.rendering import render, size, view_route
 
 
@@ -81,8 +81,7 @@ async def about(request: HttpRequest) -> Response[bytes]:
     service = served(request.scope).service
     if not service.leaf:
         return render(request, "about_router.html", await about_router(service))
-    view = await service.run(lambda collection: about_collection(CollectionView.of(collection)))
-    return render(request, "about.html", view)
+    return render(request, "about.html", await in_collection(service, about_collection))
 
 
 async def about_router(router: Service) -> RouterAboutView:

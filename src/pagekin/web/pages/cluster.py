@@ -11,7 +11,7 @@ from pagekin.clusters import TERM_ATTRIBUTES, TermSettings
 from pagekin.collection import Service, ServiceError
 from pagekin.labels import ContentLabel, LabelTerms, SubCluster, plain_text
 from pagekin.routers import HttpRequest, served
-from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection
 from pagekin.web.pages.tree import ClusterMap, parse_number
 from pagekin.web.pages.why import link_by_address
 from pagekin.web.pictures.treemap import MapLink
@@ -155,7 +155,7 @@ async def cluster_view(service: Service, number: int) -> LabelView:
     if cluster is None:
         raise ServiceError(f"there is no topic {number} here; there are {len(clusters):,}", 404)
     if service.leaf:
-        links = await service.run(lambda collection: _own_links(CollectionView.of(collection), cluster))
+        links = await in_collection(service, _own_links, cluster)
     else:
         links = {"pages": tuple(map(link_by_address, cluster.urls))}
     return _describe(service, cluster, number=number, name=plain_text(cluster.name) or f"Topic {number}", **links)

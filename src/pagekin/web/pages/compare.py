@@ -20,7 +20,7 @@ from pagekin.collection import (
 from pagekin.routers import HttpRequest, Served, served
 from pagekin.text import QueryError
 from pagekin.web import addresses
-from pagekin.web.collection_view import CollectionView, PageLink
+from pagekin.web.collection_view import CollectionView, PageLink, in_collection
 from pagekin.web.pages.page import UnknownView, check_url, resolve_address
 from pagekin.web.pages.why import Similar, Term, link_by_address, similar_pages, terms_of, write_words
 from pagekin.web.related_options import DEFAULTS, OPTIONS, Options, ask_related
@@ -97,7 +97,7 @@ async def _resolve(service: Service, url: str) -> str | UnknownView:
     """Return the whole address of a page of a leaf; a router takes addresses as they are."""
     if not service.leaf:
         return url
-    return await service.run(lambda collection: resolve_address(CollectionView.of(collection), url))
+    return await in_collection(service, resolve_address, url)
 
 
 async def _find_page(service: Service, add: str, urls: Sequence[str]) -> tuple[str, str]:
@@ -154,9 +154,7 @@ async def view_comparison(
             pages=[link_by_address(url) for url in urls], similar=similar, note=note, partial=list(answer.partial),
             options=options,
         )  # fmt: skip
-    return await here.service.run(
-        lambda collection: _collection_view(CollectionView.of(collection), urls, answer, options, note)
-    )
+    return await in_collection(here.service, _collection_view, urls, answer, options, note)
 
 
 def _collection_view(

@@ -8,7 +8,7 @@ from pagekin.hypertext import common_spellings
 from pagekin.labels import ContentLabel, plain_text
 from pagekin.text import Query, QueryError, Word, tokens, wanted_words
 from pagekin.web import addresses as to
-from pagekin.web.collection_view import CollectionView
+from pagekin.web.collection_view import CollectionView, in_collection
 from pagekin.web.languages import language_name
 from pagekin.web.pages.result_views import Choice, Choices, Link
 from pagekin.web.queries import exchange_word
@@ -28,8 +28,7 @@ async def example_queries(service: Service) -> list[Link]:
     examples = word_examples(service)
     if not service.leaf or not examples:
         return examples
-    label = service.label
-    phrase = await service.run(lambda collection: _title_phrase(CollectionView.of(collection), label))
+    phrase = await in_collection(service, _title_phrase, service.label)
     return [*examples, _example(f'"{phrase}"', "words in this order")] if phrase else examples
 
 

@@ -17,7 +17,7 @@ from pagekin.hypertext import nearest_urls
 from pagekin.routers import HttpRequest, Served, served
 from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
-from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, targets_of
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection, targets_of
 from pagekin.web.languages import language_name
 from pagekin.web.pages import why
 from pagekin.web.pictures.neighbourhood import Link, Neighbourhood, Node, Role
@@ -181,7 +181,7 @@ def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
 
 async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) -> PageView | UnknownView:
     """Return the view of a page of a leaf, or of an address that is not there."""
-    known = await here.service.run(lambda collection: resolve_address(CollectionView.of(collection), url))
+    known = await in_collection(here.service, resolve_address, url)
     if isinstance(known, UnknownView):
         return known
     answer = await ask_related(here, RelatedRequest(url=known, options=options))
@@ -189,10 +189,7 @@ async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) 
     every = replace(options, k=1, sites="all", filters=Filters(), captured_only=False, explain=False)
     some = answer if every == replace(options, k=1, explain=False) else None
     about = some or await ask_related(here, RelatedRequest(url=known, options=every))
-    copies = about.copies
-    return await here.service.run(
-        lambda collection: _page_view(CollectionView.of(collection), known, answer, copies, options)
-    )
+    return await in_collection(here.service, _page_view, known, answer, about.copies, options)
 
 
 def _page_view(

@@ -25,7 +25,7 @@ from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, Served, served
 from pagekin.text import QueryError
 from pagekin.web import addresses as to
-from pagekin.web.collection_view import CollectionView
+from pagekin.web.collection_view import CollectionView, in_collection
 from pagekin.web.pages.next_steps import TERMS, NextSteps, example_queries, word_examples
 from pagekin.web.pages.result_views import AskedService, Link, Result, ResultGroup, ResultsView
 from pagekin.web.pictures.group import Picture, draw_group
@@ -126,9 +126,7 @@ class _ResultsPage:
         similar = await self._similar([hit for hit in window.answer.results if hit.kind == "document"])
         if not self.service.leaf:
             return self._view(None, window, terms, similar)
-        return await self.service.run(
-            lambda collection: self._view(CollectionView.of(collection), window, terms, similar)
-        )
+        return await in_collection(self.service, self._view, window, terms, similar)
 
     # -- what services answer ---------------------------------------------------------------------------------------------
 

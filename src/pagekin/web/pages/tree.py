@@ -13,7 +13,7 @@ from pagekin.collection import ServiceError
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.web import addresses
-from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
+from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection
 from pagekin.web.pictures.treemap import MapLink, Tile, tiles
 from pagekin.web.rendering import redirect, render, short, view_route
 
@@ -245,5 +245,4 @@ async def tree(
     if not service.leaf:
         return redirect(request, addresses.service("cluster"))
     chosen, number = name.removesuffix(addresses.JSON), parse_number(node)
-    view = await service.run(lambda collection: tree_view(CollectionView.of(collection), chosen, number, page))
-    return render(request, "tree.html", view)
+    return render(request, "tree.html", await in_collection(service, tree_view, chosen, number, page))
