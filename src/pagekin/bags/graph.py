@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.links import link_batches
+from pagekin.bags.furniture import LinkUse
+from pagekin.bags.links import anchor_pages, link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus, sites_of_urls
 from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
@@ -35,6 +36,8 @@ class LinkColumns(Columns):
     """The weights of all that a document links to, added up."""
     in_weight: npt.NDArray[np.float32]
     """The weights of all that link to a document, added up."""
+    lists: npt.NDArray[np.uint8]
+    """1 for a document whose page only lists others (see `LinkUse`), else 0."""
 
 
 def link_weights(links: Array) -> npt.NDArray[np.float64]:
@@ -76,6 +79,10 @@ def write_links(
     ):
         weights = np.bincount(here, link_weights(ends)[there], minlength=len(documents))
         writer.put(f"link.{name}_weight", weights.astype(np.float32))
+    lists = np.zeros(len(documents), np.uint8)
+    listing = document_of[page_url[np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])]]
+    lists[listing[listing >= 0]] = 1
+    writer.put("link.lists", lists)
     return len(both)
 
 
@@ -89,11 +96,10 @@ def check_links(kin: Kin) -> Iterator[Finding]:
             lengths={
                 **dict.fromkeys(("link.out_offsets", "link.in_offsets"), bags + 1),
                 **dict.fromkeys(("link.out", "link.into"), links),
-                **dict.fromkeys(("link.out_weight", "link.in_weight"), bags),
+                **dict.fromkeys(("link.out_weight", "link.in_weight", "link.lists"), bags),
             },
             ends={"link.out_offsets": links, "link.in_offsets": links},
-            rising=("link.out_offsets", "link.in_offsets"),
-            limits={"link.out": bags, "link.into": bags},
+            limits={"link.out": bags, "link.into": bags, "link.lists": 2},
         )
     )
     yield from wrong
@@ -102,6 +108,10 @@ def check_links(kin: Kin) -> Iterator[Finding]:
     columns = LinkColumns.of(kin)
     outlinks: Array = np.diff(np.asarray(columns.out_offsets, np.int64))
     inlinks: Array = np.diff(np.asarray(columns.in_offsets, np.int64))
+    for name, sizes in (("link.out_offsets", outlinks), ("link.in_offsets", inlinks)):
+        if bool(np.any(sizes < 0)):
+            yield Finding(name, "falls somewhere")
+            return
     forth = np.stack([np.repeat(np.arange(bags), outlinks), columns.out])
     back = np.stack([columns.into, np.repeat(np.arange(bags), inlinks)])
     if not np.array_equal(forth, back[:, np.lexsort((back[1], back[0]))]):

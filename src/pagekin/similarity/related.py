@@ -392,14 +392,15 @@ class RelatedIndex:
 
 def _with_signals(results: list[Result], ranked: RankedDocuments, signals: QuerySignals) -> list[Result]:
     """Add to each result what its signals contribute to its score, the most first."""
-    values = signals.values(np.array([one.document for one in ranked.related], np.int64))
+    documents = np.array([one.document for one in ranked.related], np.int64)
+    values = signals.values(documents)
     return [
         replace(result, signals=tuple(
             SignalShare(SIGNALS[i], round(float(row[i]), 7), round(float(share[i]), 7))
             for i in np.argsort(-share, kind="stable").tolist()
             if share[i] > 0
         ))
-        for result, row, share in zip(results, values, signals.shares(values), strict=True)
+        for result, row, share in zip(results, values, signals.shares(documents, values), strict=True)
     ]  # fmt: skip
 
 

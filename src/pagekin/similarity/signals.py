@@ -28,6 +28,8 @@ LINKED_CANDIDATES = 64
 """Candidates by each of: links from the page, links to it, pages that cite both, pages that both cite."""
 LINK_ENTRIES = 16_000
 """Links of citing or cited pages that are read, at most; pages with few links first."""
+LIST_WORTH = 0.5
+"""What the score of a page counts that only lists others."""
 _TF = np.concatenate([[0.0], 1.0 + np.log(np.arange(1, 256))])
 """The weight of a term's count on a page: the usual logarithm of TF-IDF."""
 _HEAVY, _COSINE, _CONTAINED, _TITLED = range(4)
@@ -138,6 +140,10 @@ class SignalReader:
         """Return a table over all terms for the values of a query; zero before and after each use."""
         return np.zeros((len(self._bags.hashes), 4), np.float32)
 
+    def worth(self, documents: Array) -> npt.NDArray[np.float64]:
+        """Return what a score of each document counts: less than 1 for pages that only list others."""
+        return np.where(self._links.lists[documents] > 0, LIST_WORTH, 1.0)
+
     def links_of(self, query: Query) -> LinkedDocuments:
         """Return what is near a query by links."""
         targets = None
@@ -247,11 +253,13 @@ class QuerySignals:
         """Return the score of each document, to seven places, so that sums in another order rank alike.
 
         The score is the weighted power mean of the signals with the exponent 1/2: by roots, being a little near in several
-        ways counts more than being very near in one. Of one signal alone it is the signal itself.
+        ways counts more than being very near in one. Of one signal alone it is the signal itself. Pages that only list others
+        are near many and seldom meant: they count half.
         """
-        return np.round((np.sqrt(self.values(documents)) @ self.weights) ** 2, 7)
+        means = (np.sqrt(self.values(documents)) @ self.weights) ** 2
+        return np.round(means * self._reader.worth(documents), 7)
 
-    def shares(self, values: Array) -> npt.NDArray[np.float64]:
+    def shares(self, documents: Array, values: Array) -> npt.NDArray[np.float64]:
         """Return what each signal contributes to the scores of documents with these values; a row sums to the score."""
         roots = np.sqrt(values) * self.weights
-        return roots * roots.sum(axis=1, keepdims=True)
+        return np.asarray(roots * roots.sum(axis=1, keepdims=True) * self._reader.worth(documents)[:, None])
