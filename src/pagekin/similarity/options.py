@@ -31,6 +31,18 @@ class RankingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     explain: Annotated[bool, Meta(description="Give reasons: shared terms and citing pages.")] = False
 
 
+SIGNAL_NAMES = {
+    "bag": "words and links in common",
+    "tfidf": "the same words",
+    "containment": "holds the page's words",
+    "title": "words of titles",
+    "links": "a link between them",
+    "cocitation": "linked by the same pages",
+    "coupling": "links to the same pages",
+}
+"""What signals are called for people."""
+
+
 class SignalShare(msgspec.Struct, frozen=True):
     """One signal between two pages, as a reason why they are related."""
 
@@ -39,6 +51,10 @@ class SignalShare(msgspec.Struct, frozen=True):
     """Between 0 and 1."""
     contribution: float
     """What it adds to the similarity; over all signals the sum is the similarity."""
+
+    def describe(self, similarity: float) -> str:
+        """Return the signal for people, with its part of the similarity."""
+        return f"{SIGNAL_NAMES.get(self.name, self.name)} {self.contribution / max(similarity, 1e-9):.0%}"
 
 
 class SharedTerm(msgspec.Struct, frozen=True, kw_only=True):
