@@ -137,7 +137,9 @@ def test_a_score_is_the_power_mean_of_the_signals(demo: RelatedIndex) -> None:
     everyone = np.arange(len(demo))
     each = np.array(weights.weights())
     values = QuerySignals(demo._signal_reader, query, EVERY).values(everyone)
-    expected = (np.sqrt(values) @ each / each.sum()) ** 2
+    lists = LinkColumns.of(demo.corpus.kin).lists
+    assert lists.any()
+    expected = (np.sqrt(values) @ each / each.sum()) ** 2 * np.where(lists > 0, 0.5, 1.0)
     np.testing.assert_allclose(QuerySignals(demo._signal_reader, query, weights).scores(everyone), expected, atol=1e-6)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.furniture import LinkUse
+from pagekin.bags.furniture import LinkUse, classify_links
 from pagekin.bags.links import anchor_pages, link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus, sites_of_urls
@@ -79,14 +79,17 @@ def write_links(
     ):
         weights = np.bincount(here, link_weights(ends)[there], minlength=len(documents))
         writer.put(f"link.{name}_weight", weights.astype(np.float32))
-    lists = np.zeros(len(documents), np.uint8)
-    listing = document_of[page_url[np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])]]
-    lists[listing[listing >= 0]] = 1
-    writer.put("link.lists", lists)
+    writer.put("link.lists", _listing_documents(corpus, uses, documents))
     return len(both)
 
 
-def check_links(kin: Kin) -> Iterator[Finding]:
+def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:
+    """Return 1 for each document whose page only lists others, by the `LinkUse` of its anchors."""
+    pages = np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])
+    return np.isin(documents, np.asarray(corpus.pages.url)[pages]).astype(np.uint8)
+
+
+def check_links(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
     """Yield what is wrong with the shapes of the links, or where the two directions differ."""
     bags, links = kin.facts["index"]["bags"], kin.facts["index"]["document_links"]
     wrong = list(
@@ -105,7 +108,9 @@ def check_links(kin: Kin) -> Iterator[Finding]:
     yield from wrong
     if wrong:
         return
-    columns = LinkColumns.of(kin)
+    columns, corpus = LinkColumns.of(kin), Corpus(kin)
+    if not np.array_equal(_listing_documents(corpus, classify_links(corpus, strategy), kin["bag.url"]), columns.lists):
+        yield Finding("link.lists", "does not mark the pages that only list others")
     outlinks: Array = np.diff(np.asarray(columns.out_offsets, np.int64))
     inlinks: Array = np.diff(np.asarray(columns.in_offsets, np.int64))
     for name, sizes in (("link.out_offsets", outlinks), ("link.in_offsets", inlinks)):

@@ -45,7 +45,7 @@ def check_index(kin: Kin) -> Iterator[Finding]:
     if wrong:
         return
     yield from check_bags(kin, strategy)
-    yield from check_links(kin)
+    yield from check_links(kin, strategy)
     yield from _check_lists(kin, strategy)
     yield from _check_signatures(kin, make_maker(strategy.signature))
 
