@@ -216,7 +216,7 @@ class Judge:
             assert method.found is not None
             found = method.found(method.ask(document), read_only)
             count, least = self.floors[document, read_only]
-            _, similarity = self.index.rerank(self.queries[document], found)
+            _, similarity = self.index.rerank(self.index.signals(self.queries[document]), found)
             right += min(int(np.count_nonzero(similarity >= least)), count)
             total += count
         return right / max(total, 1)

@@ -68,7 +68,7 @@ def ask_all(index: RelatedIndex, count: int, k: int, seed: int) -> list[Question
     questions = []
     for document in chosen.tolist():
         query = index.query_of([index.urls[document]])
-        _, similarity = index.rerank(query, everyone[everyone != document])
+        similarity = np.sort(index.similarities(query, everyone[everyone != document]))[::-1]
         best = similarity[:k]
         if len(best):
             questions.append(Question(document, query, len(best), float(best[-1])))
@@ -105,7 +105,7 @@ def compared(index: RelatedIndex, lists: SignatureIndex, depth: int, entries: in
         found = lists.candidates(
             lists.rows[question.document], depth, entries, lambda docs: np.asarray(docs != question.document)
         )
-        _, similarity = index.rerank(question.query, found.docs)
+        similarity = np.sort(index.similarities(question.query, found.docs))[::-1]
         return similarity[:k], found.entries_read, time.perf_counter() - started
 
     return ask
@@ -118,7 +118,7 @@ def estimated(index: RelatedIndex, lists: SignatureIndex, k: int) -> Callable[..
         started = time.perf_counter()
         found = lists.similar(lists.rows[question.document], k, 0.0, lambda docs: np.asarray(docs != question.document))
         spent = time.perf_counter() - started
-        _, similarity = index.rerank(question.query, found.docs)
+        similarity = np.sort(index.similarities(question.query, found.docs))[::-1]
         return similarity, found.entries_read, spent
 
     return ask

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pagekin.clusters import Directory
     from pagekin.collection import Collection
     from pagekin.evaluation import Evaluation, Tuning
-    from pagekin.similarity import Method, Sites
+    from pagekin.similarity import Method, Sites, Wish
 
 Hits = Answer | Iterable[Hit | Item]
 """Results so far: an answer, or some of its hits."""
@@ -121,7 +121,7 @@ class PageIndex:
     def related(
         self, url: str | Sequence[str] = (), k: int = 10, *, html: str | bytes | None = None,
         min_similarity: float | None = None, sites: "Sites" = "all", captured_only: bool = False,
-        method: "Method" = "reranked", fold: bool = True, explain: bool = False, ask: int = 4,
+        wish: "Wish" = "", method: "Method" = "reranked", fold: bool = True, explain: bool = False, ask: int = 4,
         **narrowing: Unpack[Narrowing],
     ) -> Answer:  # fmt: skip
         """Return the k pages most similar to a page, or to several together, the best first.
@@ -134,8 +134,8 @@ class PageIndex:
             raise ServiceError("no page was named")
         more = _filters_and_deadline(narrowing)
         options = messages.RelatedOptions(
-            k=k, min_similarity=min_similarity, sites=sites, captured_only=captured_only, method=method, fold=fold,
-            explain=explain, filters=more.pop("filters"),
+            k=k, min_similarity=min_similarity, sites=sites, captured_only=captured_only, wish=wish, method=method,
+            fold=fold, explain=explain, filters=more.pop("filters"),
         )  # fmt: skip
         request = messages.RelatedRequest(
             url=urls[0] if urls else "", also=tuple(urls[1:]), html=_as_text(html), ask=ask, options=options, **more

@@ -67,6 +67,10 @@ class PlainPage:
     borders: list[tuple[int, int]]
     links: list[Link]
 
+    def text(self, link: Link) -> tuple[str, ...]:
+        """Return the words of a link, stop words too."""
+        return tuple(self.words[link.start : link.end])
+
 
 def plain_pages(corpus: Corpus) -> list[PlainPage]:
     """All pages of a corpus; of several captures of a URL the newest alone."""
@@ -111,12 +115,16 @@ class Bag:
 
     sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     origins: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """How often the page itself says a word."""
 
     def add(self, term: str, weight: float, origin: str) -> None:
         """Count an occurrence, unless it has no weight."""
         if weight > 0:
             self.sums[term] += weight
             self.origins[term].add(origin)
+            if origin in ("content", "title"):
+                self.counts[term] += 1
 
 
 @dataclass
@@ -125,6 +133,7 @@ class Made:
 
     weights: dict[str, dict[str, float]]
     origins: dict[str, dict[str, set[str]]]
+    counts: dict[str, dict[str, int]]
     df: Counter[str]
     citing_pages: dict[str, int]
     mean_left: float
@@ -148,29 +157,39 @@ class Oracle:
         texts: set[tuple[int, str, tuple[str, ...]]] = set()
         lefts: list[int] = []
         rights: list[int] = []
-        common = self._common_targets()
+        common, repeated = self._common_targets(), self._navigation()
+        furniture_of = {
+            page.url: [
+                link
+                for link in page.links
+                if (page.host, link.target) in common or (page.host, page.text(link)) in repeated
+            ]
+            for page in self.pages
+        }
+        listing = self._listing_pages(furniture_of)
         for page in self.pages:
             forms = [form(word, strategy.words, strategy.stemming) for word in page.words]
-            furniture = [link for link in page.links if (page.host, link.target) in common]
+            furniture = furniture_of[page.url]
+            left_out = page.links if page.url in listing else furniture
             for link in furniture:
                 forms[link.start : link.end] = [""] * (link.end - link.start)
             kept = [word if running else "" for word, running in zip(forms, page.running, strict=True)]
             titled = [word if in_title else "" for word, in_title in zip(forms, page.in_title, strict=True)]
             self._add_own_words(bags[page.url], kept, titled)
-            self._add_own_links(bags[page.url], page, kept, furniture)
+            self._add_own_links(bags[page.url], page, kept, left_out)
             ends = window_ends(page, strategy.window.kind)
             for link in page.links:
                 text = tuple(word for word in kept[link.start : link.end] if word)
                 left = self._window(kept, range(link.start - 1, -1, -1), ends, to_the_left=True)
                 right = self._window(kept, range(link.end, len(kept)), ends, to_the_left=False)
-                if link not in furniture:
+                if link not in left_out:
                     lefts.append(len(left))
                     rights.append(len(right))
                 if link.target == page.url or self.url[page.url] in self.not_citing:
                     continue
                 is_new = page.url not in cited[link.target]
                 cited[link.target].add(page.url)
-                if link in furniture:
+                if link in left_out:
                     continue
                 if self.site[page.url] == self.site[link.target] and not strategy.anchors.within_site:
                     continue
@@ -188,6 +207,7 @@ class Oracle:
         return Made(
             {self.url[url]: self._weighed(bag, df, len(found)) for url, bag in found.items()},
             {self.url[url]: dict(bag.origins) for url, bag in found.items()},
+            {self.url[url]: dict(bag.counts) for url, bag in found.items()},
             df,
             {self.url[url]: len(cited[url]) for url in found},
             sum(lefts) / max(len(lefts), 1),
@@ -214,6 +234,45 @@ class Oracle:
             for target, count in inside.items()
             if share < 1 and count >= 4 and count >= share * sizes[host_of[target]]
         }
+
+    def _navigation(self) -> set[tuple[str, tuple[str, ...]]]:
+        """(host, words) where so many of the host's pages have a link of these words, most to a target of its own."""
+        sizes = Counter(page.host for page in self.pages)
+        using: dict[tuple[str, tuple[str, ...]], set[int]] = defaultdict(set)
+        targets: dict[tuple[str, tuple[str, ...]], set[int]] = defaultdict(set)
+        for page in self.pages:
+            for link in page.links:
+                if page.text(link):
+                    using[page.host, page.text(link)].add(page.url)
+                    targets[page.host, page.text(link)].add(link.target)
+        share = self.strategy.content.furniture
+        return {
+            key
+            for key, pages in using.items()
+            if share < 1 and len(pages) >= max(4, share * sizes[key[0]]) and len(targets[key]) >= max(4, len(pages) / 2)
+        }
+
+    def _listing_pages(self, furniture_of: dict[int, list[Link]]) -> set[int]:
+        """Pages that link to a large share of their host's pages, and alphabetical indexes."""
+        host_of = {page.url: page.host for page in self.pages}
+        sizes = Counter(host_of.values())
+        share = self.strategy.anchors.listing
+        found = set()
+        for page in self.pages if share < 1 else []:
+            links = [link for link in page.links if link not in furniture_of[page.url]]
+            linked = len({link.target for link in links if host_of.get(link.target) == page.host})
+            entries = [page.words[link.start] for link in links if link.end > link.start]
+            in_links = sum(link.end - link.start for link in page.links)
+            if linked >= max(32, share * sizes[page.host]):
+                found.add(page.url)
+            elif linked >= 20 and len(entries) >= 50 and in_links >= 0.7 * len(page.words):
+                in_order = sum(entries[i] <= entries[i + 1] for i in range(len(entries) - 1))
+                commonest = Counter(word[0] for word in entries).most_common(1)[0][1]
+                if in_order >= 0.7 * (len(entries) - 1) and (
+                    commonest >= 0.35 * len(entries) or len(entries) >= 3 * linked
+                ):
+                    found.add(page.url)
+        return found
 
     def _add_own_links(self, bag: Bag, page: PlainPage, kept: list[str], furniture: list[Link]) -> None:
         """The addresses that the page links to, every link for itself; marked, as a citing page may be the same one."""

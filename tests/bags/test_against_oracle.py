@@ -36,6 +36,9 @@ def assert_as_the_oracle_says(made: MadeBags, truth: Made) -> None:
         assert np.allclose(weights, [expected[term] for term in held], rtol=CLOSE, atol=1e-30), url
         flags = bags.origins(document).tolist()
         assert {term: NAMES[flag] for term, flag in zip(held, flags, strict=True)} == truth.origins[url], url
+        said = zip(held, bags.counts[bags.span(document)].tolist(), strict=True)
+        own = {term: min(count, 255) for term, count in truth.counts[url].items()}
+        assert {term: count for term, count in said if count} == own, url
     inlinks = made.kin["bag.inlinks"].tolist()
     assert dict(zip(made.urls(), inlinks, strict=True)) == truth.citing_pages
     assert made.facts["bags"] == len(truth.weights)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, choose_strategy, find_furniture, links
+from pagekin.bags import BagWorkshop, choose_strategy, classify_links, links
 from pagekin.bags import build as building
 from pagekin.bags.furniture import FEWEST, words_in_furniture
 from pagekin.hypertext import Corpus
@@ -53,7 +53,7 @@ def corpus() -> Corpus:
 
 def left_out(corpus: Corpus, *chosen: str) -> set[tuple[str, str]]:
     """(page, target) of the links that are furniture."""
-    found = find_furniture(corpus, choose_strategy(settings=chosen))
+    found = classify_links(corpus, choose_strategy(settings=chosen))
     return {
         (corpus.page_url(page), corpus.url(int(corpus.kin["anchor.target"][anchor])))
         for page in range(len(corpus))
@@ -143,7 +143,7 @@ def test_words_before_a_link_are_counted_without_furniture() -> None:
 
 
 def test_the_words_in_furniture_are_those_that_no_bag_has(corpus: Corpus) -> None:
-    found = find_furniture(corpus, choose_strategy())
+    found = classify_links(corpus, choose_strategy())
     page = corpus.pages_of(corpus.urls.find(f"{BIG}7".encode()))[0]
     words = np.array([corpus.word(int(word)) for word in corpus.stream(page).words])
     assert words[words_in_furniture(corpus, page, found)].tolist() == ["entrance", "aid", "desk"]
@@ -153,12 +153,12 @@ def test_the_words_in_furniture_are_those_that_no_bag_has(corpus: Corpus) -> Non
 def test_furniture_does_not_depend_on_batches(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     strategy = choose_strategy(settings=["links.scale=1"])
     expected = make(corpus, strategy)
-    found = find_furniture(corpus, strategy)
+    found = classify_links(corpus, strategy)
     assert found.any()
     monkeypatch.setattr(links, "_STEP", step)
     monkeypatch.setattr(building, "BATCH_WORDS", 3 * step)
     monkeypatch.setattr(building, "BATCH_WORK", 10 * step)
-    assert find_furniture(corpus, strategy).tolist() == found.tolist()
+    assert classify_links(corpus, strategy).tolist() == found.tolist()
     made = make(corpus, strategy, threads=2)
     assert made.arrays() == expected.arrays()
     assert made.facts == expected.facts

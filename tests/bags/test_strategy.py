@@ -26,6 +26,7 @@ from pagekin.bags.strategy import Content
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=80)
 NAMES = [name for name, *_ in settings_table(Strategy)]
+OTHER_SIGNALS = ("tfidf", "containment", "title", "links", "cocitation", "coupling")
 
 
 def value_of(strategy: Strategy, name: str) -> Any:
@@ -59,9 +60,12 @@ def strategies(draw: some.DrawFn) -> Strategy:
     chosen = draw(changes) | {"name": draw(some.text(max_size=9))}
     if chosen.get("weight.frequency", base.weight.frequency) != "nmdf":
         chosen = {name: value for name, value in chosen.items() if name != "weight.mu"}
-    scales = [name for name in NAMES if name.endswith(".scale")]
-    if not any(chosen.get(name, value_of(base, name)) for name in scales):
-        chosen[draw(some.sampled_from(scales))] = 1.0
+    for needed in (
+        [name for name in NAMES if name.endswith(".scale")],
+        [name for name in NAMES if name.startswith("signals.")],
+    ):
+        if not any(chosen.get(name, value_of(base, name)) for name in needed):
+            chosen[draw(some.sampled_from(needed))] = 1.0
     return base.with_settings(chosen)
 
 
@@ -99,10 +103,11 @@ def test_the_digest_goes_by_the_settings_and_not_by_the_name(one: Strategy, othe
 
 
 def in_effect(strategy: Strategy) -> Strategy:
-    """The strategy without its name, and without units that its signatures do not have."""
+    """The strategy without what no index depends on: its name, signals, and units that its signatures do not have."""
     signature = strategy.signature
     units = signature.units if signature.maker == "paper" else Strategy().signature.units
-    return replace(strategy, name="", signature=replace(signature, units=units))
+    indexed = replace(strategy, signature=replace(signature, units=units))
+    return replace(indexed, name="", wish="both", signals=Strategy().signals)
 
 
 def test_equal_numbers_have_one_digest() -> None:
@@ -155,6 +160,7 @@ def test_the_preset_of_the_paper_is_as_we_read_the_paper() -> None:
         "anchors.scale": 1.0,
         "anchors.repeat": "every",
         "anchors.within_site": True,
+        "anchors.listing": 1.0,
         "links.scale": 0.0,
         "outlinks.scale": 0.0,
         "content.lead": 0.0,
@@ -172,9 +178,15 @@ def test_the_preset_of_the_paper_is_as_we_read_the_paper() -> None:
         "signature.alpha": 0.15,
         "signature.units": 32_000,
         "signature.min_inlinks": 0,
+        "signals.bag": 1.0,
+        **dict.fromkeys((f"signals.{name}" for name in OTHER_SIGNALS), 0.0),
     }
     assert {name: value_of(paper, name) for name in expected} == expected
-    assert set(NAMES) - set(expected) == {"weight.level", "signature.seed"}  # the centre is told by weight.centre
+    assert set(NAMES) - set(expected) == {
+        "weight.level",
+        "signature.seed",
+        "wish",
+    }  # the centre is told by weight.centre
 
 
 def test_an_index_from_before_units_could_be_set_is_known_by_the_units_and_the_digest_it_was_made_with() -> None:
@@ -314,7 +326,8 @@ def test_unknown_presets_and_tables_are_answered_with_those_that_there_are() -> 
         with pytest.raises(StrategyError, match=r"no preset 'paper'\. Presets are default, haveliwala2002"):
             ask()
     with pytest.raises(
-        StrategyError, match=r"no table \[windows\]\. Tables are anchors, content, links, outlinks, signature, title"
+        StrategyError,
+        match=r"no table \[windows\]\. Tables are anchors, content, links, outlinks, signals, signature, title",
     ):
         strategy_from_dict({"windows": {"size": 1}})
 

@@ -99,6 +99,8 @@ RELATED = {
     "other sites": {"sites": "other"},
     "same site": {"sites": "same"},
     "captured": {"captured_only": True},
+    "kin": {"wish": "kin"},
+    "see also": {"wish": "see-also"},
     "unfolded": {"fold": False},
     "explained": {"explain": True},
 }

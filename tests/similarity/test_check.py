@@ -100,11 +100,13 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
     "bag.terms": [next_number, highest_bit],
     "bag.weights": [lambda weight: 2 * weight, lambda weight: -weight, lambda weight: weight * np.nan],
     "bag.from": [lambda _: 0, lambda origins: origins ^ 8, lambda origins: origins ^ 16, lambda origins: origins | 32],
+    "bag.counts": [lambda count: 1 - np.minimum(count, 1)],
     "bag.inlinks": [next_number, lambda count: count * 0 + 7],
     "bag.site": [next_number],
     "bagterm.hash": [highest_bit],
     "bagterm.order": [next_number, highest_bit],
     "bagterm.df": [next_number],
+    "bagterm.pages": [next_number],
     "bagterm.shown": [next_number, highest_bit],
     "signature.rows": [next_number, highest_bit],
     "list.docs": [next_number, highest_bit],
@@ -112,6 +114,13 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
     "list.starts": [next_number, highest_bit],
     "list.positions": [next_number, lambda place: place * 0 - 1],
     "copy.rows": [next_number, highest_bit],
+    "link.out_offsets": [next_number, highest_bit],
+    "link.out": [next_number, highest_bit],
+    "link.in_offsets": [next_number, highest_bit],
+    "link.into": [next_number, highest_bit],
+    "link.out_weight": [next_number],
+    "link.in_weight": [next_number],
+    "link.lists": [lambda listed: listed + 2],
 }
 
 

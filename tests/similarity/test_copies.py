@@ -14,8 +14,8 @@ from pagekin.bags import (
     are_copies,
     bag_forms,
     choose_strategy,
+    classify_links,
     common_words,
-    find_furniture,
     page_sketch,
 )
 from pagekin.bags.copies import sketch
@@ -35,7 +35,7 @@ def own_words(index: RelatedIndex, document: int) -> set[str]:
     """The kept words of a document's page, without its title and the site's furniture."""
     (page,) = index.bags.pages(np.array([document])).tolist()
     stream = index.corpus.stream(page)
-    own = ~words_in_furniture(index.corpus, page, find_furniture(index.corpus, index.strategy))
+    own = ~words_in_furniture(index.corpus, page, classify_links(index.corpus, index.strategy))
     running = stream.words[own & ((stream.attributes & (Attribute.TEXT | Attribute.ALT)) > 0)]
     return {form for form in bag_forms([index.corpus.word(int(word)) for word in running], index.strategy) if form}
 
@@ -67,7 +67,7 @@ def test_numpy_and_the_compiler_sketch_all_pages_of_the_demo_web_alike(demo: Rel
     corpus = demo.corpus
     rows = corpus.kin["copy.rows"].reshape(-1, SKETCH_PLACES)
     assert len(rows) == len(corpus)
-    left_out = find_furniture(corpus, demo.strategy)
+    left_out = classify_links(corpus, demo.strategy)
     assert left_out.any()
     for page in range(len(corpus)):
         stream = corpus.stream(page)

@@ -32,7 +32,7 @@ def test_copies_of_the_page_do_not_take_the_places_of_related_ones(crowd: Relate
 
 def test_the_precomputed_answers_see_through_a_crowd_too(crowd: RelatedIndex) -> None:
     document = crowd.document("http://copies.example/0000.html")
-    ((_document, made),) = all_neighbours(crowd, np.array([document]), 3)
+    ((_document, made),) = all_neighbours(crowd, np.array([document]), RankingOptions(k=3))
     asked = crowd.answer(crowd.query_of([crowd.urls[document]]), RankingOptions(k=3))
     assert [crowd.urls[one.document] for one in made.related] == [result.url for result in asked.results]
     assert len(made.copies) == DEPTH + 99

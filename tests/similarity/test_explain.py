@@ -39,13 +39,14 @@ def queries(index: RelatedIndex) -> Iterator[Query]:
     yield index.query_of_html(b"<title>Carbon</title><p>Diamond is carbon, says nobody called Xyzzyqux.")
 
 
-def test_over_all_shared_terms_shares_sum_to_1_and_contributions_to_the_similarity(demo: RelatedIndex) -> None:
+def test_over_all_shared_terms_shares_sum_to_1_and_contributions_to_the_bags_similarity(demo: RelatedIndex) -> None:
     compared = 0
     for query in queries(demo):
         for result in demo.answer(query, RankingOptions(k=5, fold=False)).results:
             terms = shared(demo, query, demo.document(result.url))
             assert sum(term.share for term in terms) == pytest.approx(1)
-            assert sum(term.contribution for term in terms) == pytest.approx(result.similarity, abs=1e-6)
+            (of_bags,) = demo.similarities(query, np.array([demo.document(result.url)]))
+            assert sum(term.contribution for term in terms) == pytest.approx(of_bags, abs=1e-6)
             assert sorted(terms, key=lambda term: -term.contribution) == list(terms)
             compared += 1
     assert compared > 100

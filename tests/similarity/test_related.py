@@ -219,8 +219,10 @@ def test_html_of_real_pages_that_nobody_links_to_asks_what_the_pages_ask(demo: R
         url = demo.urls[document]
         same_query(demo, url, html[url])
         answer = demo.answer(demo.query_of_html(html[url]), RankingOptions(fold=False))
-        assert (answer.results[0].url, answer.results[0].similarity) == (url, pytest.approx(1))
-        assert names(answer.results)[1:] == names(demo.related(url, 9, fold=False))
+        assert answer.results[0].url == url
+        # Without its address nothing is known of the page's links.
+        by_words = names(demo.related(url, 9, fold=False))
+        assert len({*names(answer.results)[1:]} & {*by_words}) >= 6
 
 
 def test_the_page_that_html_is_a_copy_of_is_named_apart(stones: RelatedIndex) -> None:
@@ -457,7 +459,7 @@ def test_answers_that_look_at_every_candidate_are_the_exact_ones(
         same += exact == demo.answer(query, RankingOptions(fold=fold))
         agree = np.any(demo.index.rows == query.signature, axis=1)
         agree[document] = False
-        documents, similarity = demo.rerank(query, np.flatnonzero(agree))
+        documents, similarity = demo.rerank(demo.signals(query), np.flatnonzero(agree))
         unfolded = demo.answer(query, RankingOptions(fold=False)).results
         assert [result.url for result in unfolded] == [demo.urls[d] for d in documents[:10].tolist()]
         assert [result.similarity for result in unfolded] == similarity[:10].tolist()
@@ -474,7 +476,7 @@ def test_reasons_are_given_on_demand(stones: RelatedIndex) -> None:
     assert all(r.terms == () and r.citations == () for r in stones.related(STONES + "granite"))
     explained = stones.related(STONES + "granite", explain=True)
     assert [term.term for term in explained[1].terms] == ["mica"]
-    assert [replace(r, terms=(), citations=()) for r in explained] == stones.related(STONES + "granite")
+    assert [replace(r, terms=(), citations=(), signals=()) for r in explained] == stones.related(STONES + "granite")
 
 
 # -- opening --------------------------------------------------------------------------------------------------------

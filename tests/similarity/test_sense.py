@@ -7,10 +7,10 @@ from pagekin.similarity import RelatedIndex
 EXPECTED = {
     "j/Jupiter": "Saturn Neptune Uranus Solar_System",
     "j/Johann_Sebastian_Bach": "Johann_Pachelbel Joseph_Haydn Felix_Mendelssohn Wolfgang_Amadeus_Mozart",
-    "m/Malaria": "Tuberculosis AIDS HIV Yellow_fever",
+    "m/Malaria": "Tuberculosis AIDS HIV Yellow_fever Sickle-cell_disease",
     "n/Nile": "Khartoum Lake_Victoria Zambezi Congo_River",
     "o/Oxygen": "Nitrogen Hydrogen Ozone",
-    "l/Lion": "Barbary_Lion Tiger Cheetah",
+    "l/Lion": "Barbary_Lion Cape_Lion Tiger Cheetah",
     "p/Plato": "Socrates Aristotle Philosophy",
     "c/Chess": "Draughts Backgammon Go_(board_game)",
     "v/Volcano": "1980_eruption_of_Mount_St._Helens Mount_St._Helens Mauna_Loa Magma",

@@ -19,9 +19,10 @@ Array = npt.NDArray[Any]
 
 PLAIN = (
     "stemming=nostem content.scale=1 title.scale=0 anchors.scale=0 links.scale=0 outlinks.scale=0 content.lead=0 "
-    "content.furniture=1 weight.distance=none weight.frequency=none weight.tf=raw"
+    "content.furniture=1 weight.distance=none weight.frequency=none weight.tf=raw signals.bag=1 signals.tfidf=0 "
+    "signals.containment=0 signals.title=0 signals.links=0 signals.cocitation=0 signals.coupling=0"
 ).split()
-"""Nothing but the page's own words, each counted as 1: two pages of n words that share s have s / (2n - s) in common."""
+"""Nothing but the bags of own words, each counted as 1: two pages of n words that share s have s / (2n - s) in common."""
 
 
 def plainly(*settings: str) -> Strategy:

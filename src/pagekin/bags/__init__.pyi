@@ -15,7 +15,8 @@ from .copies import (
     fold_copies,
     has_sketches,
 )
-from .furniture import find_furniture
+from .furniture import LinkUse, classify_links
+from .graph import LinkColumns, check_links, link_weights
 from .kernels import mix_number
 from .links import citing_pages
 from .mixing import mix64
@@ -23,6 +24,7 @@ from .page import page_bag, page_sketch
 from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
 from .strategy import (
     PRESETS,
+    Signals,
     Signature,
     Strategy,
     StrategyError,
@@ -49,7 +51,10 @@ __all__ = [
     "BagWorkshop",
     "Bags",
     "CopyIndex",
+    "LinkColumns",
+    "LinkUse",
     "Origin",
+    "Signals",
     "Signature",
     "Strategy",
     "StrategyError",
@@ -59,14 +64,16 @@ __all__ = [
     "change_settings",
     "check_bag_shapes",
     "check_bags",
+    "check_links",
     "check_settings",
     "choose_strategy",
     "citing_pages",
+    "classify_links",
     "common_words",
     "copy_sketches",
-    "find_furniture",
     "fold_copies",
     "has_sketches",
+    "link_weights",
     "load_strategy",
     "make_bags",
     "make_vocabulary",

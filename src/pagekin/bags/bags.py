@@ -10,7 +10,7 @@ from pagekin.bags.copies import EMPTY_PLACE, copy_sketches
 from pagekin.hypertext import Corpus, PageColumns
 from pagekin.store import Array, Kin, rank
 
-BAG_ARRAYS = ("bag.", "bagterm.", "copy.")
+BAG_ARRAYS = ("bag.", "bagterm.", "copy.", "link.")
 """How the names of the arrays begin that `make_bags` writes."""
 
 
@@ -48,6 +48,21 @@ class Bags:
         return len(self.urls)
 
     @cached_property
+    def flags(self) -> Array:
+        """Return the `Origin` flags of all entries."""
+        return self._kin["bag.from"]
+
+    @cached_property
+    def counts(self) -> Array:
+        """Return how often each entry's term stands on the document's own page, in its text and title; 255 at most."""
+        return self._kin["bag.counts"]
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Return the mean number of counted words of the documents whose page was read."""
+        return int(self._kin.facts["index"]["own_words"]) / max(self.own_pages, 1)
+
+    @cached_property
     def inlinks(self) -> Array:
         """Return the number of other pages that link to each document."""
         return self._kin["bag.inlinks"]
@@ -59,7 +74,16 @@ class Bags:
 
     def require_all(self) -> None:
         """Raise KinError if an earlier Pagekin made the bags, without some of the arrays."""
-        for name in ("bag.from", "bag.site", "bag.inlinks", "copy.rows", "bagterm.order"):
+        for name in (
+            "bag.from",
+            "bag.site",
+            "bag.inlinks",
+            "bag.counts",
+            "link.out",
+            "copy.rows",
+            "bagterm.order",
+            "bagterm.pages",
+        ):
             self._kin[name]
 
     @cached_property
@@ -82,7 +106,7 @@ class Bags:
 
     def origins(self, document: int) -> Array:
         """Return the `Origin` flags of each of the document's terms."""
-        return np.asarray(self._kin["bag.from"][self.span(document)])
+        return np.asarray(self.flags[self.span(document)])
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """Return the page of each document, the newest capture; -1 where none was read."""
@@ -103,6 +127,16 @@ class Bags:
         """Return the number of bags that hold each term."""
         return np.asarray(self._kin["bagterm.df"][terms])
 
+    @cached_property
+    def own_pages(self) -> int:
+        """Return the number of documents whose page was read."""
+        return int(self._kin.facts["index"]["own_pages"])
+
+    @cached_property
+    def own_df(self) -> Array:
+        """Return the number of documents whose own page says each term."""
+        return self._kin["bagterm.pages"]
+
     def find(self, hashes: Array) -> npt.NDArray[np.int64]:
         """Return the term with each hash, -1 where no bag holds it."""
         order = self._kin["bagterm.order"]
@@ -111,6 +145,10 @@ class Bags:
         place = np.searchsorted(self.hashes, hashes, sorter=order)
         terms = np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.int64)
         return np.where(self.hashes[terms] == hashes, terms, -1)
+
+    def linked_urls(self, terms: Array) -> Array:
+        """Return the URL number of terms that are citing or linked pages."""
+        return np.asarray(self._kin["bagterm.shown"][terms])
 
     def term_text(self, corpus: Corpus, term: int) -> str:
         """Return a term for people: the most common word behind a stem, or the URL of a citing or cited page."""

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.furniture import find_furniture
+from pagekin.bags.furniture import classify_links
+from pagekin.bags.graph import write_links
 from pagekin.bags.links import anchor_pages, citing_pages
 from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
@@ -54,6 +55,7 @@ class Raw(NamedTuple):
     terms: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float32]
     origins: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.uint8]
 
 
 def make_bags(
@@ -64,7 +66,7 @@ def make_bags(
     not_citing: Array | None = None,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Write the `bag.*` and `bagterm.*` arrays of all URLs with a page or a link to them; return facts about them.
+    """Write the bags of all URLs with a page or a link to them, and the links between these; return facts about them.
 
     Links on the pages numbered in `not_citing` are left out.
     """
@@ -72,12 +74,14 @@ def make_bags(
     words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     with TemporaryDirectory(dir=writer.work) as folder:
         progress("windows", 0.0)
-        kept, window_words = keep(corpus, strategy, words, Path(folder), progress, threads)
+        uses = classify_links(corpus, strategy)
+        kept, window_words = keep(corpus, strategy, words, uses, Path(folder), progress, threads)
         _sketch(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
         raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
         facts = _weigh(corpus, strategy, words, raw, writer, progress)
+        facts["document_links"] = write_links(corpus, strategy, uses, citing, raw.urls, writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)
@@ -95,13 +99,13 @@ def _temporary(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
 
 
 def keep(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, folder: Path, progress: Progress, threads: int,
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, uses: Array, folder: Path, progress: Progress, threads: int,
     without_crumbs: bool = False,
 ) -> tuple["KeptWords", tuple[float, float]]:  # fmt: skip
     """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
-    Links that are the site's furniture are left out with their words, in windows too. Return also the mean number of kept
-    words to the left and to the right of an anchor that counts (section 3.1).
+    Links that say nothing of their target, by the `uses` of all anchors, are left out, furniture with its words, in windows
+    too. Return also the mean number of kept words to the left and to the right of an anchor that counts (section 3.1).
     """
     from pagekin.bags._kernels.keep import Anchors, KeptWords, Rules, keep_words
 
@@ -111,7 +115,6 @@ def keep(
     ends[list(WINDOW_ENDS[window.kind])] = True
     size = window.size if window.kind == "basic" else min(window.size, DYNAMIC_SIZE)
     rules = Rules(words.stem_of, ends, size, without_crumbs)
-    left_out = find_furniture(corpus, strategy)
     counts = np.repeat(citing_pages(corpus), np.diff(page_anchors))
 
     def batch(first: int, last: int) -> KeptWords:
@@ -121,7 +124,7 @@ def keep(
             offsets=page_anchors[first : last + 1] - part.start,
             starts=np.array(corpus.anchors.start[part], dtype=np.int64),
             lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
-            left_out=left_out[part],
+            uses=uses[part],
         )
         kept = KeptWords(
             words=np.empty(len(streams.words), dtype=np.int32),
@@ -244,6 +247,7 @@ def merge(
         Scratch(
             weights=np.zeros(terms),
             origins=np.zeros(terms, dtype=np.uint8),
+            counts=np.zeros(terms, dtype=np.int32),
             touched=np.empty(terms, dtype=np.int64),
             seen=np.zeros(1 << (2 * most_links).bit_length(), dtype=np.uint64),
             used=np.empty(most_links + 1, dtype=np.int64),
@@ -266,13 +270,16 @@ def merge(
             terms=np.empty(room, np.uint32),
             weights=np.empty(room, np.float32),
             origins=np.empty(room, np.uint8),
+            counts=np.empty(room, np.uint8),
             sizes=np.empty(last - first, np.int64),
             inlinks=np.empty(last - first, np.uint32),
         )
         mine = scratch.pop()
         n = merge_bags(links, web, kept, scales, mine, out)
         scratch.append(mine)
-        return out._replace(terms=out.terms[:n], weights=out.weights[:n], origins=out.origins[:n])
+        return out._replace(
+            terms=out.terms[:n], weights=out.weights[:n], origins=out.origins[:n], counts=out.counts[:n]
+        )
 
     df = np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
@@ -281,15 +288,17 @@ def merge(
         _temporary(folder / "raw.terms", np.uint32) as all_terms,
         _temporary(folder / "raw.weights", np.float32) as all_weights,
         _temporary(folder / "raw.origins", np.uint8) as all_origins,
+        _temporary(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
             df += np.bincount(part.terms, minlength=terms)
             all_terms.append(part.terms)
             all_weights.append(part.weights)
             all_origins.append(part.origins)
+            all_counts.append(part.counts)
             sizes[first:last], citations[first:last] = part.sizes, part.inlinks
             progress("bags", last / len(corpus.urls))
-        entries = all_terms.mapped(), all_weights.mapped(), all_origins.mapped()
+        entries = all_terms.mapped(), all_weights.mapped(), all_origins.mapped(), all_counts.mapped()
     urls = np.flatnonzero(sizes)
     return Raw(urls.astype(np.uint32), np.cumsum(np.append(0, sizes[urls])), citations[urls], df, *entries)
 
@@ -304,6 +313,8 @@ def _weigh(
     stored_terms = writer.create("bag.terms", np.uint32)
     stored_weights = writer.create("bag.weights", np.float32)
     stored_origins = writer.create("bag.from", np.uint8)
+    stored_counts = writer.create("bag.counts", np.uint8)
+    own_words, own_df = 0, np.zeros(len(raw.df), np.int64)
     for first, last in batch_ranges(raw.offsets, BATCH_WORK):
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = raw.terms[part]
@@ -311,6 +322,9 @@ def _weigh(
         stored_terms.append(number[terms].astype(np.uint32))
         stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
         stored_origins.append(raw.origins[part])
+        stored_counts.append(raw.counts[part])
+        own_words += int(raw.counts[part].sum(dtype=np.int64))
+        own_df += np.bincount(terms[raw.counts[part] > 0], minlength=len(own_df))
         progress("weighing", last / bags)
     page_url = np.asarray(corpus.pages.url)
     used = np.flatnonzero(raw.df)
@@ -330,6 +344,7 @@ def _weigh(
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", raw.df[used].astype(np.uint32))
+    writer.put("bagterm.pages", own_df[used].astype(np.uint32))
     writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
     facts: dict[str, Any] = {
         "bags": bags,
@@ -337,6 +352,8 @@ def _weigh(
         "bag_words": len(of_words),
         "bag_links": len(citing),
         "bag_outlinks": len(cited),
+        "own_words": own_words,
+        "own_pages": int(np.count_nonzero(np.isin(raw.urls, page_url))),
         "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
         "site_rule": site_rule,
     }

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
-from pagekin.bags.furniture import find_furniture, words_in_furniture
+from pagekin.bags.furniture import classify_links, words_in_furniture
 from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.page import page_sketch
 from pagekin.bags.sites import site_numbers
@@ -29,8 +29,8 @@ def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
     bags, entries = facts["bags"], facts["bag_entries"]
     terms = facts["bag_words"] + facts["bag_links"] + facts.get("bag_outlinks", 0)
     by_bag = {"bag.url": bags, "bag.offsets": bags + 1, "bag.inlinks": bags, "bag.site": bags}
-    by_entry = dict.fromkeys(("bag.terms", "bag.weights", "bag.from"), entries)
-    by_term = dict.fromkeys(("bagterm.hash", "bagterm.order", "bagterm.df", "bagterm.shown"), terms)
+    by_entry = dict.fromkeys(("bag.terms", "bag.weights", "bag.from", "bag.counts"), entries)
+    by_term = dict.fromkeys(("bagterm.hash", "bagterm.order", "bagterm.df", "bagterm.pages", "bagterm.shown"), terms)
     yield from check_shapes(
         kin,
         "index",
@@ -66,6 +66,9 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
     df = np.bincount(kin["bag.terms"], minlength=len(kin["bagterm.df"]))
     if not np.array_equal(df, kin["bagterm.df"]):
         yield Finding("bagterm.df", "does not count the bags that hold a term")
+    own_df = np.bincount(kin["bag.terms"][kin["bag.counts"] > 0], minlength=len(df))
+    if not np.array_equal(own_df, kin["bagterm.pages"]):
+        yield Finding("bagterm.pages", "does not count the pages that say a term")
     hashes = kin["bagterm.hash"][kin["bagterm.order"]]
     if bool(np.any(hashes[1:] <= hashes[:-1])):
         yield Finding("bagterm.order", "does not put the hashes in order")
@@ -101,6 +104,9 @@ def _check_origins(kin: Kin) -> Iterator[Finding]:
         if bool(np.any((origins == 0) | ((origins & never) != 0) | ((origins & ~only) != 0))):
             yield Finding("bag.from", "says that a bag has a term from where it cannot have it")
             return
+        if bool(np.any((kin["bag.counts"][part] > 0) != ((origins & (Origin.CONTENT | Origin.TITLE)) != 0))):
+            yield Finding("bag.counts", "does not count just the terms that a page itself says")
+            return
 
 
 def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
@@ -125,10 +131,10 @@ def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
 def _check_copies(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
     """Sketch some pages again."""
     rows = copy_sketches(corpus.kin)
-    left_out = find_furniture(corpus, strategy)
+    uses = classify_links(corpus, strategy)
     for page in spread_sample(len(corpus), _PAGES_MADE_AGAIN).tolist():
         stream = corpus.stream(page)
-        own = ~words_in_furniture(corpus, page, left_out)
+        own = ~words_in_furniture(corpus, page, uses)
         words = [corpus.word(int(word)) for word in stream.words[own]]
         if not np.array_equal(page_sketch(words, stream.attributes[own].tolist(), strategy), rows[page]):
             yield Finding("copy.rows", f"does not sketch the words of page {page:,}")

@@ -1,5 +1,6 @@
 """The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,8 +19,8 @@ _TITLE = int(Attribute.TITLE)
 
 def page_bag(
     words: list[str], attributes: list[int], strategy: Strategy, bags: Bags, links: Sequence[tuple[str, int]] = ()
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-    """Return (hashes, weights, origins) of the bag made of a page's own words; empty if none of them counts.
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return (hashes, weights, origins, counts) of the bag made of a page's own words; empty if none of them counts.
 
     Nobody links to the page, so content, title and its own links, (address, words before it) each, are all there is.
     What the collection does not know counts as if one bag held it.
@@ -28,13 +29,15 @@ def page_bag(
     lead = lead_weights(strategy, len(words)).tolist()
     distinct = sorted(set(words))
     forms = dict(zip(distinct, bag_forms(distinct, strategy), strict=True))
-    counts: dict[int, float] = {}
+    sums: dict[int, float] = {}
+    counts: Counter[int] = Counter()
     origins: dict[int, int] = {}
     hash_of = {form: word_hash(form) for form in set(forms.values())}
 
     def add(term: int, weight: float, origin: Origin) -> None:
         if weight > 0:
-            counts[term] = counts.get(term, 0.0) + weight
+            sums[term] = sums.get(term, 0.0) + weight
+            counts[term] += origin != Origin.OUTLINKS
             origins[term] = origins.get(term, 0) | origin
 
     running = 0
@@ -49,15 +52,16 @@ def page_bag(
         before.append(running)
     for address, place in links:
         add(outlink_hash(address), strategy.outlinks.scale * lead[before[place]], Origin.OUTLINKS)
-    if not counts:
-        return np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0, np.uint8)
-    hashes = np.array(list(counts), dtype=np.uint64)
+    if not sums:
+        return np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
+    hashes = np.array(list(sums), dtype=np.uint64)
     terms = bags.find(hashes)
     df = np.where(terms >= 0, bags.df(np.maximum(terms, 0)), 1) if len(bags.hashes) else np.ones(len(terms))
-    tf = np.array(list(counts.values()), dtype=np.float32)
+    tf = np.array(list(sums.values()), dtype=np.float32)
     weights = scaled_frequencies(tf, strategy) * frequency_weights(df, len(bags), strategy)
     flags = np.array(list(origins.values()), dtype=np.uint8)
-    return hashes, normalised(weights, np.array([0, len(weights)])), flags
+    own = np.minimum([counts[term] for term in sums], 255).astype(np.uint8)
+    return hashes, normalised(weights, np.array([0, len(weights)])), flags, own
 
 
 def page_sketch(words: Sequence[str], attributes: Sequence[int], strategy: Strategy) -> npt.NDArray[np.uint16]:

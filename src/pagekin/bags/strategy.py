@@ -5,7 +5,7 @@ import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,10 @@ class Anchors:
     scale: float = number(0.2, "weight of a word in or around a link to the page; 0 leaves them out", 0, 1000)
     repeat: str = one_of("once", "links that count: one per citing host and link text, or every one of them", "every")
     within_site: bool = switch(True, "whether links inside a site count, in every part of the bag")
+    listing: float = number(
+        0.2, "links of pages that link to this share of their host's pages, and of alphabetical indexes, do not count; 1: all do",
+        0, 1,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,7 @@ class Weight:
 
 
 _UNITS_BEFORE_THE_SETTING = 1_000
+_LISTING_BEFORE_THE_SETTING = 1.0
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,33 @@ class Signature:
 
 
 @dataclass(frozen=True)
+class Signals:
+    """How much each signal counts in the order of related pages. They choose among the candidates; no index depends on them."""
+
+    bag: float = number(0.2, "weight of the weighted Jaccard similarity of the whole bags", 0, 1000)
+    tfidf: float = number(0.3, "weight of the TF-IDF cosine of the pages' own words", 0, 1000)
+    containment: float = number(0.2, "weight of how much of the page's words the other holds (BM25)", 0, 1000)
+    title: float = number(0.1, "weight of each page's title among the other's words", 0, 1000)
+    links: float = number(0.05, "weight of links from one to the other", 0, 1000)
+    cocitation: float = number(0.1, "weight of the pages that link to both", 0, 1000)
+    coupling: float = number(0.05, "weight of the pages that both link to", 0, 1000)
+
+    def weights(self) -> tuple[float, ...]:
+        """Return the weights in the order of the fields."""
+        return tuple(getattr(self, one.name) for one in fields(self))
+
+
+BAG_ALONE = Signals(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The order of the 2002 paper."""
+WISHES = {
+    "kin": Signals(0.5, 0.2, 0.05, 0.05, 0.0, 0.1, 0.1),
+    "see-also": Signals(0.2, 0.3, 0.2, 0.13, 0.07, 0.05, 0.05),
+}
+"""Weights for pages of the same kind and subject, and for pages that an author would link to. These and the weights of
+`Signals` were chosen on the learning half of benchmarks/related_truth.py: docs/benchmarks.md."""
+
+
+@dataclass(frozen=True)
 class Strategy:
     """One representation of pages, and the index made of it. Equal strategies make equal indexes."""
 
@@ -132,6 +164,10 @@ class Strategy:
         "nostem", "words as they are (nostem), stems for the stop list alone (stopstem), or stems", "stopstem", "stem"
     )
     metric: str = one_of("jaccard", "similarity of two bags; an index needs jaccard", "cosine")
+    wish: str = one_of(
+        "both", "what the weights of the signals are for: pages of the same kind (kin), pages worth a link (see-also), or both",
+        *WISHES,
+    )  # fmt: skip
     content: Content = field(default_factory=Content)
     title: Title = field(default_factory=Title)
     anchors: Anchors = field(default_factory=Anchors)
@@ -140,6 +176,7 @@ class Strategy:
     window: Window = field(default_factory=Window)
     weight: Weight = field(default_factory=Weight)
     signature: Signature = field(default_factory=Signature)
+    signals: Signals = field(default_factory=Signals)
 
     def __post_init__(self) -> None:
         kinds = ("content", "title", "anchors", "links", "outlinks")
@@ -148,6 +185,8 @@ class Strategy:
             raise StrategyError(f"the strategy leaves everything out: {named} and {kinds[-1]}.scale are all 0")
         if self.weight.frequency != "nmdf" and self.weight.mu is not None:
             raise StrategyError(f"weight.mu belongs to weight.frequency = 'nmdf', which is '{self.weight.frequency}'")
+        if not any(self.signals.weights()):
+            raise StrategyError("the strategy leaves out all signals: one of them must have a weight above 0")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the strategy as plain values, nested as in TOML, without settings that are unset."""
@@ -166,11 +205,22 @@ class Strategy:
         return "\n".join(lines) + "\n"
 
     def digest(self) -> str:
-        """Return a short hash that is the same for equal settings, whatever the strategy is called."""
-        plain = {key: value for key, value in self.as_dict().items() if key != "name"}
+        """Return a short hash that is the same for equal indexes, whatever the strategy is called and the signals weigh."""
+        plain = {key: value for key, value in self.as_dict().items() if key not in ("name", "wish", "signals")}
         if self.signature.maker != "paper" or self.signature.units == _UNITS_BEFORE_THE_SETTING:
             del plain["signature"]["units"]  # it has no effect, or its value from before it could be set
+        if self.anchors.listing == _LISTING_BEFORE_THE_SETTING:
+            del plain["anchors"]["listing"]
         return hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def signals_for(self, wish: str) -> Signals:
+        """Return the weights of the signals for a wish; '' for what the strategy itself is for.
+
+        A strategy that has weights for the wish keeps them, and one that goes by bags alone does so whatever is wished.
+        """
+        if wish in ("", self.wish) or self.signals == BAG_ALONE:
+            return self.signals
+        return WISHES[wish] if wish in WISHES else Signals()
 
     def with_settings(self, settings: Mapping[str, Any]) -> "Strategy":
         """Return a copy of the strategy with some settings changed, given by dotted name."""
@@ -198,10 +248,11 @@ HAVELIWALA2002 = Strategy(
     stemming="stem",
     content=Content(lead=0.0, furniture=1.0),
     title=Title(scale=1.0),
-    anchors=Anchors(scale=1.0, repeat="every"),
+    anchors=Anchors(scale=1.0, repeat="every", listing=1.0),
     outlinks=Outlinks(scale=0.0),
     weight=Weight(distance="log", centre=PAPER_CENTRE, sigma=PAPER_SIGMA, tf="raw"),
     signature=Signature(maker="paper", m=80, alpha=0.15),
+    signals=BAG_ALONE,
 )
 """Size-32 windows, distance weights, NMDF, stems, content included (section 7): what the paper ran at scale."""
 
@@ -234,13 +285,15 @@ def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -
 def strategy_of_index(facts: Mapping[str, Any]) -> Strategy:
     """Return the strategy that an index was made by, given the manifest's facts about the index.
 
-    Indexes that say nothing about the units of `paper` have 1,000: that was no setting then.
+    Indexes that say nothing about the units of `paper` have 1,000, and those that say nothing about pages that only list have
+    none: these were no settings then.
     """
     plain = facts["strategy"]
+    anchors = {"listing": _LISTING_BEFORE_THE_SETTING, **plain.get("anchors", {})}
     signature = plain.get("signature", {})
     if signature.get("maker") == "paper":
         signature = {"units": _UNITS_BEFORE_THE_SETTING, **signature}
-    return strategy_from_dict({**plain, "signature": signature})
+    return strategy_from_dict({**plain, "anchors": anchors, "signature": signature})
 
 
 def load_strategy(path: str | Path) -> Strategy:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import build
+from pagekin.bags.furniture import classify_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
@@ -89,11 +90,13 @@ class BagWorkshop:
     def bags(self, strategy: Strategy) -> BagSet:
         """Make the bags of all URLs by a strategy."""
         words = self.vocabulary(strategy)
-        kept_key = (strategy.words, strategy.stemming, strategy.window, strategy.content.furniture)
+        links_key = (strategy.content.furniture, strategy.anchors.listing)
+        uses = self._stage(links_key, lambda _room: classify_links(self.corpus, strategy))
+        kept_key = (strategy.words, strategy.stemming, strategy.window, *links_key)
         kept, window_words = self._stage(
             kept_key,
             lambda room: build.keep(
-                self.corpus, strategy, words, room, no_progress, self._threads, self.without_crumbs
+                self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs
             ),
         )
         origins = strategy.content, strategy.title, strategy.anchors, strategy.links, strategy.outlinks

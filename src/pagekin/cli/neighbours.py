@@ -40,7 +40,8 @@ def neighbours(
     documents = np.arange(len(index))
     if not everything:
         documents = documents[index.captured(documents)]
-    answers = similarity.all_neighbours(index, documents, k, not unfold, min_similarity, threads_of(workers))
+    ranking = similarity.RankingOptions(k=k, min_similarity=min_similarity, fold=not unfold)
+    answers = similarity.all_neighbours(index, documents, ranking, threads_of(workers))
     fresh = out.with_name(f".{out.name}.unfinished")
     write = _write_parquet if out.suffix == ".parquet" else _write_json_lines
     pairs = alone = 0

@@ -8,6 +8,8 @@ import typer
 
 PRESETS = ("default", "hypursuit1996")
 """The ways to refine, and to suggest."""
+WISHES = ("both", "kin", "see-also")
+"""What related may mean."""
 
 
 def refuse_nan(value: float | None) -> float | None:
@@ -107,6 +109,13 @@ MinSimilarity = Annotated[
     float | None,
     typer.Option(min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."),
 ]
+Wish = Annotated[
+    str,
+    typer.Option(
+        "--for", "--wish", metavar="|".join(WISHES),
+        help="What related means: of the same kind (kin), worth a link (see-also), or both (default: as indexed).",
+    ),
+]  # fmt: skip
 OtherSites = Annotated[bool, typer.Option("--other-sites", help="Only pages of other sites (registrable domains).")]
 Captured = Annotated[bool, typer.Option("--captured", help="Only pages that were read, not merely linked to.")]
 

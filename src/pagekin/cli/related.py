@@ -10,7 +10,7 @@ import typer
 import pagekin
 from pagekin import collection, similarity, sources
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, print_json, say, title_line, use_file
+from pagekin.cli.app import USAGE, app, check_choice, fail, print_json, say, title_line, use_file
 from pagekin.cli.questions import print_missing
 
 _STANDARD_INPUT = "the page"
@@ -35,13 +35,16 @@ def related(
     ] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
     min_similarity: options.MinSimilarity = None,
+    wish: options.Wish = "",
     exact: Annotated[
         bool, typer.Option("--exact", help="Compare with every page, not only the likeliest; slower.")
     ] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Compare signatures alone; gives 95 % error bounds.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why: shared terms and citing pages.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why: signals, shared terms and citing pages.")
+    ] = False,
     other_sites: options.OtherSites = False,
     same_site: Annotated[bool, typer.Option("--same-site", help="Only pages of the same site.")] = False,
     captured: options.Captured = False,
@@ -61,6 +64,8 @@ def related(
         fail("--url says where the page of --html stands; without --html just name the page", USAGE)
     if exact and estimate:
         fail("--exact compares bags and --estimate signatures; give one of them", USAGE)
+    if wish:
+        check_choice("--for", wish, options.WISHES)
     if other_sites and same_site:
         fail("--other-sites and --same-site exclude each other; give one of them", USAGE)
     method = "exact" if exact else "estimate" if estimate else "reranked"
@@ -68,7 +73,7 @@ def related(
     with pagekin.open(target) as index:
         try:
             answer = index.related(
-                urls or address, k, html=page, min_similarity=min_similarity,
+                urls or address, k, html=page, min_similarity=min_similarity, wish=wish,  # type: ignore[arg-type]  # checked above
                 sites="other" if other_sites else "same" if same_site else "all", captured_only=captured, site=site,
                 since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]  # checked above
                 deadline=deadline,
@@ -120,6 +125,7 @@ def _hit_as_dict(hit: "collection.Hit", explain: bool) -> dict[str, Any]:
             for shared in hit.terms
         ]  # fmt: skip
         about["citations"] = msgspec.to_builtins(hit.citations)
+        about["signals"] = msgspec.to_builtins(hit.signals)
     return about
 
 
@@ -150,6 +156,8 @@ def _print_hit(hit: "collection.Hit") -> None:
     say(f"{indent}{hit.url}")
     if hit.copies:
         say(f"{indent}also: {', '.join(hit.copies[:3])}{_more(len(hit.copies) - 3)}")
+    if hit.signals:
+        say(f"{indent}because: {', '.join(signal.describe(hit.similarity) for signal in hit.signals[:4])}")
     if hit.terms:
         say(f"{indent}shares: {', '.join(_describe_term(term) for term in hit.terms[:6])}")
     for cited in hit.citations:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix, BagWorkshop, Strategy, find_furniture
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
 from pagekin.store import Array, Progress, map_in_order, no_progress
@@ -122,10 +122,11 @@ def nearest_pages(
 def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return places of captured pages in `urls`, from and to, (links, 2), each pair once; and the weight of each link.
 
-    A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture does not count.
+    A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture and
+    pages that only list do not count.
     """
     sources, targets = anchor_ends(corpus, urls)
-    kept = (sources >= 0) & (targets >= 0) & (sources != targets) & ~find_furniture(corpus, Strategy())
+    kept = (sources >= 0) & (targets >= 0) & (sources != targets) & (classify_links(corpus, Strategy()) == 0)
     pairs = np.unique(sources[kept] * len(urls) + targets[kept])
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)
     out, into = (np.bincount(pages[:, side], minlength=len(urls)) for side in (0, 1))

@@ -345,6 +345,7 @@ class Collection:
                 for one in result.terms
             ),
             "citations": result.citations,
+            "signals": result.signals,
         }
         copies = result.copies[:MOST_COPIES]
         pages = self.corpus.pages_of(self.corpus.url_number(result.url))

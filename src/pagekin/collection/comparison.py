@@ -58,5 +58,7 @@ def similarities_to(collection: "Collection", url: str, numbers: Sequence[int]) 
     index = collection.related_pages.index
     number_of = {index.bags.document(number): number for number in numbers}
     number_of.pop(-1, None)
-    documents, similarity = index.rerank(index.query_of([url]), np.array(list(number_of), np.int64), -1.0)
+    documents, similarity = index.rerank(
+        index.signals(index.query_of([url])), np.array(list(number_of), np.int64), -1.0
+    )
     return {number_of[document]: value for document, value in zip(documents.tolist(), similarity.tolist(), strict=True)}

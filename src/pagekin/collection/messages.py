@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from pagekin.errors import PagekinError
-from pagekin.similarity import Citation, RankingOptions, Share, SharedTerm
+from pagekin.similarity import Citation, RankingOptions, Share, SharedTerm, SignalShare
 from pagekin.text import Stats
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -153,6 +153,8 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Its heaviest words: by these the children to ask are chosen."""
     origins: Annotated[tuple[Annotated[int, Meta(ge=0, le=255)], ...], Meta(max_length=20_000)] = ()
     """Where each term is from, as flags, for reasons."""
+    counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=255)], ...], Meta(max_length=20_000)] = ()
+    """How often the page itself says each term."""
     sites: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
     """The sites of its pages, to tell the same site from others."""
     url: Line = ""
@@ -224,6 +226,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Half the width of the 95 % interval of an estimated similarity; 0 if it is exact."""
     terms: Annotated[tuple[SharedTerm, ...], Meta(max_length=100)] = ()
     citations: Annotated[tuple[Citation, ...], Meta(max_length=20)] = ()
+    signals: Annotated[tuple[SignalShare, ...], Meta(max_length=20)] = ()
+    """Of a related page: what makes up its score, where reasons were asked for."""
 
     @property
     def similarity(self) -> float:

@@ -47,6 +47,7 @@ class RelatedPages:
             signature=tuple(query.signature.tolist()),
             words=tuple(word[:200] for word in words[:_HEAVIEST_WORDS]),
             origins=tuple(query.origins.tolist()),
+            counts=tuple(query.counts.tolist()),
             sites=(site_of(host_of(index.urls[query.documents[0]]))[:200],),
             url=url,
         )
@@ -61,7 +62,8 @@ class RelatedPages:
         if bag.strategy != self._strategy:
             raise ServiceError("its pages are represented by another strategy, so bags cannot be compared")
         many = len(bag.hashes)
-        if len(bag.weights) != many or len(bag.origins) not in (0, many) or len(bag.sketch) != SKETCH_PLACES:
+        optional = {len(bag.origins), len(bag.counts)} - {0, many}
+        if len(bag.weights) != many or optional or len(bag.sketch) != SKETCH_PLACES:
             raise ServiceError("the bag's columns have different lengths")
         try:
             hashes = np.array(bag.hashes, np.int64).view(np.uint64)
@@ -79,12 +81,14 @@ class RelatedPages:
         if not known.any():
             return None
         origins = np.array(bag.origins or (0,) * len(hashes), np.uint8)
+        counts = np.array(bag.counts or (0,) * len(hashes), np.uint8)
         signature = np.array(bag.signature, np.uint32)
         if len(signature) != index.strategy.signature.m:
             signature = index.maker.sign(hashes, weights)
         return Query(
             terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
-            (mine,) if mine >= 0 else (), origins[known], np.array(bag.sketch, np.uint16), bag.sites,
+            (mine,) if mine >= 0 else (), origins[known], np.array(bag.sketch, np.uint16), counts[known], counts[~known],
+            bag.sites,
         )  # fmt: skip
 
 

@@ -18,20 +18,23 @@ def mean_bag(bags: Sequence[Bag]) -> Bag:
     hashes, place = np.unique(np.concatenate([np.array(bag.hashes, np.int64) for bag in bags]), return_inverse=True)
     weights = np.bincount(place, np.concatenate([np.array(bag.weights) for bag in bags]), len(hashes)) / len(bags)
     origins = np.zeros(len(hashes), np.uint8)
-    np.bitwise_or.at(origins, place, np.concatenate([_origins_of(bag) for bag in bags]))
+    np.bitwise_or.at(origins, place, np.concatenate([_column(bag, bag.origins) for bag in bags]))
+    counts = np.rint(
+        np.bincount(place, np.concatenate([_column(bag, bag.counts) for bag in bags]), len(hashes)) / len(bags)
+    )
     if len(hashes) > _MOST_TERMS:
         heaviest = np.sort(np.argsort(-weights, kind="stable")[:_MOST_TERMS])
         hashes, weights = hashes[heaviest], weights[heaviest] / weights[heaviest].sum()
-        origins = origins[heaviest]
+        origins, counts = origins[heaviest], counts[heaviest]
     sites = dict.fromkeys(site for bag in bags for site in bag.sites)
     words = dict.fromkeys(word for bag in bags for word in bag.words)
     return Bag(
         strategy=bags[0].strategy, hashes=tuple(hashes.tolist()), weights=tuple(weights.tolist()),
         sketch=(EMPTY_PLACE,) * SKETCH_PLACES, words=tuple(words)[:100],
-        origins=tuple(origins.tolist()), sites=tuple(sites)[:100],
+        origins=tuple(origins.tolist()), counts=tuple(counts.astype(int).tolist()), sites=tuple(sites)[:100],
     )  # fmt: skip
 
 
-def _origins_of(bag: Bag) -> npt.NDArray[np.uint8]:
-    """Return where each term of a bag is from; nowhere if the bag does not tell."""
-    return np.array(bag.origins if len(bag.origins) == len(bag.hashes) else (0,) * len(bag.hashes), np.uint8)
+def _column(bag: Bag, column: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """Return what a bag says of each term; zeros if it says nothing."""
+    return np.array(column if len(column) == len(bag.hashes) else (0,) * len(bag.hashes), np.uint8)

@@ -8,7 +8,7 @@ from .index import make_index
 from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
-from .options import Citation, Method, RankingOptions, Share, SharedTerm, Sites
+from .options import Citation, Method, RankingOptions, Share, SharedTerm, SignalShare, Sites, Wish
 from .related import LIST_ENTRIES, RelatedIndex
 
 __all__ = [
@@ -26,8 +26,10 @@ __all__ = [
     "Result",
     "Share",
     "SharedTerm",
+    "SignalShare",
     "SignatureIndex",
     "Sites",
+    "Wish",
     "all_neighbours",
     "check_index",
     "cut_text",

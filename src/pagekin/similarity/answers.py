@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pagekin.bags import Bags
 from pagekin.errors import PagekinError
 from pagekin.hypertext import Corpus
-from pagekin.similarity.options import Citation, SharedTerm
+from pagekin.similarity.options import Citation, SharedTerm, SignalShare
 
 Array = npt.NDArray[Any]
 
@@ -34,6 +34,10 @@ class Query:
     """`Origin` flags of `terms`."""
     sketch: Array
     """Of the page's own words; empty where several pages or none are meant."""
+    counts: Array
+    """How often the page says each of `terms`."""
+    unknown_counts: Array
+    """How often it says each term that the collection does not know."""
     sites: tuple[str, ...] = ()
     """Of a bag from elsewhere: the names of its pages' sites."""
 
@@ -53,6 +57,8 @@ class Result:
     """Near-duplicates and aliases, folded under this result."""
     terms: tuple[SharedTerm, ...] = ()
     citations: tuple[Citation, ...] = ()
+    signals: tuple[SignalShare, ...] = ()
+    """What makes up the similarity, the most first; where reasons were asked for."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pagekin.bags import (
     StrategyError,
     check_bag_shapes,
     check_bags,
+    check_links,
     spread_sample,
     strategy_of_index,
 )
@@ -44,6 +45,7 @@ def check_index(kin: Kin) -> Iterator[Finding]:
     if wrong:
         return
     yield from check_bags(kin, strategy)
+    yield from check_links(kin, strategy)
     yield from _check_lists(kin, strategy)
     yield from _check_signatures(kin, make_maker(strategy.signature))
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import NO_SKETCH, Bags, Origin, Strategy, StrategyError, fold_copies, strategy_of_index
+from pagekin.bags import NO_SKETCH, Bags, LinkColumns, Origin, Strategy, StrategyError, fold_copies, strategy_of_index
 from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, sites_of_urls, unknown_url_message
 from pagekin.similarity.answers import Answer, Query, RankedDocuments, RelatedDocument, RelatedError, Result, UrlList
-from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.explain import Citations, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
 from pagekin.similarity.makers import make_maker
-from pagekin.similarity.options import RankingOptions
+from pagekin.similarity.options import RankingOptions, SignalShare
+from pagekin.similarity.signals import SIGNALS, QuerySignals, SignalReader
 from pagekin.store import Array, KinError, open_kin
 
 Fold = Callable[[Array], Sequence[int]]
@@ -68,7 +68,6 @@ class RelatedIndex:
         self.index = SignatureIndex(corpus.kin, self.strategy.signature.m)
         self.maker = make_maker(self.strategy.signature)
         self.bags.require_all()  # an index of an earlier Pagekin is refused here, not amid an answer
-        self._exact: ExactSimilarity | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "RelatedIndex":
@@ -103,24 +102,31 @@ class RelatedIndex:
         documents = tuple(dict.fromkeys(self.document(url) for url in urls))
         if not documents:
             raise RelatedError("no page was named")
+        return self.query_of_documents(documents)
+
+    def query_of_documents(self, documents: tuple[int, ...]) -> Query:
+        """Make a query of one or several documents."""
         if len(documents) == 1:
             terms, weights = self.bags.bag(documents[0])
             origins = self.bags.origins(documents[0])
+            counts = self.bags.counts[self.bags.span(documents[0])]
             signature, sketch = self.index.rows[documents[0]], self.bags.sketches(np.array(documents))[0]
         else:
-            terms, weights, origins = self._mean(documents)
+            terms, weights, origins, counts = self._mean(documents)
             signature, sketch = self.maker.sign(self.bags.hashes[terms], weights), NO_SKETCH
         total = float(np.sum(weights, dtype=np.float64))
-        return Query(terms, weights, total, signature, documents, origins, sketch)
+        return Query(terms, weights, total, signature, documents, origins, sketch, counts, np.zeros(0, np.uint8))
 
-    def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array]:
-        """Return (terms, weights, origins) of the mean of several bags."""
+    def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
+        """Return (terms, weights, origins, counts) of the mean of several bags."""
         parts = [self.bags.bag(document) for document in documents]
         terms, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
         weights = np.bincount(place, np.concatenate([part[1] for part in parts]), len(terms)) / len(documents)
         origins = np.zeros(len(terms), np.uint8)
         np.bitwise_or.at(origins, place, np.concatenate([self.bags.origins(document) for document in documents]))
-        return terms, weights.astype(np.float32), origins
+        counts = np.concatenate([self.bags.counts[self.bags.span(document)] for document in documents])
+        mean = np.rint(np.bincount(place, counts, len(terms)) / len(documents))
+        return terms, weights.astype(np.float32), origins, mean.astype(np.uint8)
 
     def query_of_html(self, html: bytes | str, url: str = "") -> Query:
         """Make a query of a page outside the collection, by its own words and links.
@@ -133,7 +139,7 @@ class RelatedIndex:
 
         page = read_strictly(html if isinstance(html, str) else decode_page(html, "")[0], Limits())
         links = self._targets(page, url) if self.strategy.outlinks.scale else []
-        hashes, weights, origins = page_bag(page.words, page.attributes, self.strategy, self.bags, links)
+        hashes, weights, origins, counts = page_bag(page.words, page.attributes, self.strategy, self.bags, links)
         if not len(hashes):
             raise RelatedError("the page has no word that counts, so nothing can be related to it.")
         terms = self.bags.find(hashes)
@@ -143,7 +149,9 @@ class RelatedIndex:
         signature = self.maker.sign(hashes, weights)
         total = float(np.sum(weights, dtype=np.float64))
         own = page_sketch(page.words, page.attributes, self.strategy)
-        return Query(terms[known], weights[known], total, signature, (), origins[known], own)
+        return Query(
+            terms[known], weights[known], total, signature, (), origins[known], own, counts[known], counts[~known]
+        )
 
     def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:
         """Return (address, words before it) of the links that count on a page outside the collection."""
@@ -171,23 +179,34 @@ class RelatedIndex:
 
         By default the documents that agree with it in most of its shortest lists are compared exactly.
         """
-        k, fold = options.k, partial(self._fold, query) if options.fold else None
-        signature = self.strategy.signature
-        alpha = signature.alpha if options.min_similarity is None else options.min_similarity
-        eligible = self._eligible(query, options, keep)
-        if options.method == "estimate":
-            ranked = self._rank_by_estimate(query, k, alpha, eligible, fold)
-        elif options.method == "exact":
-            documents = np.flatnonzero(self.bags.inlinks >= signature.min_inlinks)
-            ranked = self.group(*self.rerank(query, documents[eligible(documents)]), alpha, k, fold)
-        else:
-            # Where many documents are no answers, more have to be met to find as many that are.
-            some = options.sites != "all" or options.captured_only or keep is not None
-            entries = _FILTERED * LIST_ENTRIES if some else LIST_ENTRIES
-            ranked = self.rerank_candidates(query, k, alpha, eligible, fold, entries)
+        ranked = self.rank(query, options, keep)
         citations = self.citations(query) if options.explain else None
         results = [self._result(query, one, options.method == "estimate", citations) for one in ranked.related]
-        return Answer(results, [self.urls[copy] for copy in ranked.copies], alpha, ranked.below_threshold)
+        if options.explain and options.method != "estimate":
+            results = _with_signals(results, ranked, self.signals(query, options.wish))
+        copies = [self.urls[copy] for copy in ranked.copies]
+        return Answer(results, copies, self._alpha(options), ranked.below_threshold)
+
+    def _alpha(self, options: RankingOptions) -> float:
+        """Return the score above which documents are answers."""
+        return self.strategy.signature.alpha if options.min_similarity is None else options.min_similarity
+
+    def rank(
+        self, query: Query, options: RankingOptions = _DEFAULTS, keep: npt.NDArray[np.bool_] | None = None
+    ) -> RankedDocuments:
+        """Rank the documents related to a query: what `answer` tells, by their numbers alone."""
+        k, alpha, fold = options.k, self._alpha(options), partial(self._fold, query) if options.fold else None
+        eligible = self._eligible(query, options, keep)
+        if options.method == "estimate":
+            return self._rank_by_estimate(query, k, alpha, eligible, fold)
+        signals = self.signals(query, options.wish)
+        if options.method == "exact":
+            documents = np.flatnonzero(self.bags.inlinks >= self.strategy.signature.min_inlinks)
+            return self.group(*self.rerank(signals, documents[eligible(documents)]), alpha, k, fold)
+        # Where many documents are no answers, more have to be met to find as many that are.
+        some = options.sites != "all" or options.captured_only or keep is not None
+        entries = _FILTERED * LIST_ENTRIES if some else LIST_ENTRIES
+        return self.rerank_candidates(query, signals, k, alpha, eligible, fold, entries)
 
     def citations(self, query: Query) -> Citations:
         """Return links that explain answers to a query: first those of pages similar to both query and answer."""
@@ -204,13 +223,16 @@ class RelatedIndex:
         return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), closeness)
 
     def rerank_candidates(
-        self, query: Query, k: int, alpha: float, eligible: Eligible, fold: Fold | None, entries: int = LIST_ENTRIES
-    ) -> RankedDocuments:
-        """Rank the likeliest documents by exact similarity; take more candidates where near-duplicates fill all places."""
+        self, query: Query, signals: QuerySignals, k: int, alpha: float, eligible: Eligible, fold: Fold | None,
+        entries: int = LIST_ENTRIES,
+    ) -> RankedDocuments:  # fmt: skip
+        """Rank the likeliest documents by their signals; take more candidates where near-duplicates fill all places."""
+        linked = signals.candidates()
+        linked = linked[eligible(linked) & (self.bags.inlinks[linked] >= self.strategy.signature.min_inlinks)]
         depth = max(DEPTH, first_depth(k) if fold else k)
         while True:
             documents = self.index.candidates(query.signature, depth, entries, eligible).docs
-            documents, similarity = self.rerank(query, documents)
+            documents, similarity = self.rerank(signals, np.union1d(documents, linked))
             ranked = self.group(documents, similarity, alpha, k, fold)
             if not fold or len(ranked.related) == k or np.count_nonzero(similarity > alpha) < depth:
                 return ranked
@@ -257,13 +279,21 @@ class RelatedIndex:
     def _fold(self, query: Query, documents: Array) -> list[int]:
         return fold_copies(np.concatenate((query.sketch[None], self.bags.sketches(documents))))
 
-    def rerank(self, query: Query, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
-        """Return the documents above α with their exact similarity, the best first, ties by document."""
-        if self._exact is None:
-            self._exact = ExactSimilarity(self.bags, self._compiled)
-        similarity = self._exact.jaccard(query.terms, query.weights, query.total, documents)
-        # To seven places, so that sums in another order make no other ranking.
-        similarity = np.round(similarity, 7)
+    @cached_property
+    def _signal_reader(self) -> SignalReader:
+        return SignalReader(self.bags, LinkColumns.of(self.corpus.kin), self._compiled)
+
+    def signals(self, query: Query, wish: str = "") -> QuerySignals:
+        """Return the signals between a query and documents, weighed as the strategy does for a wish."""
+        return QuerySignals(self._signal_reader, query, self.strategy.signals_for(wish))
+
+    def similarities(self, query: Query, documents: Array) -> npt.NDArray[np.float64]:
+        """Return the weighted Jaccard similarity of each document's bag, whatever other signals say."""
+        return self._signal_reader.exact.jaccard(query.terms, query.weights, query.total, documents)
+
+    def rerank(self, signals: QuerySignals, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
+        """Return the documents above α with their score, the best first, ties by document."""
+        similarity = signals.scores(documents)
         above = similarity > alpha
         documents, similarity = documents[above], similarity[above]
         order = np.lexsort((documents, -similarity))
@@ -358,6 +388,20 @@ class RelatedIndex:
             (self.bags.term_text(self.corpus, int(terms[i])), float(weights[i]), Origin(int(origins[i])).names())
             for i in order.tolist()
         ]
+
+
+def _with_signals(results: list[Result], ranked: RankedDocuments, signals: QuerySignals) -> list[Result]:
+    """Add to each result what its signals contribute to its score, the most first."""
+    documents = np.array([one.document for one in ranked.related], np.int64)
+    values = signals.values(documents)
+    return [
+        replace(result, signals=tuple(
+            SignalShare(SIGNALS[i], round(float(row[i]), 7), round(float(share[i]), 7))
+            for i in np.argsort(-share, kind="stable").tolist()
+            if share[i] > 0
+        ))
+        for result, row, share in zip(results, values, signals.shares(documents, values), strict=True)
+    ]  # fmt: skip
 
 
 def margin(estimate: float, m: int) -> float:

@@ -193,7 +193,9 @@ class _Writer:
         if plan.other_sites or plan.captured:
             yield from (self._ask_page(int(document)) for document in asked)
         else:
-            neighbours = all_neighbours(self.index, asked, plan.k, True, plan.min_similarity, plan.threads)
+            neighbours = all_neighbours(
+                self.index, asked, RankingOptions(k=plan.k, min_similarity=plan.min_similarity), plan.threads
+            )
             for document, ranked in neighbours:
                 links = [self._link(near.document, near.similarity, near.copies) for near in ranked.related]
                 yield self._page(document, len(ranked.copies), links)

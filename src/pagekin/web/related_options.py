@@ -21,6 +21,9 @@ def related_options(
     ] = "all",
     other: Annotated[bool, Parameter(description="Short for sites=other.")] = False,
     captured_only: Annotated[bool, Parameter(description="Leave out addresses known only by links to them.")] = False,
+    wish: Annotated[
+        Literal["", "both", "kin", "see-also"], Parameter(description="What related means: kin, see-also, or both.")
+    ] = "",
     site: Text = "", since: Text = "", until: Text = "", language: Text = "",
     method: Annotated[
         Literal["reranked", "exact", "estimate"], Parameter(description="reranked, exact or estimate.")
@@ -31,7 +34,7 @@ def related_options(
     """Return the options that an address carries."""
     return RelatedOptions(
         k=k, min_similarity=min_similarity, sites="other" if other else sites, captured_only=captured_only,
-        filters=filters_of(site, since, until, language), method=method, fold=fold, explain=explain,
+        wish=wish, filters=filters_of(site, since, until, language), method=method, fold=fold, explain=explain,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ TITLE = 1
 RUNNING = 16 | 32  # alt texts and running text
 IN_CRUMBS, LEFT_OUT = -1, -2
 """In place of an anchor's start: the anchor counts for nothing, or as a citation alone."""
+FURNITURE = 1  # of `LinkUse`
 OF_FURNITURE, OF_CRUMBS = 1, 2
 """Why a word is not kept, as bits."""
 BREAK, SENTENCE, CRUMBS_START, CRUMBS_END = 4, 5, 9, 10
@@ -22,7 +23,7 @@ class Anchors(NamedTuple):
     offsets: Any  # int64 (pages + 1): where each page's anchors begin
     starts: Any  # int64 (anchors): the first word of each
     lengths: Any  # int64 (anchors): words of each
-    left_out: Any  # bool (anchors): whether it counts as a citation alone, and its words are not kept
+    uses: Any  # uint8 (anchors): the `LinkUse` of each
 
 
 class Rules(NamedTuple):
@@ -54,7 +55,7 @@ def keep_words(streams, decoded, anchors, rules, kept):
     titled_words = np.empty(len(decoded.terms), dtype=np.int32)
     inside = np.zeros(len(decoded.terms), dtype=np.uint8)
     stops = np.empty_like(decoded.boundary_at)
-    starts, lengths, left_out, spans = anchors.starts, anchors.lengths, anchors.left_out, kept.spans
+    starts, lengths, uses, spans = anchors.starts, anchors.lengths, anchors.uses, kept.spans
     n = 0
     for p in range(len(kept.titles)):
         length, boundaries = decode_stream(streams, p, decoded)
@@ -63,7 +64,7 @@ def keep_words(streams, decoded, anchors, rules, kept):
         crumbs = False
         inside[: length + 1] = 0
         for a in range(anchors.offsets[p], anchors.offsets[p + 1]):
-            if left_out[a]:
+            if uses[a] == FURNITURE:
                 inside[starts[a] : starts[a] + lengths[a]] = OF_FURNITURE
         for at in range(length + 1):
             # Everything that stands before word `at`.
@@ -107,5 +108,5 @@ def keep_words(streams, decoded, anchors, rules, kept):
             spans[a, 3] = min(right, spans[a, 2] + rules.size)
             if inside[start] & OF_CRUMBS:
                 spans[a, 1] = IN_CRUMBS
-            elif left_out[a]:
+            elif uses[a]:
                 spans[a, 1] = LEFT_OUT

@@ -8,6 +8,8 @@ from pagekin.bags._kernels.keep import IN_CRUMBS
 from pagekin.store import kernel
 
 FROM_CONTENT, FROM_ANCHORS, FROM_TITLE, FROM_LINKS, FROM_OUTLINKS = 1, 2, 4, 8, 16
+MOST_COUNTED = 255
+"""Counts of a term on its page end here: they are bytes."""
 
 
 class Batch(NamedTuple):
@@ -55,6 +57,7 @@ class Scratch(NamedTuple):
 
     weights: Any  # float64 (terms): zero before and after
     origins: Any  # uint8 (terms): zero before and after
+    counts: Any  # int32 (terms): zero before and after
     touched: Any  # int64 (terms)
     seen: Any  # uint64 (2^k places, more than half of them empty): a hash table, zero before and after
     used: Any  # int64 (as many as a URL has inlinks)
@@ -66,6 +69,7 @@ class Merged(NamedTuple):
     terms: Any  # uint32 (room)
     weights: Any  # float32 (room)
     origins: Any  # uint8 (room)
+    counts: Any  # uint8 (room): how often the page itself says the term, 255 at most
     sizes: Any  # int64 (last - first): terms of each URL's bag
     inlinks: Any  # uint32 (last - first): pages that cite each URL
 
@@ -91,8 +95,10 @@ def merge_bags(batch, web, kept, scales, scratch, out):
             out.terms[n + i] = term
             out.weights[n + i] = scratch.weights[term]
             out.origins[n + i] = scratch.origins[term]
+            out.counts[n + i] = min(scratch.counts[term], MOST_COUNTED)
             scratch.weights[term] = 0.0
             scratch.origins[term] = 0
+            scratch.counts[term] = 0
         n += count
         out.sizes[url - batch.first] = count
         out.inlinks[url - batch.first] = citations
@@ -117,9 +123,11 @@ def _add_page(page, kept, scales, scratch, count):
     if scales.content > 0:
         for i in range(begin, end):
             count = _add(kept.words[i], scales.content * scales.lead[i - begin], FROM_CONTENT, scratch, count)
+            scratch.counts[kept.words[i]] += 1
     if scales.title > 0:
         for i in range(end, end + kept.titles[page]):
             count = _add(kept.words[i], scales.title, FROM_TITLE, scratch, count)
+            scratch.counts[kept.words[i]] += 1
     return count
 
 

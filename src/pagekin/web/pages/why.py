@@ -104,6 +104,8 @@ class Similar(Struct, frozen=True, kw_only=True):
     reasons: list[SharedTerm] = []
     """Words in which it is like what was asked about and most of the list is not, if there are such."""
     quotes: list[Quote] = []
+    signals: list[str] = []
+    """What makes up its similarity, the most first, each with its part."""
     path: tuple[str, ...] = ()
     """In a network: names of services that lead to it."""
 
@@ -157,6 +159,7 @@ def _similar_page(hit: Hit, link_to: LinkTo, network: bool) -> Similar:
         terms=terms[:TERMS],
         reasons=[term for term in terms if term.kind == "word"],
         quotes=[quote(one, link_to(one.source)) for one in hit.citations[:QUOTES]],
+        signals=[signal.describe(hit.similarity) for signal in hit.signals],
         path=hit.path if network else (),
     )
 

@@ -1,0 +1,130 @@
+"""Which documents link to which: the links that count, both ways, for signals that need no words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.furniture import LinkUse, classify_links
+from pagekin.bags.links import anchor_pages, link_batches
+from pagekin.bags.strategy import Strategy
+from pagekin.hypertext import Corpus, sites_of_urls
+from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
+
+
+@dataclass(frozen=True)
+class LinkColumns(Columns):
+    """Links between documents, each pair once, without those that say nothing of their target (see `LinkUse`).
+
+    A document weighs the less the more links it has: 1 / log2(2 + links). As a citing page it is weighed by those that
+    lead from it, as a cited one by those that lead to it.
+    """
+
+    prefix: ClassVar[str] = "link"
+
+    out_offsets: Array
+    """(documents + 1): places in `out`."""
+    out: npt.NDArray[np.uint32]
+    """The documents that each document links to, rising."""
+    in_offsets: Array
+    """(documents + 1): places in `into`."""
+    into: npt.NDArray[np.uint32]
+    """The documents that link to each document, rising."""
+    out_weight: npt.NDArray[np.float32]
+    """The weights of all that a document links to, added up."""
+    in_weight: npt.NDArray[np.float32]
+    """The weights of all that link to a document, added up."""
+    lists: npt.NDArray[np.uint8]
+    """1 for a document whose page only lists others (see `LinkUse`), else 0."""
+
+
+def link_weights(links: Array) -> npt.NDArray[np.float64]:
+    """Return the weight of documents with so many links."""
+    return np.asarray(1.0 / np.log2(2.0 + links))
+
+
+def write_links(
+    corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, writer: KinWriter
+) -> int:
+    """Write the `link.*` arrays; return how many links there are.
+
+    `uses` is the `LinkUse` of all anchors, `citing` marks the pages whose links count, `documents` are the URLs with a bag.
+    """
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
+    document_of = np.full(len(corpus.urls), -1, dtype=np.int64)
+    document_of[documents] = np.arange(len(documents))
+    sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0].astype(np.int64)
+    pieces = []
+    for links in link_batches(corpus):
+        sources = page_url[links.pages]
+        counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
+        if sites is not None:
+            counts &= sites[sources] != sites[links.targets]
+        pairs = np.stack([document_of[links.targets[counts]], document_of[sources[counts]]], axis=1)
+        pieces.append(np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0).astype(np.uint32))
+    both = np.concatenate([*pieces, np.zeros((0, 2), np.uint32)])
+    targets, citing_documents = both[:, 0], both[:, 1]
+    by_source = np.lexsort((targets, citing_documents))
+    inlinks, outlinks = (np.bincount(side, minlength=len(documents)) for side in (targets, citing_documents))
+    wide = smallest_uint(len(both))
+    writer.put("link.in_offsets", np.cumsum(np.append(0, inlinks)).astype(wide))
+    writer.put("link.into", np.ascontiguousarray(citing_documents))
+    writer.put("link.out_offsets", np.cumsum(np.append(0, outlinks)).astype(wide))
+    writer.put("link.out", targets[by_source])
+    for name, here, there, ends in (
+        ("in", targets, citing_documents, outlinks),
+        ("out", citing_documents, targets, inlinks),
+    ):
+        weights = np.bincount(here, link_weights(ends)[there], minlength=len(documents))
+        writer.put(f"link.{name}_weight", weights.astype(np.float32))
+    writer.put("link.lists", _listing_documents(corpus, uses, documents))
+    return len(both)
+
+
+def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:
+    """Return 1 for each document whose page only lists others, by the `LinkUse` of its anchors."""
+    pages = np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])
+    return np.isin(documents, np.asarray(corpus.pages.url)[pages]).astype(np.uint8)
+
+
+def check_links(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
+    """Yield what is wrong with the shapes of the links, or where the two directions differ."""
+    bags, links = kin.facts["index"]["bags"], kin.facts["index"]["document_links"]
+    wrong = list(
+        check_shapes(
+            kin,
+            "index",
+            lengths={
+                **dict.fromkeys(("link.out_offsets", "link.in_offsets"), bags + 1),
+                **dict.fromkeys(("link.out", "link.into"), links),
+                **dict.fromkeys(("link.out_weight", "link.in_weight", "link.lists"), bags),
+            },
+            ends={"link.out_offsets": links, "link.in_offsets": links},
+            limits={"link.out": bags, "link.into": bags, "link.lists": 2},
+        )
+    )
+    yield from wrong
+    if wrong:
+        return
+    columns, corpus = LinkColumns.of(kin), Corpus(kin)
+    if not np.array_equal(_listing_documents(corpus, classify_links(corpus, strategy), kin["bag.url"]), columns.lists):
+        yield Finding("link.lists", "does not mark the pages that only list others")
+    outlinks: Array = np.diff(np.asarray(columns.out_offsets, np.int64))
+    inlinks: Array = np.diff(np.asarray(columns.in_offsets, np.int64))
+    for name, sizes in (("link.out_offsets", outlinks), ("link.in_offsets", inlinks)):
+        if bool(np.any(sizes < 0)):
+            yield Finding(name, "falls somewhere")
+            return
+    forth = np.stack([np.repeat(np.arange(bags), outlinks), columns.out])
+    back = np.stack([columns.into, np.repeat(np.arange(bags), inlinks)])
+    if not np.array_equal(forth, back[:, np.lexsort((back[1], back[0]))]):
+        yield Finding("link.out", "does not hold the links of link.into")
+        return
+    for name, stored, there, ends, here in (
+        ("link.in_weight", columns.in_weight, back[0], outlinks, back[1]),
+        ("link.out_weight", columns.out_weight, forth[1], inlinks, forth[0]),
+    ):
+        if not np.allclose(np.bincount(here, link_weights(ends)[there], minlength=bags), stored, rtol=1e-5):
+            yield Finding(name, "does not add up the weights of a document's links")
