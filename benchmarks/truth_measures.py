@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from lxml import html as lxml_html
 
 from pagekin.clusters import Directory
-from pagekin.evaluation import make_bench
-from pagekin.evaluation.experiments import count_pairs_by_rows
+from pagekin.evaluation import experiments, make_bench
 from pagekin.evaluation.gamma import gamma
 from truth_sets import SETS, Truth, judged_chapters
 
@@ -310,5 +309,5 @@ def count_pairs(site: Site, side: Side, sample: Sample) -> list[list[int]]:
     directory = Directory(site.name, 1, "lenient", "primary", classes, pages, np.arange(len(pages) + 1), members)
     bench = make_bench(directory)
     sources = np.searchsorted(pages, np.array(gamma_sources(site, sample), np.int64))
-    counts = count_pairs_by_rows(bench, sources, lambda some: side.rows(pages[some])[:, pages])[0]
+    counts = experiments.count_pairs(bench, sources, lambda some: side.rows(pages[some])[:, pages])[0]
     return cast(list[list[int]], np.array(counts.region("overall"), np.int64).T.tolist())
