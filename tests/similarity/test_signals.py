@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import LinkColumns, Origin, Signals, choose_strategy
+from pagekin.collection import Collection, DescribeRequest
 from pagekin.similarity import RankingOptions, RelatedIndex, signals
 from pagekin.similarity.signals import SIGNALS, LinkedDocuments, QuerySignals, SignalReader
 
@@ -201,6 +202,14 @@ def test_a_wish_changes_the_weights_but_a_strategy_of_bags_alone_stays_so(demo: 
         for wish in ("kin", "see-also")
     }
     assert lists["kin"] != lists["see-also"]
+
+
+def test_a_page_that_only_lists_is_said_to_and_counts_half(demo: RelatedIndex) -> None:
+    listing = [url for url in demo.urls if demo.only_lists(url)]
+    assert listing
+    assert len(listing) == demo.corpus.facts["index"]["listing_pages"]
+    flags = Collection("demo", demo.corpus.kin.path).describe(DescribeRequest(url=listing[0])).page["flags"]
+    assert "only lists" in flags
 
 
 def test_links_that_are_read_are_bounded_and_those_of_pages_with_few_links_come_first(

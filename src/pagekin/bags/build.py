@@ -81,7 +81,7 @@ def make_bags(
         citing = citing_pages(corpus, not_citing)
         raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
         facts = _weigh(corpus, strategy, words, raw, writer, progress)
-        facts["document_links"] = write_links(corpus, strategy, uses, citing, raw.urls, writer)
+        facts |= write_links(corpus, strategy, uses, citing, raw.urls, writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)

@@ -47,8 +47,8 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
 
 def write_links(
     corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, writer: KinWriter
-) -> int:
-    """Write the `link.*` arrays; return how many links there are.
+) -> dict[str, int]:
+    """Write the `link.*` arrays; return how many links there are, and how many pages only list others.
 
     `uses` is the `LinkUse` of all anchors, `citing` marks the pages whose links count, `documents` are the URLs with a bag.
     """
@@ -79,8 +79,9 @@ def write_links(
     ):
         weights = np.bincount(here, link_weights(ends)[there], minlength=len(documents))
         writer.put(f"link.{name}_weight", weights.astype(np.float32))
-    writer.put("link.lists", _listing_documents(corpus, uses, documents))
-    return len(both)
+    lists = _listing_documents(corpus, uses, documents)
+    writer.put("link.lists", lists)
+    return {"document_links": len(both), "listing_pages": int(lists.sum())}
 
 
 def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:

@@ -379,7 +379,16 @@ class Collection:
         page = self.corpus.describe(request.url, request.inlinks)
         if page is None:
             raise ServiceError(self._without_path(unknown_url_message(self.corpus, request.url)), 404)
+        if self._only_lists(page["url"]):
+            page["flags"] = [*page.get("flags", ()), "only lists"]
         return messages.PageDescription(router=self.name, page=page)
+
+    def _only_lists(self, url: str) -> bool:
+        """Return whether the index takes a page for one that only lists others."""
+        try:
+            return self.related_pages.index.only_lists(url)
+        except KinError:
+            return False
 
     def _without_path(self, message: str) -> str:
         """Return a message for those who ask, who may not need to know where the collection lies."""

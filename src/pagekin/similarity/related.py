@@ -345,6 +345,11 @@ class RelatedIndex:
         """Return whether each document's own page was read."""
         return np.asarray(self.bags.pages(documents) >= 0)
 
+    def only_lists(self, url: str) -> bool:
+        """Return whether a URL's page only lists others, so that its links do not count."""
+        document = self.bags.document(self.corpus.url_number(url))
+        return document >= 0 and bool(self._signal_reader.worth(np.array([document]))[0] < 1)
+
     # -- results for people ------------------------------------------------------------------------------------------
 
     def display_term(self, term: str) -> str:
