@@ -12,7 +12,8 @@ from pagekin.bags import BagMatrix, BagWorkshop, Strategy, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
-from pagekin.clusters.describe import Rows, describe
+from pagekin.clusters.describe import describe
+from pagekin.clusters.levels import Rows
 from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
