@@ -17,7 +17,7 @@ def rows_of(pages: list[dict[str, float]], words: int = 6) -> Rows:
     terms = [WORDS.index(word) for page in pages for word in page]
     offsets = np.cumsum([0, *map(len, pages)])
     weights = np.array([w for page in pages for w in page.values()], np.float32)
-    return Rows(BagMatrix(offsets, np.array(terms, np.int64), weights, len(WORDS)), words)
+    return Rows.of_words(BagMatrix(offsets, np.array(terms, np.int64), weights, len(WORDS)), words)
 
 
 def as_they_are(words: Sequence[str], _pages: np.ndarray) -> Sequence[str]:

@@ -28,14 +28,16 @@ _LINKS = 0.3
 def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
     titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]],
+    note: Callable[[LevelSums, Array], None] | None = None, unfit: Array | None = None,
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
-    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them. Cost: for each level
-    of the tree, a sort of the words of its pages and a pass over their links.
+    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them. `note` is told the sums
+    of each level and how telling they are; pages that are `unfit` are central only where there are no others. Cost: for each
+    level of the tree, a sort of the words of its pages and a pass over their links.
     """
     descriptions = [ClusterDescription("", (), ())] * len(tree)
     links = links[np.lexsort((links[:, 1], links[:, 0]))]
@@ -43,7 +45,9 @@ def describe(
     for level in tree_levels(tree):
         sums = LevelSums.of(level, rows)
         telling = _weigh_terms(tree, level, sums, LevelSums.of(level, titles), above)
-        central = choose_central(level, sums, rows, links)
+        if note:
+            note(sums, telling)
+        central = choose_central(level, sums, rows, links, unfit)
         for place, node in enumerate(level.nodes.tolist()):
             pairs = slice(*np.searchsorted(sums.place, (place, place + 1)))
             pages = level.pages[level.offsets[place] : level.offsets[place + 1]]
@@ -77,9 +81,7 @@ def _weigh_terms(
     return telling
 
 
-def _choose_distinct(
-    terms: Array, telling: Array, word: Callable[[int], str], same: Callable[[str], str]
-) -> list[str]:
+def _choose_distinct(terms: Array, telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
     """Return the most telling words, none of them similar to an earlier one."""
     chosen: list[str] = []
     seen: set[str] = set()
@@ -91,10 +93,12 @@ def _choose_distinct(
     return chosen
 
 
-def choose_central(level: Level, sums: LevelSums, rows: Rows, links: Array, most: int = CENTRAL) -> list[tuple[int, ...]]:
+def choose_central(
+    level: Level, sums: LevelSums, rows: Rows, links: Array, unfit: Array | None = None
+) -> list[tuple[int, ...]]:
     """Return for each node the pages that are nearest to its mean and most linked to from inside it.
 
-    `links` (links, 2) are sorted by source.
+    `links` (links, 2) are sorted by source. Pages that are `unfit` come last.
     """
     member = np.repeat(np.arange(len(level.pages)), rows.offsets[level.pages + 1] - rows.offsets[level.pages])
     weights = rows.weights[sums.entries]
@@ -106,9 +110,11 @@ def choose_central(level: Level, sums: LevelSums, rows: Rows, links: Array, most
     np.maximum.at(most_cited, level.places, cited)
     linked = cited / np.maximum(most_cited, 1e-30)[level.places]
     score = (1 - _LINKS) * dot / np.maximum(size * length, 1e-30) + _LINKS * linked
+    if unfit is not None:
+        score = score - unfit[level.pages]
     order = np.lexsort((level.pages, -score, level.places))
     return [
-        tuple(level.pages[order[first : min(first + most, last)]].tolist())
+        tuple(level.pages[order[first : min(first + CENTRAL, last)]].tolist())
         for first, last in zip(level.offsets[:-1].tolist(), level.offsets[1:].tolist(), strict=True)
     ]
 

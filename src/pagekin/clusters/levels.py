@@ -1,4 +1,4 @@
-"""Sums over the nodes of a tree, one level at a time: each level is one pass over the pages' entries, however many nodes it has."""
+"""Sums over the nodes of a tree, level by level: a level is one pass over what pages hold, however many nodes it has."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,15 +11,23 @@ from pagekin.clusters.hierarchy import Tree
 from pagekin.store import Array, row_entries
 
 
+@dataclass(frozen=True)
 class Rows:
-    """The bags of pages as rows of a sparse matrix: words alone, each row divided by its sum."""
+    """What pages hold, as rows of a sparse matrix: page p has the entries offsets[p] to offsets[p + 1]."""
 
-    def __init__(self, bags: BagMatrix, words: int) -> None:
+    offsets: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+    count: int
+    """Number of terms."""
+
+    @classmethod
+    def of_words(cls, bags: BagMatrix, words: int) -> "Rows":
+        """Return the bags of pages, words alone, each row divided by its sum."""
         is_word = bags.terms < words
         page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
-        self.terms, self.words = bags.terms[is_word], words
-        self.weights = weights / np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
-        self.offsets = np.searchsorted(page, np.arange(len(bags) + 1))
+        weights = weights / np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
+        return cls(np.searchsorted(page, np.arange(len(bags) + 1)), bags.terms[is_word], weights, words)
 
 
 @dataclass(frozen=True)
@@ -97,12 +105,12 @@ class LevelSums:
         """Sum up rows over the nodes of a level. Cost: a sort of the entries of its pages."""
         entries = row_entries(rows.offsets, level.pages)
         sizes = rows.offsets[level.pages + 1] - rows.offsets[level.pages]
-        keys = np.repeat(level.places, sizes) * rows.words + rows.terms[entries]
+        keys = np.repeat(level.places, sizes) * rows.count + rows.terms[entries]
         pairs, pair_of = np.unique(keys, return_inverse=True)
         # Pages are added up in their order, so the sums do not depend on the level's other nodes.
         weight = np.bincount(pair_of, rows.weights[entries], len(pairs)).astype(np.float64)
         pages = np.bincount(pair_of, minlength=len(pairs)).astype(np.int64)
-        width = max(rows.words, 1)
+        width = max(rows.count, 1)
         return cls(pairs // width, pairs % width, weight, pages, entries, pair_of, width)
 
     def find(self, place: Array, term: Array) -> npt.NDArray[np.int64]:
