@@ -304,7 +304,7 @@ def _group_level(graph: WeightedGraph, labels: Labels, seed: int) -> tuple[Label
     merged = graph.merge_groups(labels, count)
     _resolution, groups = _fit_resolution(merged, 2.0, _TOP, 1, seed)
     groups = _split_groups(merged, _reduce_clusters(merged, groups, _TOP, count), np.bincount(labels), seed)
-    return () if groups.max() == 0 else (number_by_size(groups[labels]),)
+    return () if groups.max() in (0, count - 1) else (number_by_size(groups[labels]),)
 
 
 def _split_groups(merged: WeightedGraph, groups: Labels, sizes: Labels, seed: int) -> Labels:

@@ -15,7 +15,7 @@ from pagekin.hypertext import fold_case
 from pagekin.store import Array
 from pagekin.text import tokens
 
-_COVERAGE, _PRECISION, _CONTRAST = 1.0, 0.5, 1.0
+_COVERAGE, _PRECISION, _CONTRAST = 1.0, 0.8, 1.0
 """Powers of the share of a topic's pages that show a phrase, of its pages' share in the topic, and of how much it sets apart."""
 _TITLED = 0.35
 """How much more a phrase is worth that is all of a page's title: somebody wrote a page about it."""
@@ -35,8 +35,10 @@ TERMS = 12
 NOTICES = "Moved or missing pages"
 """The name of a topic of servers' notices."""
 _IN_NAME = 3
-_COVERED, _COVERED_GROUP = 0.25, 0.7
-"""A node is named by its parts if its best phrase is shown by less than this share of its pages; a group of topics sooner."""
+_COVERED = 0.7
+"""A group of topics is named by them if the best phrase for it is shown by less than this share of its pages."""
+_LONGER = 0.85
+"""A longer phrase is taken for one that is part of it if this share of the pages that show the one show the other."""
 _PART = 0.1
 """The least share of a node's pages that a part has whose name goes into the node's."""
 _ENOUGH = 0.4
@@ -90,15 +92,17 @@ class StemWeights:
     @classmethod
     def of(cls, sums: LevelSums, telling: Array, stem_of: Array, stems: int) -> "StemWeights":
         """Take the best of the words of a stem; `stem_of` gives the stem of each word."""
-        keys, pair_of = np.unique(sums.place * stems + stem_of[sums.term], return_inverse=True)
+        stem = stem_of[sums.term]
+        known = stem >= 0
+        keys, pair_of = np.unique(sums.place[known] * stems + stem[known], return_inverse=True)
         weights = np.zeros(len(keys))
-        np.maximum.at(weights, pair_of, telling)
+        np.maximum.at(weights, pair_of, telling[known])
         best = np.zeros(int(sums.place.max(initial=0)) + 1)
         np.maximum.at(best, keys // stems, weights)
         return cls(keys, weights / np.maximum(best, 1e-30)[keys // stems], stems)
 
     def of_phrases(self, place: Array, stems: Array) -> npt.NDArray[np.float64]:
-        """Return the mean over the stems of phrases (rows, filled up with -1) at some places, never less than a little."""
+        """Return the geometric mean over the stems of phrases (rows, filled up with -1) at some places."""
         total, count = np.zeros(len(place)), np.zeros(len(place))
         for column in stems.T:
             wanted = place * self.stems + column
@@ -138,7 +142,7 @@ def candidates(
         for place, (first, last) in enumerate(pairwise(bounds.tolist())):
             found = []
             for pair in order[first : min(last, first + _CANDIDATES)].tolist():
-                if score[pair] > 0 and (form := forms[int(sums.term[pair])]):
+                if score[pair] > 0 and (form := forms.get(int(sums.term[pair]))):
                     held = pages[by_pair[starts[pair] : starts[pair + 1]]]
                     found.append(Candidate(form, float(score[pair]), held))
             yield int(level.nodes[place]), int(level.sizes[place]), found
@@ -151,7 +155,7 @@ def name_tree(
     """Return descriptions with names for all nodes, and the phrases that tell most about each before its telling words.
 
     The tree has descriptions already, with names of words for nodes that no phrase fits. `kept` are names that some nodes have
-    in any case. No node has the name of a sibling or of a node above it; a node that no phrase covers is named by its parts.
+    in any case. No node has the name of a sibling or of a node above it; a group that no phrase covers is named by its topics.
     """
     kept = kept or {}
     found: list[list[Candidate]] = [[]] * len(tree)
@@ -170,16 +174,15 @@ def name_tree(
         for node in siblings:
             free = [one for one in found[node] if fold_case(one.form) not in taken]
             name = kept.get(node) or (NOTICES if 2 * notices[node] > sizes[node] else "")
-            name = name or _name_by_parts(
-                free, sizes, found, tree.children[node], node, _COVERED_GROUP if node in groups else _COVERED
-            )
+            if not name and node in groups:
+                name = _name_by_parts(free, sizes, found, tree.children[node], node)
             name = name or ", ".join(one.form for one in choose_phrases(free, sizes[node]))
             if node not in kept:
                 name = _set_apart(name or descriptions[node].name, taken)
             names[node] = name
             taken.add(fold_case(name))
             phrases = [one.form for one in distinct(found[node])]
-            seen = {word for form in phrases for word in tokens(form)}
+            seen = {word for form in phrases for word in tokens(form)} | shown.site_words
             terms = [*phrases, *(word for word in descriptions[node].terms if fold_case(word) not in seen)][:TERMS]
             descriptions[node] = replace(descriptions[node], name=name, terms=tuple(terms))
     return descriptions
@@ -197,10 +200,9 @@ def _name_by_parts(
     found: Sequence[Sequence[Candidate]],
     parts: Sequence[int],
     node: int,
-    covered: float,
 ) -> str:
-    """Return the names of the largest parts of a node if no phrase covers the node; '' if one does."""
-    if len(parts) < 2 or (free and len(free[0].pages) >= covered * sizes[node]):
+    """Return the names of the largest parts of a group of topics if no phrase covers the group; '' if one does."""
+    if len(parts) < 2 or (free and len(free[0].pages) >= _COVERED * sizes[node]):
         return ""
     forms: list[str] = []
     for part in parts:
@@ -240,7 +242,14 @@ def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
         chosen.append(best)
         covered = np.union1d(covered, best.pages)
         both = np.intersect1d(both, best.pages, assume_unique=True)
-    return chosen
+    return [_lengthen(one, found) for one in chosen]
+
+
+def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
+    """Return the best longer phrase that most pages show which show a phrase: Georgia Institute of Technology."""
+    inside = f" {fold_case(short.form)} "
+    longer = (one for one in found if inside in f" {fold_case(one.form)} " and len(one.form) > len(short.form))
+    return next((one for one in longer if len(one.pages) >= _LONGER * len(short.pages)), short)
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -42,7 +42,7 @@ _PLURAL = 0.2
 """The plural is taken if it is this share of the forms, at least: a topic is one of many."""
 _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
-_BROKEN = re.compile(r"[,;|()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
+_BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
 """What stands between parts of a text, but not inside a phrase."""
 _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
@@ -92,9 +92,14 @@ class ShownPhrases:
         return Rows(self.phrases.offsets, self.phrases.phrases, self.weights, self.phrases.count)
 
     @cached_property
+    def site_words(self) -> frozenset[str]:
+        """Return the words of sites' names."""
+        return frozenset(word for name in self.site_names for word in name.split() if word[0] != ".")
+
+    @cached_property
     def of_sites(self) -> npt.NDArray[np.bool_]:
         """Return whether a phrase is one word of a site's name."""
-        numbers = (self.corpus.term_number(word) for name in self.site_names for word in name.split() if word[0] != ".")
+        numbers = map(self.corpus.term_number, self.site_words)
         stems = {int(self.vocabulary.stem_of[number]) for number in numbers if number >= 0} - {-1}
         return np.asarray((self.stems[:, 1] < 0) & np.isin(self.stems[:, 0], sorted(stems)))
 
@@ -173,6 +178,8 @@ class ShownPhrases:
             entries = order[starts[phrase] : starts[phrase + 1]]
             ranks = self.phrases.ranks[entries] % IN_TEXT
             entries, ranks = entries[ranks > 0], ranks[ranks > 0]
+            if not len(entries):
+                continue
             best = entries[ranks == ranks[0]][:_BEST_SAMPLES].tolist()
             spread = entries[:: max(len(entries) // _SAMPLES, 1)][:_SAMPLES].tolist()
             chosen += [(int(self._pages[entry]), entry, phrase) for entry in dict.fromkeys([*best, *spread])]

@@ -95,10 +95,9 @@ def add_run(decoded, word_of, first, last, rank, longest, counts, least, found, 
             if counts[value & mask] < least:
                 continue
             hashes[n] = value
-            # Between stop words or borders it is a phrase of its own: "history of england" is two.
-            begins = start == first or word_of[decoded.terms[start - 1]] < 0
-            ends = stop == last - 1 or word_of[decoded.terms[stop + 1]] < 0
-            ranks[n] = rank + (1 if rank and begins and ends else 0)
+            # The head of a title stands alone as well: "demographics of benin".
+            ends = stop == last - 1 or (rank == 2 * TITLE and word_of[decoded.terms[stop + 1]] < 0)
+            ranks[n] = rank + (1 if rank and start == first and ends else 0)
             places[n] = start
             words[n] = stop - start + 1
             n += 1
@@ -122,9 +121,10 @@ def page_phrases(decoded, length, word_of, kinds, breaks, counts, least, found):
         while at < length and left > 0:
             kind = kinds[at]
             last = at + 1
-            while last < length and not breaks[last] and (kinds[last] == kind or (step == 2 and kinds[last] < HEADING)):
+            in_text = step == 2 and kind < HEADING
+            while last < length and not breaks[last] and (kinds[last] == kind or (in_text and kinds[last] < HEADING)):
                 last += 1
-            if (step == 2 and kind < HEADING) or (step == 1 and kind == LINK) or (step == 0 and kind >= HEADING):
+            if in_text or (step == 1 and kind == LINK) or (step == 0 and kind >= HEADING):
                 end = min(last, at + left)
                 left -= end - at
                 rank = 0 if step == 2 else 2 * kind
