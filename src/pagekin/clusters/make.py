@@ -23,7 +23,7 @@ from pagekin.clusters.links import link_similarity, page_graph
 from pagekin.clusters.naming import StemWeights, name_tree
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
-from pagekin.clusters.shown import ShownPhrases, shown_phrases
+from pagekin.clusters.shown import ShownPhrases, phrases_of_corpus
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
 from pagekin.store import Array, Progress, no_progress
@@ -110,7 +110,7 @@ def describe_trees(
         offsets = np.searchsorted(counted.rows[title], np.arange(len(corpus) + 1))
         words = counted.terms[title] // len(TERM_ATTRIBUTES)
         titles = Rows.of_words(BagMatrix(offsets, words, counted.weights[title], rows.count), rows.count)
-        shown = shown_phrases(corpus, counted, workshop.vocabulary(PLAIN)) if phrases else None
+        shown = phrases_of_corpus(corpus, threads) if phrases else None
         described = []
         for tree in trees:
             named = shown if not tree.descriptions else None

@@ -23,7 +23,7 @@ from pagekin.bags import (
 )
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
-from pagekin.clusters.terms import TERM_ATTRIBUTES
+from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms
 from pagekin.hypertext import Corpus, fold_case, host_of, repeated_ends
 from pagekin.text import tokens
 
@@ -250,6 +250,12 @@ def _common_form(forms: Counter[str], before: Counter[str]) -> str:
 def _is_plural(one: str, other: str) -> bool:
     """Return whether one English phrase is the plural of another."""
     return one in (f"{other}s", f"{other}es") or (other.endswith("y") and one == f"{other[:-1]}ies")
+
+
+def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
+    """Return what the pages of an open corpus show, found once."""
+    words = make_vocabulary(corpus, Strategy())
+    return corpus.term_tables("shown", lambda: shown_phrases(corpus, count_terms(corpus, words, threads), words))
 
 
 def shown_phrases(corpus: Corpus, counted: BagMatrix, words: Vocabulary) -> ShownPhrases:

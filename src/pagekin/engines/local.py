@@ -190,7 +190,7 @@ def _tree_facts(
 ) -> dict[str, Any]:
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("label", 0.0)
-    PageTopics.of(corpus, threads).put(writer)
+    PageTopics.of(corpus, threads, phrases=trees[0].facts["method"] == "default").put(writer)
     facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, None, threads)
     stages.tell("label", 1.0)
     return facts
