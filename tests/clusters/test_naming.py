@@ -16,14 +16,14 @@ BIRDS = "owl wren hawk heron swift robin".split()
 
 
 def topic(host: str, kinds: list[str], link: str, text: str, site: str) -> dict[str, str]:
-    """Return a page for each kind of a topic; all show the same heading, and link to another by the topic's name."""
+    """Return a page for each kind of a topic; all show the same heading, and link to one place by the topic's name."""
     pages = {}
     for number, kind in enumerate(kinds):
         other = kinds[(number + 1) % len(kinds)]
         own = " ".join(f"{kind}{letter}" for letter in "abcdef")  # or the pages would be copies of one another
         pages[f"http://{host}/{kind}"] = (
             f"<title>{kind.title()} - {site}</title><h1>{kind}</h1><h2>Vital facts</h2><p>The {kind} {text}. "
-            f"A {kind} is not a {other}, but {own}.<p>All <a href='http://{host}/{other}'>{link}</a>, such {link.lower()}."
+            f"A {kind} is not a {other}, but {own}.<p>All <a href='http://hub.example/{host}'>{link}</a>, such {link.lower()}."
         )
     return pages
 
@@ -71,6 +71,22 @@ def test_notices_of_servers_name_nothing_and_are_not_central() -> None:
     assert sorted(names_below(tree)) == sorted(["Building stones", "Song birds", NOTICES])
     stones = next(one for one in tree.descriptions[1:] if one.name == "Building stones")
     assert not any("zz" in corpus.page_url(page) for page in stones.central)
+
+
+def test_pages_that_only_lead_on_are_notices_and_links_of_navigation_name_nothing() -> None:
+    pages = web()
+    for number, url in enumerate(list(pages)):
+        before, after = list(pages)[number - 1], list(pages)[(number + 1) % 12]
+        pages[url] += f"<p><a href='{before}'>Zurück blättern</a> <a href='{after}'>Vor blättern</a>"
+    stub = (
+        "<title>Old {0}</title><meta http-equiv=refresh content='0; url={1}'><p>The node you want {0} is elsewhere {0}."
+    )
+    pages |= {
+        f"http://c.example/{kind}": stub.format(f"{kind} {kind}x", url) for kind, url in zip(BIRDS, pages, strict=False)
+    }
+    tree = named(read_web(pages), [0] * 6 + [1] * 6 + [2] * 6)
+    assert sorted(names_below(tree)) == sorted(["Building stones", "Song birds", NOTICES])
+    assert not any({"Zurück blättern", "Vor blättern"} & {*one.terms} for one in tree.descriptions)
 
 
 def test_mirrors_count_once() -> None:

@@ -24,7 +24,7 @@ from pagekin.bags import (
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms
-from pagekin.hypertext import Corpus, fold_case, host_of, repeated_ends
+from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
 from pagekin.text import tokens
 
 STEMS = Strategy().with_settings({"stemming": "stem"})
@@ -36,6 +36,10 @@ _IN_TEXT = 0.5
 _TEMPLATE = 0.25
 """A heading that at least this share of a host's pages have is the template's."""
 _TEMPLATE_PAGES = 5
+_SCATTERED = 0.7
+"""Links of one text that lead to different pages as often as this are navigation."""
+_STUB = 60
+"""A page that leads on by itself is a notice if it has fewer words than this."""
 _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
 _PLURAL = 0.2
@@ -267,9 +271,27 @@ def shown_phrases(corpus: Corpus, counted: BagMatrix, words: Vocabulary) -> Show
     site_words, site_names, notices = _site_words(corpus)
     site_words[notices | copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = find_phrases(corpus, stems, site_words)
+    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words))
     stem_of = stems.stem_of[words.shown].astype(np.int64)
     return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, copies)
+
+
+def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
+    """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter."""
+    alone = np.flatnonzero(phrases.ranks % IN_TEXT == 3)
+    page_of_anchor = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
+    width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(phrases.places, initial=0)) + 1
+    keys = page_of_anchor * width + np.asarray(corpus.anchors.start, np.int64)
+    anchor = np.searchsorted(keys, phrases.pages[alone] * width + phrases.places[alone])
+    known = anchor < len(keys)
+    alone, anchor = alone[known], anchor[known]
+    targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
+    pairs = np.unique(phrases.phrases[alone] * len(corpus.urls) + targets)
+    uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
+    different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
+    shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
+    navigation = (uses >= _TEMPLATE_PAGES) & (different >= _SCATTERED * uses) & (2 * uses >= shown)
+    return phrases.keep(~navigation[phrases.phrases])
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
@@ -322,4 +344,8 @@ def _site_words(corpus: Corpus) -> tuple[npt.NDArray[np.int64], frozenset[str], 
             counts[page, 0] = len(words[0]) if title.startswith(begin) else 0
             counts[page, 1] = len(words[1]) if title.endswith(end) else 0
             notices[page] = bool(_NOTICE.match(title))
+    leading = np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH
+    pages_of_anchors = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
+    stubs = np.bincount(pages_of_anchors[leading], minlength=len(corpus)) > 0
+    notices |= stubs & (np.diff(corpus.pages.tokens).astype(np.int64) < _STUB)
     return counts, frozenset(names), notices

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pagekin.bags.kernels import mix_number
+from pagekin.bags import mix_number
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
