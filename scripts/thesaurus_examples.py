@@ -33,6 +33,17 @@ for it.
 A term is given only if it is worth a click: with it added, five documents match the question, or all if there are fewer, and
 not the same as before; a narrower term matches fewer documents than the question, and half of them match the question, too.
 
+Measured by `python benchmarks/refinement.py school.kin django.kin webkb.kin --queries 30`, before these rules and with them.
+Queries are titles of central pages that 20 pages or more match. *Kept* is the share of terms that leave five documents,
+*narrower* that of narrower terms which match fewer documents than the query, half of them inside; the rules see to both.
+Documents: of those that `pagekin suggest QUERY` gives, the share in the topic of the best hit, and in the group of topics
+around it.
+
+| | collocated kept | broader kept | narrower kept | narrower | queries without | documents inside | near |
+|---|---:|---:|---:|---:|---:|---:|---:|
+| before | .86 | .93 | .71 | .60 | 19 % | .57 | .80 |
+| now | 1.00 | 1.00 | 1.00 | 1.00 | 13 % | .63 | .85 |
+
 A router adds up the counts of the sites below: each tells, of the 300 words that most of its pages about the question are
 about, on how many of these and on how many of all its pages that is so. Sites without a page about the question do not count.
 
