@@ -314,8 +314,8 @@ def _split_groups(merged: WeightedGraph, groups: Labels, sizes: Labels, seed: in
         inside = np.flatnonzero(groups == group)
         part = merged.parts(groups)[group]
         found = np.arange(len(inside))
-        for step in range(_STEPS):
-            tried = leiden(part, 2.0 ** (step / 2), seed)
+        for step in range(4 * _STEPS):
+            tried = leiden(part, 2.0 ** (_LOWEST + step / 4), seed)
             if np.bincount(tried, sizes[inside]).max() <= most:
                 found = tried
                 break
