@@ -21,11 +21,28 @@ INTRODUCTION = """# Suggested terms
 
 `pagekin refine` gives three lists to refine a question with.
 
-**By pages**, the default. A page is *about* the 60 heaviest words of its bag. A word is **narrower** than the question if at
-least half of the pages about it are about the question too, and they are fewer than 0.7 of the question's. It is **broader** if
-a quarter of the question's pages are about it, more often than elsewhere by half, and its pages are more than 1.5 times the
-question's. **Collocated** is what else stands out: P(word | question) times the logarithm of the lift. If no page is about all
-words of the question, those that match it best stand for it.
+**By pages**, the default. A page is *about* the 60 heaviest words of its bag, and about phrases of its title, its
+breadcrumbs and, where they are in its text as well, its links. A word is **narrower** than the question if at least half of
+the pages about it are about the question too, and they are fewer than 0.7 of the question's; or if it is a word of the best
+hit or of several pages about the question. It is **broader** if a quarter of the question's pages are about it, more often
+than elsewhere by half, and its pages are more than 1.5 times the question's. **Collocated** is what else stands out: P(word
+| question) times the logarithm of the lift. Of the forms of one word the commonest is given. A question that is a known
+phrase, such as *black hole*, is taken as one. If no page is about all words of the question, those that match it best stand
+for it.
+
+A term is given only if it is worth a click: with it added, five documents match the question, or all if there are fewer, and
+not the same as before; a narrower term matches fewer documents than the question, and half of them match the question, too.
+
+Measured by `python benchmarks/refinement.py school.kin django.kin webkb.kin --queries 30`, before these rules and with them.
+Queries are titles of central pages that 20 pages or more match. *Kept* is the share of terms that leave five documents,
+*narrower* that of narrower terms which match fewer documents than the query, half of them inside; the rules see to both.
+Documents: of those that `pagekin suggest QUERY` gives, the share in the topic of the best hit, and in the group of topics
+around it.
+
+| | collocated kept | broader kept | narrower kept | narrower | queries without | documents inside | near |
+|---|---:|---:|---:|---:|---:|---:|---:|
+| before | .86 | .93 | .71 | .60 | 19 % | .57 | .80 |
+| now | 1.00 | 1.00 | 1.00 | 1.00 | 13 % | .63 | .85 |
 
 A router adds up the counts of the sites below: each tells, of the 300 words that most of its pages about the question are
 about, on how many of these and on how many of all its pages that is so. Sites without a page about the question do not count.

@@ -88,6 +88,26 @@ def test_merging_and_parting_graphs_keeps_every_weight(graph: WeightedGraph, see
         assert np.array_equal(dense(part), dense(graph)[np.ix_(nodes, nodes)])
 
 
+def test_no_group_holds_more_than_a_third_of_the_pages_and_they_are_few() -> None:
+    # Twelve clusters, of which eight are loosely connected: with fewer groups these would be one.
+    rng = np.random.default_rng(5)
+    size, groups = 30, 12
+    cluster = np.repeat(np.arange(groups), size)
+    sources, targets = [], []
+    for node, mine in enumerate(cluster.tolist()):
+        others = rng.choice(np.flatnonzero(cluster == mine), 8).tolist()
+        others += rng.choice(np.flatnonzero(cluster < 8), 3).tolist() if mine < 8 else []
+        others += rng.choice(np.flatnonzero(cluster // 2 == mine // 2), 2).tolist()
+        sources += [node] * len(others)
+        targets += others
+    graph = WeightedGraph.from_one_direction(len(cluster), np.array(sources), np.array(targets), np.ones(len(sources)))
+    made = cluster_graph(graph, 12)
+    assert made.chosen == 1
+    sizes = np.bincount(made.levels[0])
+    assert sizes.max() <= len(cluster) / 3
+    assert len(sizes) < len(np.unique(made.labels))
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_nearest_pages_are_those_of_all_pairs_compared(threads: int) -> None:
     rng = np.random.default_rng(4)

@@ -49,6 +49,7 @@ def cluster(
     mode: options.Mode = "lenient",
     classes: options.Classes = "primary",
     loose: options.Loose = False,
+    names: options.KeptNames = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the default method. [default: 1]")] = None,
     workers: options.Threads = 0,
     as_json: options.AsJson = False,
@@ -63,6 +64,7 @@ def cluster(
     chosen = clusters_of_options(
         preset, settings, max_clusters=max_clusters, similarity=similarity or None, combine=combine or None, seed=seed
     )
+    kept = names_of_option(names)
     corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose) if directory else None
     threads = workers or hypertext.default_workers()
@@ -72,7 +74,7 @@ def cluster(
         print_json(rows) if as_json else say(fill_template("comparison", rows=rows))
         return
     with progress_bar(as_json) as tell:
-        trees = engines.cluster_collection(collection, chosen, tree, tell, threads)
+        trees = engines.cluster_collection(collection, chosen, tree, tell, threads, kept)
     if as_json:
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
@@ -87,3 +89,9 @@ def clusters_of_options(preset: str, settings: list[str] | None, **chosen: Any) 
     """Return the cluster settings of a command line, or end with what is wrong with them."""
     with check_option():
         return clusters.choose_clusters(preset, settings or [], **chosen)
+
+
+def names_of_option(file: str) -> "clusters.KeptNames":
+    """Return the names of a file, none without one, or end with what is wrong with it."""
+    with check_option():
+        return clusters.KeptNames.load(Path(file)) if file else clusters.NO_NAMES

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +25,12 @@ def browse_clusters(
     documents: Annotated[
         bool, typer.Option("--documents", help="Show documents of several pages: all, or one with all its pages.")
     ] = False,
+    save_names: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE", help="Write the topics' names to a file, to be changed, and kept by --names of a build."
+        ),
+    ] = "",
     as_json: options.AsJson = False,
 ) -> None:
     """Browse clusters and other trees."""
@@ -31,6 +38,10 @@ def browse_clusters(
     trees = {one.name: one for one in clusters.read_trees(corpus.kin)}
     if not trees:
         fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
+    if save_names:
+        count = save_topic_names(corpus, trees["clusters"], Path(save_names))
+        print_json({"names": count, "file": save_names}) if as_json else say(f"{count:,} names written to {save_names}")
+        return
     view = PageView(corpus, trees.get(clusters.DOCUMENTS_TREE))
     if documents or hierarchy == clusters.DOCUMENTS_TREE:
         if hierarchy not in ("clusters", clusters.DOCUMENTS_TREE):
@@ -51,6 +62,16 @@ def browse_clusters(
     if node or not tree:
         say(fill_template("cluster", view=view, tree=chosen, node=node, most=_PAGES))
     view.print_lines(chosen, nodes_below(chosen, node, levels))
+
+
+def save_topic_names(corpus: "hypertext.Corpus", tree: "clusters.Tree", file: Path) -> int:
+    """Write the names of topics to a file; return how many there are."""
+    text = clusters.write_names(tree, corpus)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"{file} cannot be written: {error.strerror}")
+    return text.count("[[topic]]\n")
 
 
 class PageView:

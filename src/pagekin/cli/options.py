@@ -83,6 +83,15 @@ ClusterSetting = Annotated[
     ),
 ]
 
+KeptNames = Annotated[
+    str,
+    typer.Option(
+        "--names",
+        metavar="FILE",
+        help="Names that topics keep, or that you gave them: see `pagekin clusters --save-names`.",
+    ),
+]
+
 # -- of questions -------------------------------------------------------------------------------------------------------
 
 Target = Annotated[

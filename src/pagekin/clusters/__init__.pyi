@@ -16,6 +16,7 @@ from .directory import (
 )
 from .documents import DOCUMENTS_TREE, document_of, find_documents, fold_documents
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
+from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
 from .make import MOST_PAGES, compare_methods, make_trees
 from .settings import (
@@ -41,6 +42,7 @@ __all__ = [
     "DIRECTORY_MODES",
     "DOCUMENTS_TREE",
     "MOST_PAGES",
+    "NO_NAMES",
     "OWN_DIRECTORIES",
     "TERM_ATTRIBUTES",
     "TERM_PRESET",
@@ -52,6 +54,7 @@ __all__ = [
     "Cooccurrences",
     "Directory",
     "DirectoryError",
+    "KeptNames",
     "LinkSettings",
     "PageThesaurus",
     "PageTopics",
@@ -80,4 +83,5 @@ __all__ = [
     "term_vectors",
     "term_words",
     "weigh_terms",
+    "write_names",
 ]

@@ -19,6 +19,8 @@ _LOWEST = -6.0
 _STEPS = 9
 _TOP = 8
 """Clusters of the level for a first look, at most."""
+_LARGEST = 1 / 3
+"""The largest share of the pages that a group of clusters holds there."""
 _PARTS = 12
 """Parts of one cluster on the next level, at most."""
 _PART = 0.02
@@ -301,8 +303,26 @@ def _group_level(graph: WeightedGraph, labels: Labels, seed: int) -> tuple[Label
         return ()
     merged = graph.merge_groups(labels, count)
     _resolution, groups = _fit_resolution(merged, 2.0, _TOP, 1, seed)
-    groups = _reduce_clusters(merged, groups, _TOP, count)
-    return () if groups.max() == 0 else (number_by_size(groups[labels]),)
+    groups = _split_groups(merged, _reduce_clusters(merged, groups, _TOP, count), np.bincount(labels), seed)
+    return () if groups.max() in (0, count - 1) else (number_by_size(groups[labels]),)
+
+
+def _split_groups(merged: WeightedGraph, groups: Labels, sizes: Labels, seed: int) -> Labels:
+    """Split groups of clusters that hold more than a third of the pages, each as little as is enough; `sizes` of the clusters."""
+    most = _LARGEST * sizes.sum()
+    for group in np.flatnonzero(np.bincount(groups, sizes) > most).tolist():
+        inside = np.flatnonzero(groups == group)
+        part = merged.parts(groups)[group]
+        found = np.arange(len(inside))
+        for step in range(4 * _STEPS):
+            tried = leiden(part, 2.0 ** (_LOWEST + step / 4), seed)
+            if np.bincount(tried, sizes[inside]).max() <= most:
+                found = tried
+                break
+        # The first part keeps the group's number, so that groups stay numbered from 0.
+        groups = groups.copy()
+        groups[inside] = np.where(found == 0, group, groups.max() + found)
+    return groups
 
 
 def _split_level(graph: WeightedGraph, labels: Labels, seed: int, settings: CommunitySettings, threads: int) -> Labels:

@@ -1,16 +1,15 @@
-"""Names for clusters that people understand, and the pages in the middle of each."""
+"""Telling words of clusters, names of a few such words, and the pages in the middle of each."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
-from pagekin.store import Array, row_entries
+from pagekin.clusters.levels import Level, LevelSums, Rows, tree_levels
+from pagekin.store import Array
 
 TERMS = 12
 CENTRAL = 5
@@ -20,104 +19,104 @@ _COMMON = 0.12
 _SMOOTH = 0.01
 _UNTITLED, _TITLED = 0.1, 0.3
 """What a word tells that stands in no title; the share of titles from which on more of them add nothing."""
-_KEPT_SUMS = 8
-"""Nodes whose sums are kept: those of parents are asked for by each child."""
 _WRITTEN = 20
 """Pages, besides the central ones, that tell how words are written."""
 _LINKS = 0.3
 """How much links from inside the cluster count for a page's being central, beside its terms."""
 
 
-class Rows:
-    """The bags of pages as rows of a sparse matrix: words alone, each row divided by its sum."""
-
-    def __init__(self, bags: BagMatrix, words: int) -> None:
-        is_word = bags.terms < words
-        page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
-        self.terms, self.words = bags.terms[is_word], words
-        self.weights = weights / np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
-        self.offsets = np.searchsorted(page, np.arange(len(bags) + 1))
-
-    def sums(self, pages: Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Return (summed weights, number of pages that hold it) of each word over some pages."""
-        places = row_entries(self.offsets, pages)
-        terms = self.terms[places]
-        sums = np.bincount(terms, self.weights[places], self.words)
-        return sums.astype(np.float64), np.bincount(terms, minlength=self.words).astype(np.int64)
-
-    def cosines(self, pages: Array, centre: Array) -> npt.NDArray[np.float64]:
-        """Return the cosine of each of some pages with a vector of all words."""
-        places = row_entries(self.offsets, pages)
-        number = np.repeat(np.arange(len(pages)), self.offsets[pages + 1] - self.offsets[pages])
-        dot = np.bincount(number, self.weights[places] * centre[self.terms[places]], len(pages))
-        size = np.sqrt(np.bincount(number, self.weights[places] ** 2, len(pages)))
-        length = float(np.sqrt(np.sum(centre**2)))
-        return dot / np.maximum(size * length, 1e-30)
-
-
 def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
     titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]],
+    note: Callable[[LevelSums, Array], None] | None = None, unfit: Array | None = None,
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
-    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them.
+    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them. `note` is told the sums
+    of each level and how telling they are; pages that are `unfit` are central only where there are no others. Cost: for each
+    level of the tree, a sort of the words of its pages and a pass over their links.
     """
-    descriptions: list[ClusterDescription] = []
-    sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
-    # An only child holds what its parent does.
-    same_pages = list(range(len(tree)))
-    for node, parent in enumerate(tree.parent.tolist()):
-        if parent >= 0 and len(tree.pages_of(parent)) == len(tree.pages_of(node)):
-            same_pages[node] = same_pages[parent]
-    for node in range(len(tree)):
-        pages = tree.pages_of(node)
-        own, holding = sums(same_pages[node])
-        here = holding / max(len(pages), 1)
-        telling = own / max(len(pages), 1) * here
-        if tree.parent[node] >= 0:
-            above = tree.pages_of(int(tree.parent[node]))
-            elsewhere = (sums(same_pages[tree.parent[node]])[1] - holding) / max(len(above) - len(pages), 1)
-            telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
-        in_titles = titles.sums(pages)[1] / max(len(pages), 1)
-        telling *= _UNTITLED + np.minimum(in_titles / _TITLED, 1.0)
-        telling[holding < _COMMON * len(pages)] = 0
-        central = _choose_central(pages, own, rows, links)
-        terms = written(
-            _choose_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64)
-        )
-        descriptions.append(ClusterDescription("", tuple(terms), central))
+    descriptions = [ClusterDescription("", (), ())] * len(tree)
+    links = links[np.lexsort((links[:, 1], links[:, 0]))]
+    above: tuple[Level, LevelSums] | None = None
+    for level in tree_levels(tree):
+        sums = LevelSums.of(level, rows)
+        telling = _weigh_terms(tree, level, sums, LevelSums.of(level, titles), above)
+        if note:
+            note(sums, telling)
+        central = choose_central(level, sums, rows, links, unfit)
+        for place, node in enumerate(level.nodes.tolist()):
+            pairs = slice(*np.searchsorted(sums.place, (place, place + 1)))
+            pages = level.pages[level.offsets[place] : level.offsets[place + 1]]
+            terms = written(
+                _choose_distinct(sums.term[pairs], telling[pairs], word, same),
+                np.array([*central[place], *pages[:_WRITTEN].tolist()], np.int64),
+            )
+            descriptions[node] = ClusterDescription("", tuple(terms), central[place])
+        above = level, sums
     names = [one.name for one in tree.descriptions] or _choose_names(tree, descriptions)
     named = [replace(one, name=name) for one, name in zip(descriptions, names, strict=True)]
     return replace(tree, descriptions=named)
 
 
-def _choose_distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
+def _weigh_terms(
+    tree: Tree, level: Level, sums: LevelSums, titles: LevelSums, above: tuple[Level, LevelSums] | None
+) -> npt.NDArray[np.float64]:
+    """Return how telling each pair of a node and a term is."""
+    sizes = np.maximum(level.sizes, 1)[sums.place]
+    here = sums.pages / sizes
+    telling = sums.weight / sizes * here
+    if above is not None:
+        upper, of_upper = above
+        parent = np.searchsorted(upper.nodes, tree.parent[level.nodes])[sums.place]
+        rest = np.maximum(upper.sizes[parent] - level.sizes[sums.place], 1)
+        elsewhere = (of_upper.pages_of(parent, sums.term) - sums.pages) / rest
+        telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
+    in_titles = titles.pages_of(sums.place, sums.term) / sizes
+    telling *= _UNTITLED + np.minimum(in_titles / _TITLED, 1.0)
+    telling[sums.pages < _COMMON * level.sizes[sums.place]] = 0
+    return telling
+
+
+def _choose_distinct(terms: Array, telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
     """Return the most telling words, none of them similar to an earlier one."""
-    terms: list[str] = []
+    chosen: list[str] = []
     seen: set[str] = set()
-    for term in np.argsort(-telling, kind="stable")[: 4 * TERMS].tolist():
-        text = word(term)
-        if telling[term] > 0 and same(text) not in seen and len(terms) < TERMS:
+    for place in np.argsort(-telling, kind="stable")[: 4 * TERMS].tolist():
+        text = word(int(terms[place]))
+        if telling[place] > 0 and same(text) not in seen and len(chosen) < TERMS:
             seen.add(same(text))
-            terms.append(text)
-    return terms
+            chosen.append(text)
+    return chosen
 
 
-def _choose_central(pages: Array, centre: Array, rows: Rows, links: Array) -> tuple[int, ...]:
-    """Return the pages that are nearest to the cluster's mean and most linked to from inside it."""
-    if not len(pages):
-        return ()
-    inside = np.zeros(len(rows.offsets) - 1, np.bool_)
-    inside[pages] = True
-    both = inside[links[:, 0]] & inside[links[:, 1]]
-    cited = np.log1p(np.bincount(links[both, 1], minlength=len(inside))[pages])
-    linked = cited / max(float(cited.max()), 1e-30)
-    score = (1 - _LINKS) * rows.cosines(pages, centre) + _LINKS * linked
-    return tuple(int(page) for page in pages[np.lexsort((pages, -score))[:CENTRAL]])
+def choose_central(
+    level: Level, sums: LevelSums, rows: Rows, links: Array, unfit: Array | None = None
+) -> list[tuple[int, ...]]:
+    """Return for each node the pages that are nearest to its mean and most linked to from inside it.
+
+    `links` (links, 2) are sorted by source. Pages that are `unfit` come last.
+    """
+    member = np.repeat(np.arange(len(level.pages)), rows.offsets[level.pages + 1] - rows.offsets[level.pages])
+    weights = rows.weights[sums.entries]
+    dot = np.bincount(member, weights * sums.weight[sums.pair_of], len(level.pages))
+    size = np.sqrt(np.bincount(member, weights**2, len(level.pages)))
+    length = np.sqrt(np.bincount(sums.place, sums.weight**2, len(level.nodes)))[level.places]
+    cited = np.log1p(np.bincount(level.inside(links)[0], minlength=len(level.pages)))
+    most_cited = np.zeros(len(level.nodes))
+    np.maximum.at(most_cited, level.places, cited)
+    linked = cited / np.maximum(most_cited, 1e-30)[level.places]
+    score = (1 - _LINKS) * dot / np.maximum(size * length, 1e-30) + _LINKS * linked
+    if unfit is not None:
+        score = score - unfit[level.pages]
+    order = np.lexsort((level.pages, -score, level.places))
+    return [
+        tuple(level.pages[order[first : min(first + CENTRAL, last)]].tolist())
+        for first, last in zip(level.offsets[:-1].tolist(), level.offsets[1:].tolist(), strict=True)
+    ]
 
 
 def _choose_names(tree: Tree, described: Sequence[ClusterDescription]) -> list[str]:

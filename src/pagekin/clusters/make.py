@@ -1,6 +1,7 @@
 """Put a collection's pages into clusters, by the default or by the paper's method, and describe the clusters."""
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,20 @@ from pagekin.bags import BagMatrix, BagWorkshop, Strategy, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
-from pagekin.clusters.describe import Rows, describe
+from pagekin.clusters.describe import describe
 from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
+from pagekin.clusters.kept_names import NO_NAMES, KeptNames
+from pagekin.clusters.levels import LevelSums, Rows
 from pagekin.clusters.links import link_similarity, page_graph
+from pagekin.clusters.naming import StemWeights, name_tree
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
+from pagekin.clusters.shown import ShownPhrases, phrases_of_corpus
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
-from pagekin.store import Progress, no_progress
+from pagekin.store import Array, Progress, no_progress
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """What names are taken from: common words tell more than rare ones what a group of pages is about."""
@@ -86,46 +91,68 @@ def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
     return Tree.of_paths("directory", paths, {"directory": Path(directory.name).name})
 
 
-def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree]:
-    """Add telling terms and central pages to the trees, and names where they have none."""
+def describe_trees(
+    corpus: Corpus, trees: list[Tree], threads: int, phrases: bool = True, names: KeptNames = NO_NAMES
+) -> list[Tree]:
+    """Add telling terms and central pages to the trees, and names where they have none.
+
+    Names are phrases, or with phrases=False a few telling words; `names` are those that topics have in any case.
+    """
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
         workshop = BagWorkshop(corpus, Path(folder), threads)
         matrix = workshop.bags(PLAIN).matrix(page_url)
-        rows = Rows(matrix, workshop.words(PLAIN))
+        rows = Rows.of_words(matrix, workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)
         links = place[links_between(corpus, urls)[0]]
         counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
         title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
         offsets = np.searchsorted(counted.rows[title], np.arange(len(corpus) + 1))
         words = counted.terms[title] // len(TERM_ATTRIBUTES)
-        titles = Rows(BagMatrix(offsets, words, counted.weights[title], rows.words), rows.words)
-        return [
-            describe(
+        titles = Rows.of_words(BagMatrix(offsets, words, counted.weights[title], rows.count), rows.count)
+        shown = phrases_of_corpus(corpus, threads) if phrases else None
+        described = []
+        for tree in trees:
+            named = shown if not tree.descriptions else None
+            telling: list[StemWeights] = []
+            made = describe(
                 tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
                 lambda words, pages: common_spellings(corpus, words, pages.tolist()),
-            )
-            for tree in trees
-        ]  # fmt: skip
+                _noting(telling, named) if named else None, named.unfit if named else None,
+            )  # fmt: skip
+            kept = names.match(made, corpus) if tree.name == "clusters" else {}
+            descriptions = name_tree(made, named, telling, kept) if named else list(made.descriptions)
+            for node, name in kept.items():
+                descriptions[node] = replace(descriptions[node], name=name)
+            described.append(replace(made, descriptions=descriptions))
+        return described
+
+
+def _noting(telling: list[StemWeights], shown: ShownPhrases) -> Callable[[LevelSums, Array], None]:
+    """Return a function that notes how telling the words of a level are, by their stems."""
+    return lambda sums, words: telling.append(
+        StemWeights.of(sums, words, shown.stem_of_word, len(shown.vocabulary.shown))
+    )
 
 
 def make_trees(
     corpus: Corpus, settings: ClusterSettings, directory: Directory | None = None,
-    progress: Progress = no_progress, threads: int = 1,
+    progress: Progress = no_progress, threads: int = 1, names: KeptNames = NO_NAMES,
 ) -> list[Tree]:  # fmt: skip
-    """Make the clusters of a collection, and its other trees beside them.
+    """Make the clusters of a collection, and its other trees beside them; `names` are those that topics keep.
 
-    These are the addresses, a directory if one is given or the collection has one, and composite documents if there are any.
+    The trees are the addresses, a directory if one is given or the collection has one, and composite documents if there are any.
     """
     if not len(corpus):
         raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to put into clusters")
     clusters, documents = make_clusters(corpus, settings, progress, threads), document_tree(corpus)
     facts = settings.as_facts() | {"clusters": len(np.unique(clusters.labels)), "documents": len(documents) - 1}
+    facts |= {"names": names.digest} if names.digest else {}
     trees = [Tree.of_levels("clusters", clusters.levels, facts, clusters.chosen), address_tree(corpus)]
     if directory is not None:
         trees.append(directory_tree(directory, corpus))
     progress("names", 0.0)
-    trees = describe_trees(corpus, trees, threads)
+    trees = describe_trees(corpus, trees, threads, settings.method == "default", names)
     if directory is None:
         trees += [tree for tree in read_trees(corpus.kin) if tree.name == "directory"]
     trees += [documents] if len(documents) > 1 else []

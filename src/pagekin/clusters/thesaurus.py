@@ -22,7 +22,11 @@ ABOUT = 60
 """A page is about so many of its heaviest words."""
 _FEWEST = 3
 """Pages that must be about a word before it is suggested."""
+_LEAST_SHARE = 0.03
+"""The share of the question's pages that are about a word before it is suggested: a few of many may be by chance."""
 THESAURUS_ARRAYS = "about."
+_ALONE, _SHOWN = 0.3, 0.6
+"""The share of places where a phrase stands alone, and what it counts on a page, for the page to be about it."""
 _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
 
 
@@ -49,8 +53,8 @@ class PageTopics:
     """Each word in its most common form."""
 
     @classmethod
-    def of(cls, corpus: Corpus, threads: int = 1) -> "PageTopics":
-        """Find what the pages of a corpus are about."""
+    def of(cls, corpus: Corpus, threads: int = 1, phrases: bool = False) -> "PageTopics":
+        """Find what the pages of a corpus are about: words, and on request phrases of their titles, breadcrumbs and links."""
         from pagekin.bags import BagWorkshop  # which questions do not need
 
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
@@ -65,7 +69,13 @@ class PageTopics:
             chosen = order[place < ABOUT]
             used, terms = np.unique(matrix.terms[chosen], return_inverse=True)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
-        offsets = np.searchsorted(page[chosen], np.arange(len(page_url) + 1))
+        rows = page[chosen]
+        if phrases:
+            more, numbers, texts = _page_phrases(corpus, threads)
+            rows, terms = np.append(rows, more), np.append(terms, numbers + len(shown))
+            order = np.argsort(rows, kind="stable")
+            rows, terms, shown = rows[order], terms[order], shown + texts
+        offsets = np.searchsorted(rows, np.arange(len(page_url) + 1))
         return cls(offsets, terms.astype(np.uint32), RaggedBytes(*pack_strings(shown)))
 
     @classmethod
@@ -85,6 +95,26 @@ class PageTopics:
         writer.put(f"{THESAURUS_ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
         writer.put(f"{THESAURUS_ARRAYS}word.bytes", np.asarray(self.words.data))
         writer.put(f"{THESAURUS_ARRAYS}word.offsets", np.asarray(self.words.offsets))
+
+
+def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[bytes]]:
+    """Return (pages, numbers of the phrases that they are about, the phrases), each of several words that often stand alone."""
+    from pagekin.clusters.shown import phrases_of_corpus  # which questions do not need
+    from pagekin.text import tokens
+
+    shown = phrases_of_corpus(corpus, threads)
+    phrases = shown.phrases
+    several = (shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE)
+    kept = several[phrases.phrases] & (shown.weights >= _SHOWN)
+    kept &= np.bincount(phrases.phrases[kept], minlength=phrases.count)[phrases.phrases] >= _FEWEST
+    forms = shown.forms(np.unique(phrases.phrases[kept]).tolist())
+    texts = {phrase: " ".join(tokens(form)).encode() for phrase, form in forms.items()}
+    usual = {text: phrase for phrase, text in reversed(texts.items()) if b" " in text}
+    number = np.full(max(phrases.count, 1), -1, np.int64)
+    for place, phrase in enumerate(usual.values()):
+        number[phrase] = place
+    kept &= number[phrases.phrases] >= 0
+    return phrases.pages[kept], number[phrases.phrases[kept]], list(usual)
 
 
 class PageThesaurus:
@@ -126,12 +156,21 @@ class PageThesaurus:
             return self._number[form]
         return self._of_stem.get(stem_of_word(form), -1) if form else -1
 
+    def find_phrase(self, words: Sequence[str]) -> int:
+        """Return the number of a phrase of several words; -1 if no page is about it."""
+        text = " ".join(map(fold_case, words))
+        return self._number.get(text, self._of_stem.get(stem_of_word(text), -1)) if len(words) > 1 else -1
+
     def pages(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
         """Return the pages that are about all of some terms."""
         held = np.zeros(len(self._starts) - 1, np.int64)
         for term in set(terms):
             held[self._page[self._term == term]] += 1
         return np.flatnonzero(held == len(set(terms)))
+
+    def words_of(self, page: int) -> tuple[str, ...]:
+        """Return the words that a page is about, the heaviest first."""
+        return tuple(self._shown[term] for term in self._term[self._starts[page] : self._starts[page + 1]].tolist())
 
     def cooccurrences(self, pages: Array, terms: Sequence[int]) -> "Cooccurrences":
         """Count the words that some pages are about, besides the terms of the question."""
@@ -185,13 +224,28 @@ class Cooccurrences:
         words = tuple(self.words[place] for place in places[:most])
         return Cooccurrences(self.pages, self.documents, words, self.both[order], self.df[order])
 
+    def merge_forms(self) -> "Cooccurrences":
+        """Return the counts with one form of each word: that which most pages are about, of those that go with the question."""
+        best: dict[str, int] = {}
+        most: dict[str, int] = {}
+        stems = [stem_of_word(word) for word in self.words]
+        for place, stem in enumerate(stems):
+            most[stem] = max(most.get(stem, 0), int(self.both[place]))
+        for place, stem in enumerate(stems):
+            if 2 * self.both[place] >= most[stem] and (stem not in best or self.df[place] > self.df[best[stem]]):
+                best[stem] = place
+        places = np.array(sorted(best.values()), np.int64)
+        words = tuple(self.words[place] for place in places.tolist())
+        return Cooccurrences(self.pages, self.documents, words, self.both[places], self.df[places])
+
     def suggest(self, count: int = 8) -> Suggestions:
-        """Return the words that fit best."""
-        if not self.pages:
-            return Suggestions(0, (), (), ())
+        """Return the words that fit best, each in one form."""
+        return self.merge_forms()._suggest(count) if self.pages else Suggestions(0, (), (), ())
+
+    def _suggest(self, count: int) -> Suggestions:
         in_question, of_term = self.both / self.pages, self.both / np.maximum(self.df, 1)
         lift = in_question / np.maximum(self.df / max(self.documents, 1), 1e-9)
-        may = (self.both >= 2) & (self.df >= _FEWEST)
+        may = (self.both >= max(2, _LEAST_SHARE * self.pages)) & (self.df >= _FEWEST)
         narrower = may & (of_term >= 0.5) & (self.df < 0.7 * self.pages)
         broader = may & (in_question >= 0.25) & (self.df > 1.5 * self.pages) & (lift > 1.5)
         value = in_question * np.log(np.maximum(lift, 1.0))

@@ -18,7 +18,7 @@ from pagekin.collection.damage import damaged_error
 from pagekin.collection.messages import Answer, Hit, ServiceError
 from pagekin.collection.queries import parse_query, query_words
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, encode_sketch, group_hits, rank_pages
-from pagekin.collection.refinement import LabelThesaurus, without_own_words
+from pagekin.collection.refinement import AddedTerms, LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
 from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
@@ -26,7 +26,7 @@ from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_p
 from pagekin.similarity import Query as RelatedQuery
 from pagekin.similarity import RelatedError, RelatedIndex, Result
 from pagekin.store import KinError
-from pagekin.text import Hits, Originals, Query, TextIndex, keep_pages, make_snippet
+from pagekin.text import Hits, Originals, Query, TextIndex, keep_pages, make_snippet, tokens, unfit_reason
 
 T = TypeVar("T")
 Array = npt.NDArray[Any]
@@ -36,6 +36,8 @@ _LONGEST = 2_000
 """The most characters of a title, a snippet or a quoted text in a hit."""
 _KEPT = 10_000
 """Pages whose hits are cached as routers ask for them."""
+_MORE_TERMS = 80
+"""Words of the pages about a query among which narrower ones are looked for, at most."""
 _MATCHING = 200
 """The most matching pages that stand for a query of which no page is about all words."""
 
@@ -277,9 +279,11 @@ class Collection:
         if request.preset == "hypursuit1996":
             found = self._label_thesaurus.suggest(query_words(query), request.count, plain=True)
         else:
-            found = without_own_words(self._cooccurrences(query).suggest, query, request.count)
+            added, counts = self._added_terms(query), self._cooccurrences(query)
+            more = (*counts.first(_MORE_TERMS).words, *self._words_of_best(query)) if added else ()
+            found = without_own_words(counts.suggest, query, request.count, added, more)
             if not found.pages and (known := self._known_words(query)[0]):
-                found = without_own_words(partial(self.thesaurus.suggest, known), query, request.count)
+                found = without_own_words(partial(self.thesaurus.suggest, known), query, request.count, added)
         return messages.Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, seconds=time.perf_counter() - started,
@@ -289,9 +293,27 @@ class Collection:
         """Return how many pages of a query are about each word."""
         return encode_counts(self._cooccurrences(parse_query(request.query)))
 
+    def _words_of_best(self, query: Query) -> tuple[str, ...]:
+        """Return the words that the page which matches a query best is about."""
+        best = self.text.search(query, 1, documents=self.documents).pages
+        return self.thesaurus.words_of(best[0]) if best else ()
+
+    def _added_terms(self, query: Query) -> AddedTerms | None:
+        """Return what tells whether a term is of use beside a query; None if words cannot be searched."""
+        if unfit_reason(self.corpus.kin):
+            return None
+        return AddedTerms(
+            self.text.matching_pages(query, self.documents),
+            lambda term: self.text.matching_pages(parse_query(" ".join(tokens(term))), self.documents),
+        )
+
     def _known_words(self, query: Query) -> tuple[list[int], bool]:
-        """Return the words of a query that pages are about, and whether these are all."""
-        numbers = [self.thesaurus.find(word) for _attribute, word in query_words(query)]
+        """Return the words of a query that pages are about, or the phrase that they are; and whether these are all."""
+        words = query_words(query)
+        phrase = self.thesaurus.find_phrase([word for attribute, word in words if not attribute])
+        if phrase >= 0 and not any(attribute for attribute, _word in words):
+            return [phrase], True
+        numbers = [self.thesaurus.find(word) for _attribute, word in words]
         known = [number for number in numbers if number >= 0]
         return known, len(known) == len(numbers)
 

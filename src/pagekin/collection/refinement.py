@@ -8,11 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.clusters import Suggestions
-from pagekin.hypertext import fold_case
 from pagekin.labels import ContentLabel
 from pagekin.store import Array
-from pagekin.text import Query, analyse, asked_forms, form_of
+from pagekin.text import Query, analyse, asked_forms, form_of, tokens
 
+Mask = npt.NDArray[np.bool_]
+_ENOUGH = 5
+"""A term is suggested if so many documents match the query with it."""
+_INSIDE = 0.5
+"""The share of a narrower term's documents that match the query, at least."""
+_LOOKED_AT = 3
+"""How many times as many suggestions as are wanted are looked at, since some are of no use."""
 _FEWEST = 3
 """Documents that must hold a word before it is suggested."""
 
@@ -139,12 +145,51 @@ class LabelThesaurus:
         return tuple(self._shown[word] for word in words)
 
 
-def without_own_words(suggest: Callable[[int], Suggestions], query: Query, count: int) -> Suggestions:
-    """Return suggestions, at most `count` of each kind, without forms of the query's own words."""
-    own = {form for _attribute, form in asked_forms(query)}
-    found = suggest(count + len(own))
-    lists = (
-        tuple(word for word in words if form_of(fold_case(word)) not in own)[:count]
-        for words in (found.collocated, found.broader, found.narrower)
-    )
-    return Suggestions(found.pages, *lists)
+class AddedTerms:
+    """What becomes of a query's documents when a term is added to the query."""
+
+    def __init__(self, matching: Mask, mask_of: Callable[[str], Mask]) -> None:
+        """Take the documents that match the query, and a function that gives those that match a term."""
+        self._matching, self._mask_of = matching, mask_of
+        self._most = int(np.count_nonzero(matching))
+        self._counts: dict[str, tuple[int, int]] = {}
+
+    def _count(self, term: str) -> tuple[int, int]:
+        """Return how many documents match the query and the term, and the term alone."""
+        if term not in self._counts:
+            mask = self._mask_of(term)
+            self._counts[term] = int(np.count_nonzero(mask & self._matching)), int(np.count_nonzero(mask))
+        return self._counts[term]
+
+    def is_useful(self, term: str) -> bool:
+        """Return whether enough documents are left with the term, and fewer than without."""
+        return min(_ENOUGH, self._most) <= self._count(term)[0] < max(self._most, 2)
+
+    def is_narrower(self, term: str) -> bool:
+        """Return whether the term is useful, fewer documents match it than the query, and most of these match the query."""
+        both, alone = self._count(term)
+        return self.is_useful(term) and alone < self._most and both >= _INSIDE * alone
+
+
+def without_own_words(
+    suggest: Callable[[int], Suggestions], query: Query, count: int, added: AddedTerms | None = None,
+    more: Sequence[str] = (),
+) -> Suggestions:  # fmt: skip
+    """Return suggestions, at most `count` of each kind, of which no two are forms of one word, nor of the query's words.
+
+    With `added`, each is of use as its kind; then narrower terms are also looked for among `more`.
+    """
+    seen = {form for _attribute, form in asked_forms(query)}
+    found = suggest(_LOOKED_AT * count + len(seen))
+    lists: dict[str, tuple[str, ...]] = {}
+    for kind in ("narrower", "collocated", "broader"):
+        is_fit = (added.is_narrower if kind == "narrower" else added.is_useful) if added else lambda _term: True
+        kept: list[str] = []
+        for word in [*getattr(found, kind), *(more if kind == "narrower" else ())]:
+            forms = {form_of(one) for one in tokens(word)}
+            key = forms if len(forms) == 1 else {word}
+            if len(kept) < count and not forms <= seen and not key <= seen and is_fit(word):
+                kept.append(word)
+                seen |= key
+        lists[kind] = tuple(kept)
+    return Suggestions(found.pages, lists["collocated"], lists["broader"], lists["narrower"])

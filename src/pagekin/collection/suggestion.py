@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _SUBJECTS = 5
 """How many documents of the set the related pages are like."""
+_AS_GOOD = 0.5
+"""Hits of a query stand for it if they score at least this share of the best: others mention it only."""
 _CENTRAL = 0.1
 """What the most central page of a sub-cluster scores: below what is like a document of the set itself."""
 
@@ -55,6 +57,8 @@ def _current_set(collection: "Collection", request: messages.SuggestRequest) -> 
     hits = collection.search(messages.SearchRequest(query=request.query, limit=messages.BEST_HITS)).results
     if not hits:
         raise nothing_to_suggest_by(collection.name, request.query)
+    if request.preset == "default":
+        hits = tuple(hit for hit in hits if hit.score >= _AS_GOOD * hits[0].score)
     return collection.pages_of(as_items(hits))
 
 

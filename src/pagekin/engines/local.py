@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy, StrategyError, make_bags
 from pagekin.clusters import (
+    NO_NAMES,
     THESAURUS_ARRAYS,
     TREE_ARRAYS,
     ClusterSettings,
     Directory,
+    KeptNames,
     PageTopics,
     Tree,
     make_trees,
@@ -67,10 +69,12 @@ def build_collection(
     progress: Progress = no_progress,
     clusters: ClusterSettings | None = None,
     text: bool = False,
+    names: KeptNames = NO_NAMES,
 ) -> BuildReport:
     """Read all sources and index them: one commit, so that readers see the old collection or the new one.
 
-    With `clusters` pages are put into clusters, and the label is made; with `text` they can be searched.
+    With `clusters` pages are put into clusters, which keep their `names`, and the label is made; with `text` they can be
+    searched.
     """
     _check(strategy)
     with KinWriter(plan.out, "pagekin build") as writer:
@@ -85,7 +89,7 @@ def build_collection(
             facts |= make_text(writer, corpus, stages.tell)
         if clusters:
             threads = _thread_count(plan.workers)
-            trees = make_trees(corpus, clusters, None, stages.tell, threads)
+            trees = make_trees(corpus, clusters, None, stages.tell, threads, names)
             facts |= _tree_facts(writer, corpus, trees, before, threads, stages)
         stages.tell("saving", 0.0)
         writer.commit(facts)
@@ -160,13 +164,13 @@ def _commit(writer: KinWriter, corpus: Corpus, facts: Mapping[str, Any], anew: t
 
 def cluster_collection(
     path: Path, settings: ClusterSettings, directory: Directory | None = None,
-    progress: Progress = no_progress, threads: int = 0,
+    progress: Progress = no_progress, threads: int = 0, names: KeptNames = NO_NAMES,
 ) -> list[Tree]:  # fmt: skip
-    """Make the clusters of a collection and its label, in place of those it has, and keep them in it."""
+    """Make the clusters of a collection and its label, in place of those it has; `names` are those that topics keep."""
     threads = _thread_count(threads)
     with _renew(path, "pagekin cluster") as (writer, corpus):
         stages = Stages(progress)
-        trees = make_trees(corpus, settings, directory, stages.tell, threads)
+        trees = make_trees(corpus, settings, directory, stages.tell, threads, names)
         facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages)
         _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
     return trees
@@ -186,7 +190,7 @@ def _tree_facts(
 ) -> dict[str, Any]:
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("label", 0.0)
-    PageTopics.of(corpus, threads).put(writer)
+    PageTopics.of(corpus, threads, phrases=trees[0].facts["method"] == "default").put(writer)
     facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, None, threads)
     stages.tell("label", 1.0)
     return facts

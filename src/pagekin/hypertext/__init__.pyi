@@ -22,7 +22,7 @@ from .read import (
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
-from .titles import ShortTitles
+from .titles import ShortTitles, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 from .writing import common_spellings
 
@@ -67,6 +67,7 @@ __all__ = [
     "read_sources",
     "read_sources_into",
     "read_strictly",
+    "repeated_ends",
     "runs_under",
     "site_of",
     "sites_of_urls",

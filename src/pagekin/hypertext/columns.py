@@ -57,6 +57,8 @@ class AnchorColumns(Columns):
     """The first word of the anchor's text, counted from the page's first."""
     length: Array
     """Words of the anchor's text."""
+    flags: Array
+    """Twice the `AnchorKind`, and 1 more for nofollow."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,351 @@
+"""What pages show: phrases of titles, breadcrumbs, headings and links, as they are written, without what is the site's."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import (
+    EMPTY_PLACE,
+    SKETCH_PLACES,
+    BagMatrix,
+    CopyIndex,
+    Strategy,
+    Vocabulary,
+    make_vocabulary,
+    mix64,
+)
+from pagekin.clusters.levels import Rows
+from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
+from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms
+from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
+from pagekin.text import tokens
+
+STEMS = Strategy().with_settings({"stemming": "stem"})
+"""How words of phrases are compared: those of one stem are the same."""
+_WEIGHTS = np.array([0, 0, 0.25, 0.3, 0.1, 0.15, 0.8, 1.0, 0.6, 1.0, 0, 0, 0, 0, 0, 0])
+"""What a phrase counts by its rank: in a link, a heading, breadcrumbs, the title; more if nothing else stands there."""
+_IN_TEXT = 0.5
+"""What it counts besides if the page's text has it several times; never more than 1 together."""
+_TEMPLATE = 0.25
+"""A heading that at least this share of a host's pages have is the template's."""
+_TEMPLATE_PAGES = 5
+_SCATTERED = 0.7
+"""Links of one text that lead to different pages as often as this are navigation."""
+_STUB = 60
+"""A page that leads on by itself is a notice if it has fewer words than this."""
+_BEST_SAMPLES, _SAMPLES = 4, 8
+"""Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
+_PLURAL = 0.2
+"""The plural is taken if it is this share of the forms, at least: a topic is one of many."""
+_LEADING = 0.6
+"""A word written large before a phrase belongs to it if it stands before this share of its places."""
+_BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
+"""What stands between parts of a text, but not inside a phrase."""
+_NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
+"""A name begins with a letter, and has three at least, or two large ones."""
+_BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big) )$")
+"""Stop words that begin names, if they are written large: New Zealand."""
+_NOTICE = re.compile(
+    r"\W*(?:http(?:/\d\.\d)?\s+)?(?:error\s*)?\b(?:30[0-8]|4\d\d|50\d)\b\W*(?:$|moved|found|redirect|multiple|see other|not|"
+    r"bad|unauth|forbid|error|internal|service|gateway|file|document|object|gone)|(?:\W*(?:document|object|page|file|url) "
+    r"(?:has )?(?:been )?(?:moved|not found))|\W*(?:moved|not found|access denied|forbidden|redirect(?:ing|ion)?)\b|"
+    r"\W*index of /|\W*directory (?:of|listing)",
+    re.IGNORECASE,
+)
+"""Titles of pages that a server made: redirections, errors, lists of files."""
+_FURNITURE = frozenset(
+    line
+    for line in Path(__file__).with_name("furniture.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+)
+"""What pages show whatever they are about."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShownPhrases:
+    """What a collection's pages show, and how it is written there."""
+
+    corpus: Corpus
+    vocabulary: Vocabulary
+    """Stems."""
+    stem_of_word: npt.NDArray[np.int64]
+    """The stem of each word that bags have."""
+    phrases: Phrases
+    site_names: frozenset[str]
+    """Names of sites, of two words or more; and the parts of their hosts, with a dot before them."""
+    notices: npt.NDArray[np.bool_]
+    """Whether a page is a server's notice: moved, not found, a list of files."""
+    copies: npt.NDArray[np.bool_]
+    """Whether a page is a copy of one before it."""
+
+    @property
+    def unfit(self) -> npt.NDArray[np.bool_]:
+        """Return which pages stand for nothing: notices and copies."""
+        return self.notices | self.copies
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Return the phrases of each page with their weights."""
+        return Rows(self.phrases.offsets, self.phrases.phrases, self.weights, self.phrases.count)
+
+    @cached_property
+    def site_words(self) -> frozenset[str]:
+        """Return the words of sites' names."""
+        return frozenset(word for name in self.site_names for word in name.split() if word[0] != ".")
+
+    @cached_property
+    def of_sites(self) -> npt.NDArray[np.bool_]:
+        """Return whether a phrase is one word of a site's name."""
+        numbers = map(self.corpus.term_number, self.site_words)
+        stems = {int(self.vocabulary.stem_of[number]) for number in numbers if number >= 0} - {-1}
+        return np.asarray((self.stems[:, 1] < 0) & np.isin(self.stems[:, 0], sorted(stems)))
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """Return what each phrase counts for the page that shows it."""
+        weights = _WEIGHTS[self.phrases.ranks % IN_TEXT] + _IN_TEXT * (self.phrases.ranks >= IN_TEXT)
+        return np.asarray(np.minimum(weights, 1.0), np.float64)
+
+    @cached_property
+    def df(self) -> npt.NDArray[np.int64]:
+        """Return how many pages show each phrase."""
+        return np.bincount(self.phrases.phrases, minlength=self.phrases.count)
+
+    @cached_property
+    def weight_of(self) -> npt.NDArray[np.float64]:
+        """Return the weight of each phrase on all pages."""
+        return np.bincount(self.phrases.phrases, self.weights, self.phrases.count).astype(np.float64)
+
+    @cached_property
+    def alone(self) -> npt.NDArray[np.float64]:
+        """Return how often each phrase is all of a title, a heading or a link, as a share of the pages that show it."""
+        ranks = self.phrases.ranks % IN_TEXT
+        alone = np.bincount(self.phrases.phrases, (ranks % 2 == 1) & (ranks != 5), self.phrases.count)
+        shown = np.bincount(self.phrases.phrases, ranks > 0, self.phrases.count)
+        return alone / np.maximum(shown, 1)
+
+    @cached_property
+    def in_crumbs(self) -> npt.NDArray[np.float64]:
+        """Return the share of the pages that show a phrase which have it in their breadcrumbs: there authors name classes."""
+        crumbs = (self.phrases.ranks % IN_TEXT == 6) | (self.phrases.ranks % IN_TEXT == 7)
+        return np.bincount(self.phrases.phrases, crumbs, self.phrases.count) / np.maximum(self.df, 1)
+
+    @cached_property
+    def titled(self) -> npt.NDArray[np.bool_]:
+        """Return whether each phrase is all of a page's title."""
+        found = np.zeros(self.phrases.count, np.bool_)
+        found[self.phrases.phrases[self.phrases.ranks % IN_TEXT == 9]] = True
+        return found
+
+    @cached_property
+    def _by_phrase(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the entries of each phrase, the best ranks first, and where those of each phrase begin."""
+        order = np.lexsort((-(self.phrases.ranks % IN_TEXT).astype(np.int64), self.phrases.phrases))
+        return order, np.append(0, np.cumsum(self.df))
+
+    @cached_property
+    def stems(self) -> npt.NDArray[np.int64]:
+        """Return the stems of each phrase, (phrases, 4), -1 where it has fewer."""
+        order, starts = self._by_phrase
+        found = np.full((self.phrases.count, MOST_CONTENT), -1, np.int64)
+        entries = order[starts[:-1]]
+        pages = self._pages[entries]
+        by_page = np.argsort(pages, kind="stable")
+        for page, some in groupby(by_page.tolist(), key=lambda phrase: int(pages[phrase])):
+            stems = self.vocabulary.stem_of[self.corpus.words(page)]
+            for phrase in some:
+                first = int(self.phrases.places[entries[phrase]])
+                content = stems[first : first + int(self.phrases.words[entries[phrase]])]
+                content = content[content >= 0]
+                found[phrase, : len(content)] = content
+        return found
+
+    @cached_property
+    def _pages(self) -> npt.NDArray[np.int64]:
+        return self.phrases.pages
+
+    def forms(self, phrases: Iterable[int]) -> dict[int, str]:
+        """Return phrases as most of their best places write them; '' for one that is none there, or names nothing.
+
+        Cost: each page that shows a chosen place is opened once.
+        """
+        order, starts = self._by_phrase
+        chosen: list[tuple[int, int, int]] = []
+        for phrase in phrases:
+            entries = order[starts[phrase] : starts[phrase + 1]]
+            ranks = self.phrases.ranks[entries] % IN_TEXT
+            entries, ranks = entries[ranks > 0], ranks[ranks > 0]
+            if not len(entries):
+                continue
+            best = entries[ranks == ranks[0]][:_BEST_SAMPLES].tolist()
+            spread = entries[:: max(len(entries) // _SAMPLES, 1)][:_SAMPLES].tolist()
+            chosen += [(int(self._pages[entry]), entry, phrase) for entry in dict.fromkeys([*best, *spread])]
+        written: dict[int, Counter[str]] = {}
+        before: dict[int, Counter[str]] = {}
+        for page, places in groupby(sorted(chosen), key=lambda one: one[0]):
+            text, begins = self.corpus.text_bytes(page)
+            ids = self.corpus.words(page)
+            for _page, entry, phrase in places:
+                first = int(self.phrases.places[entry])
+                last = first + int(self.phrases.words[entry]) - 1
+                length = len(self.corpus.word(int(ids[last])))
+                form = _written(text, int(begins[first]), int(begins[last]), length)
+                written.setdefault(phrase, Counter())[form] += 1
+                before.setdefault(phrase, Counter())[_word_before(text, int(begins[first]))] += 1
+        named = {phrase: _common_form(forms, before[phrase]) for phrase, forms in written.items()}
+        return {phrase: "" if _is_site_name(form, self.site_names) else form for phrase, form in named.items()}
+
+
+def _is_site_name(form: str, sites: frozenset[str]) -> bool:
+    """Return whether a phrase is a site's name or the beginning or end of its address, rather than what pages are about."""
+    words = tokens(form)
+    return " ".join(words) in sites or (len(words) == 1 and form.islower() and f".{words[0]}" in sites)
+
+
+def _written(text: bytes, first: int, last: int, length: int) -> str:
+    """Return the words of a text from the one at byte `first` to that of some letters at byte `last`."""
+    end = text[last : last + 4 * length + 4].decode("utf-8", "ignore")
+    more = re.match(r"\+\+|#(?!\w)", end[length:])
+    return text[first:last].decode("utf-8", "ignore") + end[:length] + (more[0] if more else "")
+
+
+def _word_before(text: bytes, first: int) -> str:
+    """Return the word before a byte of a text if it is written large and belongs to what follows, "-" for part of a word."""
+    behind = text[max(first - 24, 0) : first].decode("utf-8", "ignore")
+    if behind[-1:] in ("-", "'", "@", "\u2019") and behind[-2:-1].isalnum():
+        return "-"
+    found = _BEFORE.search(behind)
+    return found[1] if found else ""
+
+
+def _common_form(forms: Counter[str], before: Counter[str]) -> str:
+    """Return the form in which a phrase is written most often, in the plural if it is seen in both; '' if that names nothing.
+
+    `before` are the words written large that stand before it.
+    """
+    leading, times = before.most_common(1)[0]
+    if before["-"] * 2 > before.total():
+        return ""
+    whole = Counter({form: count for form, count in forms.items() if not _BROKEN.search(form)})
+    if 2 * whole.total() < forms.total():
+        return ""
+    form = max(whole, key=lambda form: (whole[form], form))
+    plural = [other for other in whole if _is_plural(fold_case(other), fold_case(form))]
+    if plural and sum(whole[other] for other in plural) >= _PLURAL * whole.total():
+        form = max(plural, key=lambda other: (whole[other], other))
+    if fold_case(form) in _FURNITURE or not _NAMES.match(form):
+        return ""
+    # Inside a sentence a word may be small that titles write large.
+    if leading not in ("", "-") and times > _LEADING * before.total():
+        return leading + form
+    large = [other for other in whole if fold_case(other) == fold_case(form) and other[0].isupper()]
+    if large:
+        return max(large, key=lambda other: (whole[other], other))
+    return form[0].upper() + form[1:] if any(other[0].isupper() for other in whole) else form
+
+
+def _is_plural(one: str, other: str) -> bool:
+    """Return whether one English phrase is the plural of another."""
+    return one in (f"{other}s", f"{other}es") or (other.endswith("y") and one == f"{other[:-1]}ies")
+
+
+def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
+    """Return what the pages of an open corpus show, found once."""
+    words = make_vocabulary(corpus, Strategy())
+    return corpus.term_tables("shown", lambda: shown_phrases(corpus, count_terms(corpus, words, threads), words))
+
+
+def shown_phrases(corpus: Corpus, counted: BagMatrix, words: Vocabulary) -> ShownPhrases:
+    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies.
+
+    `counted` are the terms of the pages, each a word of `words` with its attribute.
+    """
+    copies = find_copies(counted, words)
+    site_words, site_names, notices = _site_words(corpus)
+    site_words[notices | copies] = -1
+    stems = make_vocabulary(corpus, STEMS)
+    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words))
+    stem_of = stems.stem_of[words.shown].astype(np.int64)
+    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, copies)
+
+
+def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
+    """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter."""
+    alone = np.flatnonzero(phrases.ranks % IN_TEXT == 3)
+    page_of_anchor = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
+    width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(phrases.places, initial=0)) + 1
+    keys = page_of_anchor * width + np.asarray(corpus.anchors.start, np.int64)
+    anchor = np.searchsorted(keys, phrases.pages[alone] * width + phrases.places[alone])
+    known = anchor < len(keys)
+    alone, anchor = alone[known], anchor[known]
+    targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
+    pairs = np.unique(phrases.phrases[alone] * len(corpus.urls) + targets)
+    uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
+    different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
+    shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
+    navigation = (uses >= _TEMPLATE_PAGES) & (different >= _SCATTERED * uses) & (2 * uses >= shown)
+    return phrases.keep(~navigation[phrases.phrases])
+
+
+def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
+    """Leave out headings that many pages of a host have: they are its template's."""
+    host_of_page = np.asarray(corpus.pages.host).astype(np.int64)
+    ranks = phrases.ranks % IN_TEXT
+    headings = np.flatnonzero((ranks == 4) | (ranks == 5))
+    width = max(phrases.count, 1)
+    keys = host_of_page[phrases.pages[headings]] * width + phrases.phrases[headings]
+    pairs, pair_of, held = np.unique(keys, return_inverse=True, return_counts=True)
+    sizes = np.bincount(host_of_page, minlength=1)
+    limit = np.maximum(_TEMPLATE_PAGES, _TEMPLATE * sizes[pairs // width])
+    kept = np.ones(len(phrases.phrases), np.bool_)
+    kept[headings[(held >= limit)[pair_of]]] = False
+    return phrases.keep(kept)
+
+
+def find_copies(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.bool_]:
+    """Mark the pages that have nearly the same words as a page before them. Cost: one pass over the terms."""
+    none = np.iinfo(np.uint64).max
+    least = np.full((len(counted), SKETCH_PLACES), none, np.uint64)
+    mixed = mix64(words.hashes[counted.terms // len(TERM_ATTRIBUTES)])
+    np.minimum.at(least, (counted.rows, (mixed >> np.uint64(58)).astype(np.int64)), mixed)
+    sketches = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(np.uint16)
+    sketches[least == none] = EMPTY_PLACE
+    heads = np.array(CopyIndex(sketches).fold(), np.int64)
+    return np.asarray(heads != np.arange(len(heads)))
+
+
+def _site_words(corpus: Corpus) -> tuple[npt.NDArray[np.int64], frozenset[str], npt.NDArray[np.bool_]]:
+    """Return how many words at both ends of each title are its site's, (pages, 2); what sites call themselves; notices.
+
+    Sites call themselves what their titles repeat, and by the parts of their addresses.
+    """
+    by_host: dict[str, list[int]] = {}
+    for page in range(len(corpus)):
+        by_host.setdefault(host_of(corpus.page_url(page)), []).append(page)
+    counts = np.zeros((len(corpus), 2), np.int64)
+    notices = np.zeros(len(corpus), np.bool_)
+    names: set[str] = set()
+    for host, pages in by_host.items():
+        titles = [corpus.titles.text(page) for page in pages]
+        begin, end = repeated_ends(titles)
+        words = tokens(begin), tokens(end)
+        names |= {f".{part}" for part in host.split(".")}
+        for name in words:
+            names |= {" ".join(name[first:]) for first in range(len(name) - 1)}
+            names |= {" ".join(name[:last]) for last in range(2, len(name) + 1)}
+        for page, title in zip(pages, titles, strict=True):
+            counts[page, 0] = len(words[0]) if title.startswith(begin) else 0
+            counts[page, 1] = len(words[1]) if title.endswith(end) else 0
+            notices[page] = bool(_NOTICE.match(title))
+    leading = np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH
+    pages_of_anchors = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
+    stubs = np.bincount(pages_of_anchors[leading], minlength=len(corpus)) > 0
+    notices |= stubs & (np.diff(corpus.pages.tokens).astype(np.int64) < _STUB)
+    return counts, frozenset(names), notices

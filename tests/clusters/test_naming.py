@@ -1,0 +1,149 @@
+"""Names of topics: phrases that people would write, without what is the site's, the server's or the template's."""
+
+from itertools import count
+
+import numpy as np
+import pytest
+
+from pagekin.clusters import ClusterSettings, Tree, make_trees
+from pagekin.clusters.make import describe_trees
+from pagekin.clusters.naming import NOTICES, Candidate, choose_phrases
+from pagekin.hypertext import Corpus
+from tests.bags.webs import read_web
+
+STONES = "granite slate basalt marble gneiss quartz".split()
+BIRDS = "owl wren hawk heron swift robin".split()
+
+
+def topic(host: str, kinds: list[str], link: str, text: str, site: str) -> dict[str, str]:
+    """Return a page for each kind of a topic; all show the same heading, and link to one place by the topic's name."""
+    pages = {}
+    for number, kind in enumerate(kinds):
+        other = kinds[(number + 1) % len(kinds)]
+        own = " ".join(f"{kind}{letter}" for letter in "abcdef")  # or the pages would be copies of one another
+        pages[f"http://{host}/{kind}"] = (
+            f"<title>{kind.title()} - {site}</title><h1>{kind}</h1><h2>Vital facts</h2><p>The {kind} {text}. "
+            f"A {kind} is not a {other}, but {own}.<p>All <a href='http://hub.example/{host}'>{link}</a>, such {link.lower()}."
+        )
+    return pages
+
+
+def web() -> dict[str, str]:
+    return {
+        **topic("a.example", STONES, "Building stones", "is hard and old and lies in a quarry", "Grey Notebook"),
+        **topic("b.example", BIRDS, "Song birds", "has wings and a nest and lays eggs", "Grey Notebook"),
+    }
+
+
+def named(corpus: Corpus, labels: list[int], **options: bool) -> Tree:
+    tree = Tree.of_levels("clusters", [np.array(labels)], {"shown": []})
+    return describe_trees(corpus, [tree], 1, **options)[0]
+
+
+def names_below(tree: Tree, node: int = 0) -> list[str]:
+    return [tree.descriptions[child].name for child in tree.children[node]]
+
+
+def test_topics_are_named_by_phrases_as_pages_write_them() -> None:
+    corpus = read_web(web())
+    tree = named(corpus, [0] * 6 + [1] * 6)
+    assert sorted(names_below(tree)) == ["Building stones", "Song birds"]
+    assert all("Grey Notebook" not in " ".join((one.name, *one.terms)) for one in tree.descriptions)
+    assert all("Vital facts" not in (one.name, *one.terms) for one in tree.descriptions)
+
+
+def test_the_preset_of_1996_keeps_names_of_words() -> None:
+    corpus = read_web(web())
+    words = named(corpus, [0] * 6 + [1] * 6, phrases=False)
+    assert all(name.count(", ") == 2 for name in names_below(words))
+    settings = {"hypursuit1996": ClusterSettings("hypursuit1996", max_clusters=2), "default": ClusterSettings()}
+    made = {name: make_trees(corpus, chosen)[0] for name, chosen in settings.items()}
+    assert all(name.count(", ") == 2 for name in names_below(made["hypursuit1996"]))
+
+
+def test_notices_of_servers_name_nothing_and_are_not_central() -> None:
+    pages = web()
+    notice = "<title>301 Moved Permanently</title><h1>Moved Permanently</h1><p>The document has moved {}."
+    pages |= {f"http://c.example/{number}": notice.format("here " * number) for number in range(1, 7)}
+    pages |= {f"http://a.example/zz{number}": notice.format("there " * number) for number in range(1, 4)}
+    corpus = read_web(pages)
+    tree = named(corpus, [0] * 9 + [1] * 6 + [2] * 6)
+    assert sorted(names_below(tree)) == sorted(["Building stones", "Song birds", NOTICES])
+    stones = next(one for one in tree.descriptions[1:] if one.name == "Building stones")
+    assert not any("zz" in corpus.page_url(page) for page in stones.central)
+
+
+def test_pages_that_only_lead_on_are_notices_and_links_of_navigation_name_nothing() -> None:
+    pages = web()
+    for number, url in enumerate(list(pages)):
+        before, after = list(pages)[number - 1], list(pages)[(number + 1) % 12]
+        pages[url] += f"<p><a href='{before}'>Zurück blättern</a> <a href='{after}'>Vor blättern</a>"
+    stub = (
+        "<title>Old {0}</title><meta http-equiv=refresh content='0; url={1}'><p>The node you want {0} is elsewhere {0}."
+    )
+    pages |= {
+        f"http://c.example/{kind}": stub.format(f"{kind} {kind}x", url) for kind, url in zip(BIRDS, pages, strict=False)
+    }
+    tree = named(read_web(pages), [0] * 6 + [1] * 6 + [2] * 6)
+    assert sorted(names_below(tree)) == sorted(["Building stones", "Song birds", NOTICES])
+    assert not any({"Zurück blättern", "Vor blättern"} & {*one.terms} for one in tree.descriptions)
+
+
+def test_mirrors_count_once() -> None:
+    pages = web()
+    pages |= {url.replace("a.example", "mirror.example"): html for url, html in web().items() if "a.example" in url}
+    corpus = read_web(pages)
+    tree = named(corpus, [0] * 6 + [1] * 6 + [0] * 6)
+    stones = next(one for one in tree.descriptions[1:] if one.name == "Building stones")
+    hosts = {corpus.page_url(page).split("/")[2] for page in stones.central}
+    assert hosts == {"a.example"}
+
+
+def test_siblings_and_those_above_have_other_names() -> None:
+    corpus = read_web(web())
+    levels = [np.array([0] * 6 + [1] * 6), np.array([0] * 3 + [1] * 3 + [2] * 3 + [3] * 3)]
+    (tree,) = describe_trees(corpus, [Tree.of_levels("clusters", levels, {})], 1)
+    for node in range(len(tree)):
+        above = [tree.descriptions[one].name for one in tree.path(node)[1:]]
+        assert len(set(above)) == len(above)
+        assert len(set(names_below(tree, node))) == len(tree.children[node])
+
+
+def test_a_group_is_named_by_its_topics() -> None:
+    corpus = read_web(web())
+    levels = [np.zeros(12, np.int64), np.array([0] * 6 + [1] * 6)]
+    tree = Tree.of_levels("clusters", levels, {}, chosen=1)
+    (tree,) = describe_trees(corpus, [tree], 1)
+    assert set(tree.descriptions[0].name.split(", ")) == {"Building stones", "Song birds"}
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+def test_pages_without_words_are_described_all_the_same(pages: int) -> None:
+    corpus = read_web({f"http://a.example/{number}": "<p>." for number in range(pages)})
+    tree = named(corpus, [0] * pages)
+    assert tree.descriptions[0].name
+
+
+def candidate(form: str, score: float, pages: list[int]) -> Candidate:
+    return Candidate(form, score, np.array(pages))
+
+
+def test_a_name_has_as_few_phrases_as_cover_the_topic() -> None:
+    most = candidate("Owls", 1.0, list(range(8)))
+    assert choose_phrases([most, candidate("Wings", 0.9, list(range(9)))], 10) == [most]
+    few = candidate("Owls", 1.0, [0, 1, 2, 3])
+    more = candidate("Hawks", 0.9, [2, 3, 4, 5, 6])
+    apart = candidate("Stones", 0.9, [7, 8, 9, 10, 11])
+    numbers = count(30)
+    found = [few, apart, more, *(candidate(f"x{next(numbers)}", 0.1, [1]) for _ in range(3))]
+    assert [one.form for one in choose_phrases(found, 40)] == ["Owls"]  # none goes with it on three pages
+    more = candidate("Hawks", 0.9, [1, 2, 3, 4, 5, 6])
+    assert [one.form for one in choose_phrases([few, apart, more], 40)] == ["Owls", "Hawks"]
+    assert choose_phrases([], 10) == []
+
+
+def test_a_longer_phrase_is_taken_if_nearly_all_pages_show_it() -> None:
+    short = candidate("Institute", 1.0, list(range(10)))
+    whole = candidate("Institute of Technology", 0.5, list(range(9)))
+    assert choose_phrases([short, whole], 10) == [whole]
+    assert choose_phrases([short, candidate("Institute of Technology", 0.5, [0, 1])], 10) == [short]

@@ -1,0 +1,128 @@
+"""Terms and documents that a collection suggests: whole words and phrases, each worth a click."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pagekin.bags import Strategy
+from pagekin.clusters import ClusterSettings, Cooccurrences, PageTopics, Suggestions
+from pagekin.collection import Collection, RefineRequest, SearchRequest, SuggestRequest, parse_query, without_own_words
+from pagekin.collection.refinement import AddedTerms
+from pagekin.engines import build_collection
+from pagekin.hypertext import ReadPlan
+from pagekin.text import tokens
+from tests.bags.webs import record
+
+SITE = "http://site.example/"
+
+
+def web() -> dict[str, str]:
+    """Return pages about black holes, which link to one another by that phrase, pages about stars, and birds with black holes."""
+    pages = {}
+    for number in range(8):
+        own = " ".join(f"hole{number}{letter}" for letter in "abcdef")
+        pages[f"{SITE}holes/{number}"] = (
+            f"<title>Black holes {number}</title><p>A black hole bends gravity and light; black holes are dark. {own} "
+            f"quasar {'horizon' if number < 6 else 'jets'} <a href='/holes/{(number + 1) % 8}'>black hole</a>."
+        )
+        pages[f"{SITE}stars/{number}"] = (
+            f"<title>Stars {number}</title><p>A star has gravity and gives light, stars shine. star{number} "
+            f"{own.replace('hole', 'sun')} <a href='/stars/{(number + 1) % 8}'>star</a>."
+        )
+        pages[f"{SITE}birds/{number}"] = (
+            f"<title>Woodpecker {number}</title><p>A black bird pecks a hole into trees: nest {number} feathers. "
+            f"{own.replace('hole', 'wood')} <a href='/birds/{(number + 1) % 8}'>woodpecker</a>."
+        )
+    return pages
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
+    folder = tmp_path_factory.mktemp("refined")
+    (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web().items()))
+    plan = ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1)
+    build_collection(plan, Strategy(), clusters=ClusterSettings(), text=True)
+    return Collection("web", folder / "web.kin")
+
+
+def test_pages_are_about_phrases_by_the_default_method_alone(collection: Collection) -> None:
+    kept = PageTopics.read(collection.corpus.kin)
+    assert kept is not None
+    words = [word.decode() for word in kept.words]
+    assert any(" " in word for word in words)
+    assert not any(" " in word.decode() for word in PageTopics.of(collection.corpus).words)
+
+
+def test_a_question_that_is_a_phrase_is_taken_as_one(collection: Collection) -> None:
+    terms = collection.refine(RefineRequest(query="black hole"))
+    assert terms.known == 8
+    every = {*terms.collocated, *terms.broader, *terms.narrower}
+    assert every & {"quasar", "horizon", "gravity", "light", "dark", "bends"}
+    assert not every & {"woodpecker", "nest", "feathers", "trees"}
+
+
+@pytest.mark.parametrize("query", ["black hole", "gravity", "light", "nest", "star"])
+def test_every_term_leaves_documents_and_narrower_ones_are_narrower(collection: Collection, query: str) -> None:
+    terms = collection.refine(RefineRequest(query=query))
+    before = collection.search(SearchRequest(query=query, limit=100))
+    for term in (*terms.collocated, *terms.broader, *terms.narrower):
+        after = collection.search(SearchRequest(query=f"{query} {term}", limit=100))
+        assert min(5, before.total) <= after.total < before.total
+    for term in terms.narrower:
+        alone = collection.search(SearchRequest(query=term, limit=100)).total
+        both = collection.search(SearchRequest(query=f"{query} {term}", limit=100)).total
+        assert alone < before.total
+        assert both >= 0.5 * alone
+
+
+def test_documents_are_like_the_hits_that_are_about_the_query(collection: Collection) -> None:
+    found = collection.suggest(SuggestRequest(query="title:star", limit=5)).results
+    assert found
+    assert not any("/birds/" in hit.url for hit in found)
+
+
+def test_forms_of_one_word_are_suggested_once() -> None:
+    words = ("infect", "infected", "infection", "fever")
+    counts = Cooccurrences(10, 100, words, np.array([5, 5, 4, 6]), np.array([12, 14, 20, 30]))
+    assert set(counts.merge_forms().words) == {"infection", "fever"}
+    rare = Cooccurrences(10, 100, words, np.array([5, 5, 1, 6]), np.array([12, 14, 20, 30]))
+    assert set(rare.merge_forms().words) == {
+        "infected",
+        "fever",
+    }  # a form that hardly goes with the question does not stand for it
+
+
+def test_lists_hold_no_word_twice_and_none_of_the_query() -> None:
+    found = Suggestions(9, ("hot springs", "lava", "volcanoes"), ("lavas", "rock"), ("cone", "lava", "hot springs"))
+    kept = without_own_words(lambda _count: found, parse_query("volcano"), 8)
+    assert kept == Suggestions(9, (), ("rock",), ("cone", "lava", "hot springs"))
+
+
+def test_an_added_term_is_judged_by_what_it_leaves() -> None:
+    pages = {"lava": range(2, 9), "rock": range(30), "all": range(20), "few": range(2), "rim": range(14, 24)}
+
+    def mask_of(term: str) -> np.ndarray:
+        mask = np.zeros(40, np.bool_)
+        mask[list(pages[tokens(term)[0]])] = True
+        return mask
+
+    query = np.zeros(40, np.bool_)
+    query[:20] = True
+    added = AddedTerms(query, mask_of)
+    assert [term for term in pages if added.is_useful(term)] == ["lava", "rim"]
+    assert [term for term in pages if added.is_narrower(term)] == ["lava", "rim"]
+    pages["wide"] = range(10, 29)
+    assert added.is_useful("wide")
+    assert added.is_narrower("wide")
+    pages["outside"] = range(14, 33)
+    assert added.is_useful("outside")
+    assert not added.is_narrower("outside")
+
+
+def test_a_collection_without_search_still_suggests(tmp_path: Path) -> None:
+    (tmp_path / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web().items()))
+    plan = ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", parser="strict", workers=1)
+    build_collection(plan, Strategy(), clusters=ClusterSettings(), text=False)
+    terms = Collection("web", tmp_path / "web.kin").refine(RefineRequest(query="star"))
+    assert terms.known == 8
