@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.collection import ReloadingCollection
-from pagekin.web.misspelt import NearWords, distances
+from pagekin.text import NearWords, distances
 from pagekin.web.queries import exchange_word
 from pagekin.web.vocabulary import words_near
 from tests.bags.webs import record

@@ -17,10 +17,11 @@ from pagekin.collection.cooccurrences import encode_counts
 from pagekin.collection.damage import damaged_error
 from pagekin.collection.messages import Answer, Hit, ServiceError
 from pagekin.collection.queries import parse_query, query_words
-from pagekin.collection.ranking import MOST_COPIES, RankedPage, encode_sketch, group_hits, rank_pages
+from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
 from pagekin.collection.refinement import LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
+from pagekin.collection.understanding import ask_best
 from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
 from pagekin.similarity import Query as RelatedQuery
@@ -231,24 +232,29 @@ class Collection:
     # -- questions ------------------------------------------------------------------------------------------------------
 
     def search(self, request: messages.SearchRequest) -> Answer:
-        """Return documents that match, copies folded."""
+        """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
         started = time.perf_counter()
-        query, keep, urls = parse_query(request.query), self.keep(request.filters), self.corpus.pages.url
+        keep, urls = self.keep(request.filters), self.corpus.pages.url
 
-        def find(depth: int) -> Hits:
+        def find(query: Query, depth: int) -> Hits:
             return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
 
         def fold(pages: Sequence[int]) -> list[int]:
             return fold_copies(self.sketches(pages), urls[pages].tolist()) if pages else []
 
+        def rank(query: Query) -> Ranking:
+            return rank_pages(partial(find, query), fold, request.first, request.first + request.limit)
+
         if request.raw:
-            found = find(request.limit)
+            found, _query, note = ask_best(
+                self, request.query, request.match, lambda query: find(query, request.limit), lambda hits: hits.total
+            )
             hits = [self._raw_hit(page, score) for page, score in zip(found.pages, found.scores, strict=True)]
-            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits))
-        ranking = rank_pages(find, fold, request.first, request.first + request.limit)
+            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits), note=note)
+        ranking, query, note = ask_best(self, request.query, request.match, rank, lambda ranking: ranking.total)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
-            more=ranking.more, distinct=ranking.distinct,
+            more=ranking.more, distinct=ranking.distinct, note=note,
         )  # fmt: skip
 
     def show(self, request: messages.ShowRequest) -> Answer:

@@ -203,7 +203,7 @@ def _largest(request: Request | None) -> float:
     query = getattr(request, "query", "")
     if not query:
         return _LARGEST_SIMILARITY
-    return max(largest_score(parse_query(query), getattr(request, "stats", None)), 1.0)
+    return largest_score(parse_query(query, getattr(request, "match", "best")), getattr(request, "stats", None))
 
 
 def _count_once(answer: Answer, counted: dict[str, int]) -> int:

@@ -5,7 +5,7 @@ import numpy as np
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
 from pagekin.text._kernels.postings import weigh_page
-from pagekin.text.scoring import K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
+from pagekin.text.scoring import CALLED, K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
 
 _ROUNDING = 1.0 + 1e-9
 """Bounds are computed in another order than scores, so the last digits may differ."""
@@ -158,19 +158,25 @@ def score_pages(pages, postings, terms, mean):
     all_named = 0.0
     for t in range(len(terms.begin)):
         at, end, bit, rarity = terms.begin[t], terms.end[t], terms.bit[t], terms.rarity[t]
+        link, last_link = terms.called_begin[t], terms.called_end[t]
         all_named += rarity
         for i in range(len(pages)):
             page = pages[i]
             at = _seek(postings.page, at, end, page)
-            if at == end or postings.page[at] != page:
-                continue
-            at, weight, times = weigh_page(postings, at, end, bit)
+            weight = times = 0
+            if at < end and postings.page[at] == page:
+                at, weight, times = weigh_page(postings, at, end, bit)
             if weight:
                 length = K1 * (1.0 - B + B * (postings.words[page] / mean))
                 scores[i] += rarity * (weight * (K1 + 1.0) / (weight + length))
             if times:
                 by_title[i] += rarity * (TITLE * times / (times + (postings.titles[page] + SHORT) / LONG))
                 named[i] += rarity
+            elif link < last_link:
+                link = _seek(postings.called_page, link, last_link, page)
+                if link < last_link and postings.called_page[link] == page:
+                    by_title[i] += rarity * (CALLED * postings.called[link] / 255.0)
+                    named[i] += rarity
     for i in range(len(pages)):
         if named[i] > 0.0:
             share = (named[i] / all_named) * (named[i] / all_named)
@@ -183,11 +189,11 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
     """Return the score that no page of each range can exceed.
 
     `bounds` are `Bounds`, `rows[t]` is term t's row of them, or -1: then its entries are few and are looked at here. Cost: the
-    ranges for each term with a row, the entries of each other one.
+    ranges for each term with a row, the entries of each other one, and the links that say a term.
     """
     text, by_title, named = np.zeros(ranges), np.zeros(ranges), np.zeros(ranges)
     at_least, per_word = K1 * (1.0 - B), K1 * B / mean
-    largest, longest = np.zeros(ranges), np.zeros(ranges)
+    largest, longest, loudest = np.zeros(ranges), np.zeros(ranges), np.zeros(ranges, np.uint8)
     all_named = 0.0
     for t in range(len(terms.begin)):
         rarity = terms.rarity[t]
@@ -215,10 +221,15 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
                     largest[r] = max(largest[r], value)
                 if times:
                     longest[r] = max(longest[r], times / (times + (postings.titles[page] + SHORT) / LONG))
+        loudest[:] = 0
+        for link in range(terms.called_begin[t], terms.called_end[t]):
+            r = postings.called_page[link] // PAGES_OF_RANGE
+            if r < ranges:  # but for damage it is
+                loudest[r] = max(loudest[r], postings.called[link])
         for r in range(ranges):
             text[r] += rarity * (K1 + 1.0) * largest[r]
-            by_title[r] += rarity * TITLE * longest[r]
-            if longest[r] > 0.0:
+            by_title[r] += rarity * max(TITLE * longest[r], CALLED * loudest[r] / 255.0)
+            if longest[r] > 0.0 or loudest[r] > 0:
                 named[r] += rarity
     for r in range(ranges):
         if named[r] > 0.0:
