@@ -16,7 +16,7 @@ Known-item questions, drawn from the collection itself:
 
 Ours is asked as a person asks, by the text; pages of one composite document count as one. "All words" is the share of questions
 whose right page holds all of them, the most that a search for all words can reach. Pages with the same HTML as the right one are
-right, too. tantivy and bm25s score by BM25 over all words of a page: the same forms, divided in the same way; tantivy is asked for
+right, too. tantivy and bm25s score by BM25 over all words of a page, the same forms divided in the same way; tantivy is asked for
 pages with all words and for pages with some, bm25s for some. Halves let a ranking be tuned on one and judged on the other.
 """
 
