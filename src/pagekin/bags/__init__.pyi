@@ -34,7 +34,7 @@ from .strategy import (
     strategy_of_index,
 )
 from .weights import nmdf_parameters
-from .words import STOP_WORDS, Vocabulary, bag_forms, make_vocabulary, stem_of_word, word_hash
+from .words import STOP_WORDS, Vocabulary, bag_forms, is_telling, make_vocabulary, stem_of_word, stop_words, word_hash
 from .workshop import BagMatrix, BagWorkshop
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "find_furniture",
     "fold_copies",
     "has_sketches",
+    "is_telling",
     "load_strategy",
     "make_bags",
     "make_vocabulary",
@@ -83,6 +84,7 @@ __all__ = [
     "settings_table",
     "spread_sample",
     "stem_of_word",
+    "stop_words",
     "strategy_from_dict",
     "strategy_of_index",
     "word_hash",

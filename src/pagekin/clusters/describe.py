@@ -1,5 +1,6 @@
 """Names for clusters that people understand, and the pages in the middle of each."""
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix
+from pagekin.bags import BagMatrix, is_telling
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.store import Array, row_entries
 
@@ -57,14 +58,15 @@ class Rows:
 
 def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
-    titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]],
+    titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]], language: Callable[[Array], str],
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
-    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them.
+    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them, `language` the
+    language of most of some pages, whose stop words are left out.
     """
     descriptions: list[ClusterDescription] = []
     sums = lru_cache(_KEPT_SUMS)(lambda node: rows.sums(tree.pages_of(node)))
@@ -87,7 +89,8 @@ def describe(
         telling[holding < _COMMON * len(pages)] = 0
         central = _choose_central(pages, own, rows, links)
         terms = written(
-            _choose_distinct(telling, word, same), np.array([*central, *pages[:_WRITTEN].tolist()], np.int64)
+            _choose_distinct(telling, word, same, language(pages)),
+            np.array([*central, *pages[:_WRITTEN].tolist()], np.int64),
         )
         descriptions.append(ClusterDescription("", tuple(terms), central))
     names = [one.name for one in tree.descriptions] or _choose_names(tree, descriptions)
@@ -95,13 +98,18 @@ def describe(
     return replace(tree, descriptions=named)
 
 
-def _choose_distinct(telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
-    """Return the most telling words, none of them similar to an earlier one."""
+def _choose_distinct(
+    telling: Array, word: Callable[[int], str], same: Callable[[str], str], language: str
+) -> list[str]:
+    """Return the most telling words that tell people something, none of them similar to an earlier one."""
     terms: list[str] = []
     seen: set[str] = set()
-    for term in np.argsort(-telling, kind="stable")[: 4 * TERMS].tolist():
+    likely = (term for term in np.argsort(-telling, kind="stable").tolist() if is_telling(word(term), language))
+    for term in itertools.islice(likely, 4 * TERMS):
         text = word(term)
-        if telling[term] > 0 and same(text) not in seen and len(terms) < TERMS:
+        if telling[term] <= 0 or len(terms) == TERMS:
+            break
+        if same(text) not in seen:
             seen.add(same(text))
             terms.append(text)
     return terms

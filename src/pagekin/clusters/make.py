@@ -2,6 +2,7 @@
 
 import tempfile
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
-from pagekin.store import Progress, no_progress
+from pagekin.store import Array, Progress, no_progress
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """What names are taken from: common words tell more than rare ones what a group of pages is about."""
@@ -103,10 +104,16 @@ def describe_trees(corpus: Corpus, trees: list[Tree], threads: int) -> list[Tree
         return [
             describe(
                 tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
-                lambda words, pages: common_spellings(corpus, words, pages.tolist()),
+                lambda words, pages: common_spellings(corpus, words, pages.tolist()), partial(_main_language, corpus),
             )
             for tree in trees
         ]  # fmt: skip
+
+
+def _main_language(corpus: Corpus, pages: Array) -> str:
+    """Return the language that most of some pages have, '' if it is unknown."""
+    counts = np.bincount(np.asarray(corpus.pages.language)[pages], minlength=1)
+    return str(corpus.facts["language_codes"][int(np.argmax(counts))])
 
 
 def make_trees(

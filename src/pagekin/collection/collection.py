@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches
+from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches, is_telling
 from pagekin.clusters import Cooccurrences, PageThesaurus, Tree, document_of, read_trees
 from pagekin.collection import messages, selection, suggestion
 from pagekin.collection.cooccurrences import encode_counts
@@ -334,17 +334,19 @@ class Collection:
         )  # fmt: skip
 
     def _related_hit(self, result: Result) -> Hit:
-        """Return a related page as a hit."""
+        """Return a related page as a hit; words that tell people nothing are no reasons."""
+        pages = self.corpus.pages_of(self.corpus.url_number(result.url))
+        language = self.corpus.language(pages[0]) if pages else ""
         reasons: dict[str, Any] = {
             "error": result.error,
             "terms": tuple(
                 msgspec.structs.replace(one, term=one.term[:_LONGEST], title=self._title_of_term(one.term))
                 for one in result.terms
+                if is_telling(one.term, language)
             ),
             "citations": result.citations,
         }
         copies = result.copies[:MOST_COPIES]
-        pages = self.corpus.pages_of(self.corpus.url_number(result.url))
         if pages:
             return self.hit(pages[0], result.similarity, self.opening(pages[0]), copies=copies, **reasons)
         return Hit(
