@@ -189,7 +189,9 @@ class Web:
         return set().union(*(self.below(child) for child in self.children[name]))
 
     def search(self, name: str, query: str, **asked: Any) -> Any:
-        return ask(self.urls[name], "search", query=query, **{"limit": 10_000, "raw": True, "deadline": 60.0} | asked)
+        """What a service finds for all words of a query, also where few pages hold them."""
+        exactly = {"limit": 10_000, "raw": True, "deadline": 60.0, "match": "all"}
+        return ask(self.urls[name], "search", query=query, **exactly | asked)
 
     def await_labels(self) -> None:
         """Wait until every router knows all its children."""

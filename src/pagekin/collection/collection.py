@@ -235,6 +235,8 @@ class Collection:
         """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
         started = time.perf_counter()
         keep, urls = self.keep(request.filters), self.corpus.pages.url
+        # Whoever brings statistics for the words of a query asks for these words alone.
+        match: messages.Match = "all" if request.stats and request.match == "best" else request.match
 
         def find(query: Query, depth: int) -> Hits:
             return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
@@ -247,11 +249,11 @@ class Collection:
 
         if request.raw:
             found, _query, note = ask_best(
-                self, request.query, request.match, lambda query: find(query, request.limit), lambda hits: hits.total
+                self, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
             )
             hits = [self._raw_hit(page, score) for page, score in zip(found.pages, found.scores, strict=True)]
             return self.answer(request, hits, started, total=found.total, more=found.total > len(hits), note=note)
-        ranking, query, note = ask_best(self, request.query, request.match, rank, lambda ranking: ranking.total)
+        ranking, query, note = ask_best(self, request.query, match, rank, lambda ranking: ranking.total)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
             more=ranking.more, distinct=ranking.distinct, note=note,

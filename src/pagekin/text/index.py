@@ -9,7 +9,7 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -72,9 +72,6 @@ class _Form(NamedTuple):
     """Its row of `Bounds`, or -1."""
     pages: int
     """On how many pages it stands."""
-    called_begin: int
-    """Where its share of `Postings.called` begins."""
-    called_end: int
 
 
 class TextIndex:
@@ -115,7 +112,8 @@ class TextIndex:
         kin = self.corpus.kin
         pages, attributes, counts = (kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
         lengths = corpus_lengths(self.corpus)
-        return Postings(pages, attributes, counts, *lengths, kin["posting.called_page"], kin["posting.called"])
+        called = (kin[f"posting.{name}"] for name in ("called_offsets", "called_page", "called"))
+        return Postings(pages, attributes, counts, *lengths, *called)
 
     @cached_property
     def bounds(self) -> Bounds | None:
@@ -146,25 +144,25 @@ class TextIndex:
     def _find(self, form: str) -> "_Form":
         kin, number = self.corpus.kin, self.forms.find(form.encode())
         if number < 0:
-            return _Form(-1, 0, 0, -1, 0, 0, 0)
+            return _Form(-1, 0, 0, -1, 0)
         most = len(kin["posting.page"])  # which only damage exceeds
         begin, end = (min(int(self._offsets[at]), most) for at in (number, number + 1))
-        most = len(kin["posting.called_page"])
-        called = [min(int(kin["posting.called_offsets"][at]), most) for at in (number, number + 1)]
         if self.bounds:
             row = rank(kin["posting.bound_form"], number)
             if row < len(kin["posting.bound_form"]) and kin["posting.bound_form"][row] == number:
-                return _Form(number, begin, end, row, int(kin["posting.bound_pages"][row]), *called)
-        return _Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)), *called)
+                return _Form(number, begin, end, row, int(kin["posting.bound_pages"][row]))
+        return _Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)))
 
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Sequence[float] = ()) -> Terms:
         """Return (attribute, form) pairs as kernels take them."""
         known = [self.look_up(form) for _attribute, form in pairs]
+        bits = [_BITS[attribute] for attribute, _form in pairs]
+        numbers = [-1 if attribute else form.number for (attribute, _form), form in zip(pairs, known, strict=True)]
         return Terms(
             np.array([form.begin for form in known], np.int64),
             np.array([form.end for form in known], np.int64),
-            np.array([_BITS[attribute] for attribute, _form in pairs], np.int64),
-            *_called(pairs, known),
+            np.array(bits, np.int64) if any(bits) else _no_bits(len(bits)),
+            np.array(numbers, np.int64),
             np.array(rarity, np.float64),
         )
 
@@ -424,8 +422,10 @@ class _Search:
         """Return the pages whose titles or links have all words but one, and more than a share by inverse frequency."""
         index, named, words = self._index, np.zeros(len(self._index)), np.zeros(len(self._index), np.int64)
         for (_attribute, form), rarity in zip(asked_forms(self._query), self._terms.rarity.tolist(), strict=True):
-            known, mask = index.look_up(form), _under(self._marks(form), "title")
-            mask[index.postings.called_page[known.called_begin : known.called_end]] = True
+            mask, number = _under(self._marks(form), "title"), index.look_up(form).number
+            if number >= 0:
+                called = slice(*index.postings.called_offsets[number : number + 2].tolist())
+                mask[index.postings.called_page[called]] = True
             named[mask] += rarity
             words[mask] += 1
         most = share * float(self._terms.rarity.sum()) * (1.0 + 1e-9)
@@ -470,19 +470,15 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
     return np.asarray(flags & np.uint8(_BITS[attribute] << 1) != 0)
 
 
+@lru_cache(64)
+def _no_bits(terms: int) -> npt.NDArray[np.int64]:
+    """Return the attributes of terms that are looked for anywhere, made once: most are."""
+    return np.zeros(terms, np.int64)
+
+
 def _is_all_words(query: Query) -> bool:
     """Return whether a query is a word, or asks for all of some words: for all that `asked_forms` names, then."""
     return isinstance(query, Word) or (isinstance(query, And) and all(isinstance(part, Word) for part in query.parts))
-
-
-def _called(pairs: Sequence[tuple[str | None, str]], known: Sequence[_Form]) -> tuple[Array, Array]:
-    """Return where each form's share of link texts begins and ends; those say nothing of words under an attribute."""
-    shares = [
-        (0, 0) if attribute else (form.called_begin, form.called_end)
-        for (attribute, _form), form in zip(pairs, known, strict=True)
-    ]
-    begin, end = np.array(shares, np.int64).reshape(-1, 2).T.copy()
-    return begin, end
 
 
 def _has_phrase(query: Query) -> bool:

@@ -16,8 +16,8 @@ _AT_ONCE = 1 << 22
 """Pairs of a page and a form that are collected before equal ones are summed."""
 
 
-def put_link_texts(writer: KinWriter, corpus: Corpus, forms: Forms) -> tuple[Array, Array]:
-    """Write which pages are called by which forms, and how strongly; return pages and strengths, by form.
+def put_link_texts(writer: KinWriter, corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
+    """Write which pages are called by which forms, and how strongly; return offsets by form, pages and strengths.
 
     Only links from the same host count: the others a site of a network would not know, and its pages would have other scores
     than in one collection of all. A page that links often to another counts once.
@@ -35,10 +35,11 @@ def put_link_texts(writer: KinWriter, corpus: Corpus, forms: Forms) -> tuple[Arr
     strengths = np.rint(255.0 * np.sqrt(counts / (links[page] + SMOOTH))).astype(np.uint8)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(form, minlength=len(forms.names)))])
     pages = page.astype(smallest_uint(max(len(corpus) - 1, 0)))
-    writer.put("posting.called_offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
+    offsets = offsets.astype(smallest_uint(int(offsets[-1])))
+    writer.put("posting.called_offsets", offsets)
     writer.put("posting.called_page", pages)
     writer.put("posting.called", strengths)
-    return pages, strengths
+    return offsets, pages, strengths
 
 
 def _add_pairs(pairs: Array, counts: Array, waiting: list[Array]) -> tuple[Array, Array]:

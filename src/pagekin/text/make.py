@@ -133,8 +133,8 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
                 stored.append(values)
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
     page, attributes, counts, _where = (stored.mapped() for stored in files)
-    called_page, called = put_link_texts(writer, corpus, forms)
-    _put_bounds(writer, Postings(page, attributes, counts, *lengths, called_page, called), offsets)
+    called = put_link_texts(writer, corpus, forms)
+    _put_bounds(writer, Postings(page, attributes, counts, *lengths, *called), offsets)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
     writer.put("posting.where_offsets", places.astype(smallest_uint(int(places[-1]))))
     return total

@@ -46,7 +46,7 @@ def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> 
     """Return the scores of `pages`, whatever the query finds: sums over the terms, always in their order."""
     scores, by_title, named = np.zeros((3, len(postings.words)))
     all_named = 0.0
-    for begin, end, bit, called_begin, called_end, rarity in zip(*(column.tolist() for column in terms), strict=True):
+    for begin, end, bit, form, rarity in zip(*(column.tolist() for column in terms), strict=True):
         rows, attributes, counts = (
             column[begin:end] for column in (postings.page, postings.attributes, postings.counts)
         )
@@ -61,10 +61,11 @@ def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> 
         here, times = _sum_by_page(rows[titled], counts[titled])
         by_title[here] += rarity * (TITLE * times / (times + (postings.titles[here] + SHORT) / LONG))
         named[here] += rarity
-        linked = postings.called_page[called_begin:called_end]
+        called = slice(*postings.called_offsets[form : form + 2].tolist()) if form >= 0 else slice(0)
+        linked = postings.called_page[called]
         untitled = ~np.isin(linked, here)
         linked = linked[untitled]
-        by_title[linked] += rarity * (CALLED * postings.called[called_begin:called_end][untitled] / 255.0)
+        by_title[linked] += rarity * (CALLED * postings.called[called][untitled] / 255.0)
         named[linked] += rarity
         all_named += rarity
     here = named.nonzero()[0]

@@ -43,6 +43,8 @@ class Postings(NamedTuple):
     """(pages) length in words."""
     titles: npt.NDArray[np.int32]
     """(pages) length of the title in bytes."""
+    called_offsets: Array
+    """(forms + 1) per form, its share of the two arrays below."""
     called_page: Array
     """Pages to which links lead that say a form; within a form pages rise."""
     called: npt.NDArray[np.uint8]
@@ -66,9 +68,8 @@ class Terms(NamedTuple):
     end: npt.NDArray[np.int64]
     bit: npt.NDArray[np.int64]
     """The attribute under which it is looked for, 0 for any."""
-    called_begin: npt.NDArray[np.int64]
-    """Where its share of `Postings.called` begins; under an attribute it has none."""
-    called_end: npt.NDArray[np.int64]
+    form: npt.NDArray[np.int64]
+    """The number of its form, by which links call pages; -1 if there is none, or it is looked for under an attribute."""
     rarity: npt.NDArray[np.float64]
     """Its inverse frequency."""
 
