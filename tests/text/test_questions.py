@@ -33,6 +33,9 @@ from .oracle import Oracle
         ("how AND birds", "how birds"),
         ("what about e-mail", '"e mail"'),
         ("is", "is"),
+        ("is water wet", "water wet"),
+        ("will smith", "will smith"),
+        ("can opener", "can opener"),
     ],
 )
 def test_words_that_say_nothing_are_ignored_in_questions(text: str, meant: str) -> None:

@@ -5,20 +5,24 @@ from functools import lru_cache
 
 import msgspec
 
-from pagekin.text.analysis import form_of, tokens
+from pagekin.hypertext import fold_case
+from pagekin.text.analysis import form_of
 from pagekin.text.query import And, Phrase, Query, Some, Word, is_plain, parse_query
 
 FEW = 10
 """Documents that hold all words of a question, below which those that hold some are shown, too."""
-_OPENING = frozenset(
-    "how what what's whats which who who's whos whom whose when where where's why do does did is are was were can could "
-    "should would will shall has have had tell explain".split()
-)
+_ASKING = frozenset("how what what's whats which who who's whos whom whose when where where's why".split())
 """Words with which questions begin."""
-_IDLE = _OPENING | frozenset(
-    "a about am an and any as at be been being but by for from he her his i if in into it its just may me might must my "
-    "of on or our out please s she so such t than that the their them then there these they this those to too up us we "
-    "while with you your".split()
+_HELPING = frozenset("do does did is are was were can could should would".split())
+"""Words with which questions of three words and more begin."""
+_IDLE = (
+    frozenset(
+        "a about am an and any as at be been being but by for from he her his i if in into it its just may me might must my "
+        "of on or our out please s she so such t than that the their them then there these they this those to too up us we "
+        "while with you your will shall has have had tell explain".split()
+    )
+    | _ASKING
+    | _HELPING
 )
 """Words that say nothing of what is asked for."""
 
@@ -54,16 +58,16 @@ def read_question(text: str) -> Question:
     parts = query.parts if isinstance(query, And) else (query,)
     atoms = tuple(part for part in parts if isinstance(part, Word | Phrase))
     telling = tuple(part for part in atoms if not isinstance(part, Word) or part.word not in _IDLE) or atoms
-    if _is_question(text):
+    if _is_question(text, len(atoms)):
         query = And(telling) if len(telling) > 1 else telling[0]
     different = {tuple(map(form_of, part.words)): part for part in reversed(telling)}
     return Question(query, tuple(part for part in telling if different[tuple(map(form_of, part.words))] is part))
 
 
-def _is_question(text: str) -> bool:
-    """Return whether a text is a question by its first word or its last sign."""
-    words = tokens(text.split(maxsplit=1)[0]) if text.split() else []
-    return text.rstrip().endswith(("?", "\uff1f")) or (bool(words) and words[0] in _OPENING)
+def _is_question(text: str, words: int) -> bool:
+    """Return whether a text of so many words is a question by its first word or its last sign."""
+    first = fold_case(text.split(maxsplit=1)[0])
+    return text.rstrip().endswith(("?", "\uff1f")) or first in _ASKING or (first in _HELPING and words > 2)
 
 
 def describe_match(question: Question, whole: int, total: int, spellings: Mapping[str, str]) -> str:
