@@ -58,7 +58,7 @@ class Rows:
 
 def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
-    titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]], language: Callable[[Array], str],
+    titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]], language: Callable[[Array], str] = lambda _pages: "",
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
