@@ -199,8 +199,10 @@ class Client:
         return (await self.call(node, operation, request)).told(answer)
 
     async def search(self, node: str, query: str, limit: int = 10, **more: Any) -> Answer:
-        """What a node finds."""
-        return await self.ask(node, "search", SearchRequest(query=query, limit=limit, **more), Answer)
+        """What a node finds that holds all words."""
+        return await self.ask(
+            node, "search", SearchRequest(query=query, limit=limit, **{"match": "all"} | more), Answer
+        )
 
     async def get(self, node: str, path: str) -> bytes:
         """What stands at a path of a node; nothing if it has no answer yet."""

@@ -1,19 +1,23 @@
-"""Whether search puts the right page first, beside tantivy's BM25 on the same words.
+"""Whether search puts the right page first, beside tantivy and bm25s on the same words.
 
     python benchmarks/search_quality.py COLLECTION.kin... [--most 2000] [--half tune|judge]
 
 Known-item questions, drawn from the collection itself:
 
 - *link texts*: what two pages or more write on a link to one page, and next to nobody on a link to another. The words
-  are not the page's own, it may or may not say them. Pages that link to themselves do not count.
+  are not the page's own, it may or may not say them. Pages that link to themselves do not count. Search knows link texts, so
+  this tells whether it makes use of them, not how it would do without.
 - *titles*: what only one page of the collection is called, without what the titles of its host share.
 - *own words*: three words of a page's text, drawn by how often they stand there and how rare they are elsewhere, as
   somebody may remember a page whose name is forgotten.
+- *with a stray word*: the first two again, each with a word that has nothing to do with it.
+- *people*: questions as people type them, with the pages that answer them, from people_questions.tsv; for collections of the
+  names school and demo. With `--half` only that half.
 
-A question is all its words; both sides find the same pages and only order them otherwise, so "found" is the most that
-either can reach. Pages with the same HTML as the right one are right, too. tantivy scores by BM25 over all words of a page: the
-same forms, divided in the same way. Halves let a ranking be tuned on one and judged on
-the other.
+Ours is asked as a person asks, by the text; pages of one composite document count as one. "All words" is the share of questions
+whose right page holds all of them, the most that a search for all words can reach. Pages with the same HTML as the right one are
+right, too. tantivy and bm25s score by BM25 over all words of a page, the same forms divided in the same way; tantivy is asked for
+pages with all words and for pages with some, bm25s for some. Halves let a ranking be tuned on one and judged on the other.
 """
 
 import argparse
@@ -29,9 +33,10 @@ from pathlib import Path
 import numpy as np
 
 from growth import row
+from pagekin.collection import Collection, SearchRequest
 from pagekin.hypertext import Attribute, Corpus, ShortTitles
-from pagekin.text import And, Query, TextIndex, Word, analyse, tokens
-from search_speed import Tantivy
+from pagekin.text import And, Or, Query, TextIndex, Word, analyse, tokens
+from search_speed import Bm25s, Tantivy
 
 MOST_WORDS = 10
 """Words of a question: longer ones are sentences, which nobody types."""
@@ -39,7 +44,9 @@ FEWEST_PAGES, NEARLY_ONLY = 2, 0.9
 """Pages that must link with a text to one page, and their share of all that link with it."""
 DRAWN_WORDS = 3
 DEPTH = 10
-Ask = Callable[[Query, int], list[int]]
+STRAY = slice(300, 20_000)
+"""Places, by frequency, of the words that are strays."""
+Ask = Callable[["Question", int], Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -50,10 +57,20 @@ class Question:
     right: frozenset[int]
 
     @property
+    def text(self) -> str:
+        """What is typed."""
+        return " ".join(self.words)
+
+    @property
     def query(self) -> Query:
         """All of the words."""
         parts = tuple(Word(None, word) for word in dict.fromkeys(self.words))
         return And(parts) if len(parts) > 1 else parts[0]
+
+    @property
+    def any_word(self) -> Query:
+        """Some of the words."""
+        return Or(tuple(Word(None, word) for word in dict.fromkeys(self.words)))
 
 
 @dataclass(frozen=True)
@@ -154,6 +171,30 @@ def own_words(pages: Pages, most: int, seed: int) -> Iterator[Question]:
             yield Question(tuple(corpus.word(int(text[first[at]])) for at in some), pages.like([page]))
 
 
+def with_stray_words(pages: Pages, questions: Sequence[Question], seed: int) -> list[Question]:
+    """Add a word of the collection to each question, by chance."""
+    corpus, chance = pages.corpus, random.Random(seed)
+    terms = range(len(corpus.terms))[STRAY] or range(len(corpus.terms))
+    words = [word for word in map(corpus.word, terms) if word.isalpha()]
+    return [Question((*question.words, chance.choice(words)), question.right) for question in questions]
+
+
+def of_people(pages: Pages, name: str, half: str) -> list[Question]:
+    """Return the questions of people that were written down for a collection."""
+    corpus = pages.corpus
+    by_name = {
+        url.partition("://")[2] if name == "demo" else url.rpartition("/")[2].removesuffix(".htm"): page
+        for page, url in enumerate(map(corpus.page_url, range(len(corpus))))
+    }
+    found = []
+    for line in Path(__file__).with_name("people_questions.tsv").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            collection, part, text, right = line.split("\t")
+            if collection == name and half in ("both", part):
+                found.append(Question(tuple(text.split()), pages.like([by_name[one] for one in right.split()])))
+    return found
+
+
 def drawn(questions: Iterator[Question], most: int, half: str, seed: int) -> list[Question]:
     """At most so many of the questions, by chance, or a half of these."""
     every = list(questions)
@@ -164,24 +205,34 @@ def drawn(questions: Iterator[Question], most: int, half: str, seed: int) -> lis
 # -- answers ------------------------------------------------------------------------------------------------------------
 
 
-def by_tantivy(index: TextIndex, folder: str) -> Ask:
-    """Order by the BM25 of tantivy over all words of a page."""
-    peer = Tantivy(index, folder)
-    return lambda query, most: peer.ask(query, most)[1]
+def by_tantivy(peer: Tantivy) -> dict[str, Ask]:
+    """Order by the BM25 of tantivy over all words of a page: of pages with all words, or with some."""
+    return {
+        "tantivy, all words": lambda question, most: peer.ask(question.query, most)[1],
+        "tantivy, some words": lambda question, most: peer.ask(question.any_word, most)[1],
+    }
 
 
-def by_pagekin(index: TextIndex) -> Ask:
-    """Ours."""
-    return lambda query, most: index.search(query, most).pages
+def by_pagekin(path: Path) -> Ask:
+    """Ours, as a server asks it."""
+    collection = Collection(path.stem, path)
+    corpus, documents = collection.corpus, collection.documents
+
+    def ask(question: Question, most: int) -> list[int]:
+        found = collection.search(SearchRequest(query=question.text, limit=most, raw=True)).results
+        pages = [corpus.pages_of(corpus.url_number(hit.url))[0] for hit in found]
+        homes = {int(documents[page]): page for page in question.right}
+        return [homes.get(int(documents[page]), page) for page in pages]
+
+    return ask
 
 
 def judged(ask: Ask, index: TextIndex, questions: Sequence[Question]) -> Outcome:
     """Ask all questions one way."""
     places, times = [], []
     for question in questions:
-        query = question.query
         started = time.perf_counter()
-        pages = ask(query, DEPTH)
+        pages = ask(question, DEPTH)
         times.append(time.perf_counter() - started)
         places.append(next((place for place, page in enumerate(pages, 1) if page in question.right), 0))
     there = [_found(index, question) for question in questions]
@@ -210,23 +261,26 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}; at most {args.most:,} questions of a kind, seed {args.seed}, {args.half}\n")
-    row("collection", "questions", "found", "ordered by", f"MRR@{DEPTH}", "first", "in the first 5", "median, ms")
+    row("collection", "questions", "all words", "ordered by", f"MRR@{DEPTH}", "first", "in the first 5", "median, ms")
     row("---", "---", "---:", "---", "---:", "---:", "---:", "---:")
     for path in args.collections:
         index = TextIndex.at(path, compiled=True)
         # The files stay open after the folder has gone.
         with tempfile.TemporaryDirectory() as folder:
-            sides = {"tantivy BM25": by_tantivy(index, folder), "pagekin": by_pagekin(index)}
+            sides = by_tantivy(Tantivy(index, folder)) | {"bm25s": Bm25s(index).pages, "pagekin": by_pagekin(path)}
         pages = Pages(index.corpus)
-        kinds = {
-            "link texts": link_texts(pages),
-            "titles": own_titles(pages),
-            "own words": own_words(pages, args.most, args.seed),
+        named = {
+            "link texts": drawn(link_texts(pages), args.most, args.half, args.seed),
+            "titles": drawn(own_titles(pages), args.most, args.half, args.seed),
         }
-        for kind, made in kinds.items():
-            questions = drawn(made, args.most, args.half, args.seed)
+        kinds = named | {
+            "own words": drawn(own_words(pages, args.most, args.seed), args.most, args.half, args.seed),
+            **{f"{kind} with a stray word": with_stray_words(pages, some, args.seed) for kind, some in named.items()},
+        }
+        for half in ("tune", "judge") if args.half == "both" else (args.half,):
+            kinds[f"of people ({half})"] = of_people(pages, path.stem.partition("-")[0], half)
+        for kind, questions in kinds.items():
             if not questions:
-                row(path.stem, f"no {kind}", *[""] * 6)
                 continue
             for name, ask in sides.items():
                 out = judged(ask, index, questions)

@@ -192,6 +192,15 @@ class Bm25s:
         self._index.activate_numba_scorer()
         print(f"bm25s: indexed in {time.perf_counter() - started:.1f} s")
 
+    def pages(self, question: Any, most: int) -> list[int]:
+        """Return the best pages for the words of a question, those that no page has left out."""
+        forms = dict.fromkeys(map(form_of, question.words))
+        numbers = [self._numbers[form] for form in forms if form in self._numbers]
+        if not numbers:
+            return []
+        pages, _scores = self._index.retrieve([numbers], k=most, show_progress=False, n_threads=0)
+        return [int(page) for page in pages[0]]
+
     def side(self) -> Side:
         """Return bm25s."""
 

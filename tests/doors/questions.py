@@ -113,6 +113,8 @@ def questions_about(subject: Subject) -> list[Question]:
     filters = [(name, {name: value}) for name, value in subject.filters.items()]
     questions = [
         Question("search", "search", words, FULL_PAGE),
+        Question("search some words", "search", {"query": f"{subject.words} zugzwanging"}, FULL_PAGE),
+        Question("search question", "search", {"query": f"what is {subject.words}?"}, FULL_PAGE),
         Question("search attribute", "search", {"query": subject.attribute}),
         Question("search phrase", "search", {"query": subject.phrase}),
         *(Question(f"search {name}", "search", words | one, unlike="search") for name, one in filters),

@@ -17,7 +17,7 @@ filters = st.lists(
     st.lists(st.integers(0, 2**64 - 1), max_size=20).map(lambda keys: TermFilter.of(np.array(keys, np.uint64))),
     max_size=2,
 ).map(tuple)
-analysers = st.sampled_from(["", "porter-1", "other"])
+analysers = st.sampled_from(["", "porter-2", "other"])
 heaviest = st.lists(words, max_size=3).map(tuple)
 added = st.sets(
     st.builds(AddedTerm, st.sampled_from(TERM_ATTRIBUTES), words, st.sampled_from(ADDED_BY)), max_size=3

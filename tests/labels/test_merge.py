@@ -52,7 +52,7 @@ def site(name: str, *clusters: tuple[int, dict[str, int]]) -> ContentLabel:
     docs = sum(one.num_docs for one in made)
     label = ContentLabel(
         LABEL_VERSION,
-        "porter-1",
+        "porter-2",
         name,
         docs,
         10 * docs,
@@ -199,7 +199,7 @@ def test_filters_of_another_analysis_are_not_believed() -> None:
     made = router_label("top", {"a": strange}).label
     assert label_may_hold(made, "zebra")
     assert made.lost.filters == 2
-    assert made.analyser == "porter-1"
+    assert made.analyser == "porter-2"
 
 
 def test_added_terms_travel_upwards() -> None:

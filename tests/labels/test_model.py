@@ -35,7 +35,7 @@ def small() -> ContentLabel:
         SubCluster(2, "animals", 2, 300, 3, (5, 6), (), (), packed[2], (held,)),
     )
     return ContentLabel(
-        1, "porter-1", "site", 5, 1000, 6, True, heaviest=("queue",), added=(AddedTerm("text", "literature", "operator"),),
+        1, "porter-2", "site", 5, 1000, 6, True, heaviest=("queue",), added=(AddedTerm("text", "literature", "operator"),),
         words=table, terms=packed[0], filters=(held,), clusters=clusters,
     )  # fmt: skip
 

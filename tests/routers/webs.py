@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, document_of, read_trees
-from pagekin.collection import ReloadingCollection, Service
+from pagekin.collection import ReloadingCollection, Service, parse_query
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.net import Guard, parse_allowed
@@ -24,7 +24,7 @@ from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.serve import MakeApp, serve
 from pagekin.routers.warm import warm
 from pagekin.sources import demo_pages
-from pagekin.text import Stats, TextIndex, parse_query
+from pagekin.text import Stats, TextIndex
 from tests.bags.webs import record
 
 PAGES_A_HOST = 24
@@ -189,7 +189,9 @@ class Web:
         return set().union(*(self.below(child) for child in self.children[name]))
 
     def search(self, name: str, query: str, **asked: Any) -> Any:
-        return ask(self.urls[name], "search", query=query, **{"limit": 10_000, "raw": True, "deadline": 60.0} | asked)
+        """What a service finds for all words of a query, also where few pages hold them."""
+        exactly = {"limit": 10_000, "raw": True, "deadline": 60.0, "match": "all"}
+        return ask(self.urls[name], "search", query=query, **exactly | asked)
 
     def await_labels(self) -> None:
         """Wait until every router knows all its children."""

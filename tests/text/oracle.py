@@ -1,17 +1,13 @@
 """The slow, obvious way to answer a query: look at every word of every page."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
-from pagekin.bags import stem_of_word
 from pagekin.hypertext import Attribute, Corpus
-from pagekin.text import And, Not, Or, Phrase, Query, Word
-
-
-def stem(word: str) -> str:
-    """The form of a word; Porter's rules leave nothing of a lone s, which is then its own."""
-    return stem_of_word(word) or word
+from pagekin.text import And, Not, Or, Phrase, Query, Some, Word
+from pagekin.text import form_of as stem
 
 
 class Oracle:
@@ -30,6 +26,7 @@ class Oracle:
         for page, counts in zip(self.pages, self._counts, strict=True):
             for form, flags in page:
                 counts.setdefault(form, Counter())[flags] += 1
+        self._called = _link_texts(corpus, stems)
         self._under = [
             {a.name.lower(): [form for form, flags in page if flags & a] for a in Attribute if a.name}
             for page in self.pages
@@ -39,7 +36,7 @@ class Oracle:
         """Whether a query finds a page."""
         if isinstance(query, And):
             return all(self.finds(part, page) for part in query.parts)
-        if isinstance(query, Or):
+        if isinstance(query, Or | Some):
             return any(self.finds(part, page) for part in query.parts)
         if isinstance(query, Not):
             return not self.finds(query.part, page)
@@ -83,19 +80,40 @@ class Oracle:
     def search(self, query: Query, among: Sequence[int] | None = None) -> list[tuple[int, float]]:
         """(page, score) of all pages that a query finds, in order; statistics are those of the pages `among`."""
         scores = self.scores(query, among)
+        if isinstance(query, Some):
+            scores = {page: self._score_of_some(query, page, scores) for page in scores}
         found = [(page, score) for page, score in scores.items() if self.finds(query, page)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
     def scores(self, query: Query, among: Sequence[int] | None = None) -> dict[int, float]:
         """The score of each page, whether it is found or not."""
         every = range(len(self.pages)) if among is None else among
-        asked = sorted(set(_asked(query)), key=lambda pair: f"{pair[0]}:{pair[1]}" if pair[0] else pair[1])
         mean = sum(len(self.pages[page]) for page in every) / len(every)
+        idf = self._rarities(query, every)
+        return {page: self._score(page, idf, mean) for page in every}
+
+    def _rarities(self, query: Query, every: Sequence[int]) -> dict[tuple[str | None, str], float]:
+        """The inverse frequency of each word of a query, in the order of their names."""
+        asked = sorted(set(_asked(query)), key=lambda pair: f"{pair[0]}:{pair[1]}" if pair[0] else pair[1])
         idf = {}
         for attribute, form in asked:
             df = sum(self._stands(page, attribute, form) for page in every)
             idf[attribute, form] = math.log(1.0 + (len(every) - df + 0.5) / (df + 0.5))
-        return {page: self._score(page, idf, mean) for page in every}
+        return idf
+
+    def _score_of_some(self, query: Some, page: int, scores: Mapping[int, float]) -> float:
+        """Above 1 for a page that holds all words, or is called all but one and most of what was asked; below 1 for others."""
+        idf = self._rarities(query, range(len(self.pages)))
+        score = scores[page]
+        for first, second in pairwise(query.parts):
+            if isinstance(first, Word) and isinstance(second, Word):
+                pair = [stem(first.word), stem(second.word)]
+                if any(self._in_a_row(page, field, pair) for field in ("title", "text")):
+                    score += 0.5 * (idf[None, pair[0]] + idf[None, pair[1]])
+        named = [form for _none, form in idf if self.in_title(page, None, form) or self._called[page][form]]
+        weight = sum(idf[None, form] for form in named)
+        is_called = len(named) >= len(idf) - 1 and weight > 0.5 * sum(idf.values()) * (1 + 1e-9)
+        return 1.0 + score if is_called or self.finds(And(query.parts), page) else score / (1.0 + score)
 
     def _score(self, page: int, idf: Mapping[tuple[str | None, str], float], mean: float) -> float:
         """What the words say for a page, and what its title says."""
@@ -105,9 +123,34 @@ class Oracle:
             tf, times = self.weight(page, attribute, form), self.in_title(page, attribute, form)
             text += rarity * (tf * (1.2 + 1.0) / (tf + length))
             title += rarity * (12.0 * times / (times + (self._titles[page] + 10.0) / 80.0))
-            named += rarity if times else 0.0
+            called = 0.0 if times or attribute else self._called[page][form]
+            title += rarity * (5.0 * called)
+            named += rarity if times or called else 0.0
         square = (named / sum(idf.values())) * (named / sum(idf.values()))
         return text + title * (square * square * square)
+
+
+def _link_texts(corpus: Corpus, stems: list[str]) -> list[Counter[str]]:
+    """How strongly links of the same host say each form, page by page."""
+    said: list[defaultdict[str, set[int]]] = [defaultdict(set) for _page in range(len(corpus))]
+    linking: list[set[int]] = [set() for _page in range(len(corpus))]
+    for source in range(len(corpus)):
+        words = corpus.words(source).tolist()
+        first, last = int(corpus.pages.anchors[source]), int(corpus.pages.anchors[source + 1])
+        for anchor in range(first, last):
+            pages = corpus.pages_of(int(corpus.anchors.target[anchor]))[:1]
+            start, length = int(corpus.anchors.start[anchor]), int(corpus.anchors.length[anchor])
+            if not pages or pages[0] == source or not 0 < length <= 10:
+                continue
+            if corpus.pages.host[pages[0]] == corpus.pages.host[source]:
+                linking[pages[0]].add(source)
+                for word in words[start : start + length]:
+                    said[pages[0]][stems[word]].add(source)
+    strengths: list[Counter[str]] = []
+    for forms, sources in zip(said, linking, strict=True):
+        shares = {form: len(those) / (len(sources) + 2) for form, those in forms.items()}
+        strengths.append(Counter({form: round(255 * math.sqrt(share)) / 255 for form, share in shares.items()}))  # type: ignore[arg-type]
+    return strengths
 
 
 def _asked(query: Query) -> Iterator[tuple[str | None, str]]:
@@ -115,6 +158,6 @@ def _asked(query: Query) -> Iterator[tuple[str | None, str]]:
         yield query.attribute, stem(query.word)
     elif isinstance(query, Phrase):
         yield from ((query.attribute, stem(word)) for word in query.words)
-    elif isinstance(query, And | Or):
+    elif isinstance(query, And | Or | Some):
         for part in query.parts:
             yield from _asked(part)

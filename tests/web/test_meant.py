@@ -1,7 +1,9 @@
 """Words that are misspelt: those that may have been meant are offered, and lead to something."""
 
+import math
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagekin.collection import ReloadingCollection
-from pagekin.web.misspelt import NearWords, distances
+from pagekin.text import NearWords, distances
 from pagekin.web.queries import exchange_word
 from pagekin.web.vocabulary import words_near
 from tests.bags.webs import record
@@ -48,11 +50,14 @@ def test_distances_are_those_of_the_definition(asked: str, words: list[str]) -> 
 @given(
     st.lists(st.text("abc", min_size=1, max_size=8), unique=True, max_size=30), st.text("abc", min_size=3, max_size=8)
 )
-def test_near_words_are_the_nearest_and_then_the_commonest(words: list[str], asked: str) -> None:
+def test_near_words_are_near_of_the_same_letters_and_common(words: list[str], asked: str) -> None:
     reach = 1 if len(asked) <= 4 else 2
-    far = [(distance(asked, word), place) for place, word in enumerate(words) if len(word) > 2]
-    expected = [words[place] for much, place in sorted(far) if 0 < much <= reach]
-    assert NearWords(words).near(asked, 5) == expected[:5]
+    costs = []
+    for place, word in enumerate(words):
+        letters = sum(abs(asked.count(letter) - word.count(letter)) for letter in "abc")
+        if len(word) > 2 and 0 < distance(asked, word) <= reach:
+            costs.append((distance(asked, word) + letters / 2 + math.log10(1 + place), place))
+    assert NearWords(words).near(asked, 5) == [words[place] for _cost, place in sorted(costs)][:5]
 
 
 @pytest.mark.parametrize("word", ["", "ab", "x" * 25, "🌋", "w" * 10_000])
@@ -61,13 +66,26 @@ def test_nothing_is_near_to_what_is_no_word(demo: ReloadingCollection, word: str
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("vulcano", "volcano"), ("Mountian", "mountain"), ("oxigen", "oxygen")])
+def test_a_question_is_asked_with_the_word_that_was_meant_and_the_page_says_so(
+    client: Any, typed: str, meant: str
+) -> None:
+    view = data(client, q=typed)
+    assert view["total"] == data(client, q=meant)["total"] > 0
+    assert view["note"] == f"No page has \u201c{typed.lower()}\u201d; searched for \u201c{meant}\u201d."
+    assert view["note"] in shown(client, f"/find?q={typed}").text
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("vulcano AND the", "volcano AND the"), ('"Mountian"', '"mountain"'), ("title:oxigen", "title:oxygen")],
+)
 def test_what_was_meant_is_offered_and_finds_something(client: Any, typed: str, meant: str) -> None:
     view = data(client, q=typed)
     assert view["total"] == 0
     assert meant in [one["text"] for one in view["meant"]]
     for one in view["meant"]:
         assert follow(client, one["address"])["total"] > 0
-    page = shown(client, f"/find?q={typed}")
+    page = shown(client, f"/find?{urlencode({'q': typed})}")
     assert "Did you mean" in page.text
     assert {one["address"] for one in view["meant"]} <= set(page.links)
 
@@ -88,7 +106,7 @@ def test_where_something_is_found_nothing_else_is_meant(client: Any) -> None:
 
 
 def test_nothing_is_added_to_a_query_that_finds_nothing(client: Any) -> None:
-    view = data(client, q="vulcano mountain")
+    view = data(client, q="vulcano AND mountain")
     assert view["total"] == 0 and view["along"] == view["narrower"] == []
 
 
@@ -103,6 +121,6 @@ def test_a_word_is_exchanged_however_it_was_typed() -> None:
 def test_hostile_words_are_offered_without_harm(tmp_path: Path) -> None:
     pages = [record("http://h.example/", "<title>x</title><p>onerrors scripting &lt;script&gt; javascript")]
     with leaf_site(ReloadingCollection("hostile", build_leaf(tmp_path / "h.kin", pages))) as site:
-        view = get(site, "find.json", q="onerrorz").json
-        assert [one["text"] for one in view["meant"]] == ["onerrors"]
+        view = get(site, "find.json", q='"onerrorz"').json
+        assert [one["text"] for one in view["meant"]] == ['"onerrors"']
         assert harm(asked_of(site, 'find?q=onerrorz+"><script>x').body) == []

@@ -140,7 +140,7 @@ def test_without_a_query_there_are_examples_that_find_something(client: Any) -> 
 
 
 def test_nothing_found_offers_any_of_the_words(client: Any) -> None:
-    page = shown(client, "/find?q=river+qwertzuiop")
+    page = shown(client, "/find?q=river+AND+qwertzuiop")
     assert "Nothing found" in page.text
     some = next(link for link in page.linked(data_live="") if "OR" in link)
     assert follow(client, some)["total"] > 0

@@ -36,7 +36,7 @@ from .strategy import (
     strategy_of_index,
 )
 from .weights import nmdf_parameters
-from .words import STOP_WORDS, Vocabulary, bag_forms, make_vocabulary, stem_of_word, word_hash
+from .words import STOP_WORDS, Vocabulary, bag_forms, is_telling, make_vocabulary, stem_of_word, stop_words, word_hash
 from .workshop import BagMatrix, BagWorkshop
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "copy_sketches",
     "fold_copies",
     "has_sketches",
+    "is_telling",
     "link_weights",
     "load_strategy",
     "make_bags",
@@ -90,6 +91,7 @@ __all__ = [
     "settings_table",
     "spread_sample",
     "stem_of_word",
+    "stop_words",
     "strategy_from_dict",
     "strategy_of_index",
     "word_hash",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.strategy import Strategy
-from pagekin.hypertext import Corpus
+from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
 
 STOP_WORDS = frozenset(
     word
@@ -21,6 +21,24 @@ STOP_WORDS = frozenset(
 )
 """English words that bags leave out."""
 DROPPED = -1
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Return the (folded) words of a language that say nothing about a page's topic; none of one that has no list."""
+    if language == "en":
+        return STOP_WORDS
+    lines = Path(__file__).with_name("stopwords_by_language.txt").read_text(encoding="utf-8").splitlines()
+    lists = dict(line.split(": ", 1) for line in lines if not line.startswith("#"))
+    return frozenset(map(fold_case, lists.get(language, "").split()))
+
+
+def is_telling(word: str, language: str) -> bool:
+    """Return whether a (folded) word tells people something of a page in a language.
+
+    Stop words of the language do not; nor do words of scripts without spaces, which are two neighbouring characters each.
+    """
+    return word not in stop_words(language) and not all(char_class(char) is CharClass.PAIR for char in word)
 
 
 @cache

@@ -1,5 +1,6 @@
 """Telling words of clusters, names of a few such words, and the pages in the middle of each."""
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags import is_telling
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.clusters.levels import Level, LevelSums, Rows, tree_levels
 from pagekin.store import Array
@@ -29,13 +31,15 @@ def describe(
     tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
     titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]],
     note: Callable[[LevelSums, Array], None] | None = None, unfit: Array | None = None,
+    language: Callable[[Array], str] = lambda _pages: "",
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
     `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
     stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
     cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
-    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them. `note` is told the sums
+    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them, `language` the
+    language of most of some pages, whose stop words are left out. `note` is told the sums
     of each level and how telling they are; pages that are `unfit` are central only where there are no others. Cost: for each
     level of the tree, a sort of the words of its pages and a pass over their links.
     """
@@ -52,7 +56,7 @@ def describe(
             pairs = slice(*np.searchsorted(sums.place, (place, place + 1)))
             pages = level.pages[level.offsets[place] : level.offsets[place + 1]]
             terms = written(
-                _choose_distinct(sums.term[pairs], telling[pairs], word, same),
+                _choose_distinct(sums.term[pairs], telling[pairs], word, same, language(pages)),
                 np.array([*central[place], *pages[:_WRITTEN].tolist()], np.int64),
             )
             descriptions[node] = ClusterDescription("", tuple(terms), central[place])
@@ -81,12 +85,15 @@ def _weigh_terms(
     return telling
 
 
-def _choose_distinct(terms: Array, telling: Array, word: Callable[[int], str], same: Callable[[str], str]) -> list[str]:
-    """Return the most telling words, none of them similar to an earlier one."""
+def _choose_distinct(
+    terms: Array, telling: Array, word: Callable[[int], str], same: Callable[[str], str], language: str
+) -> list[str]:
+    """Return the most telling words that tell people something, none of them similar to an earlier one."""
     chosen: list[str] = []
     seen: set[str] = set()
-    for place in np.argsort(-telling, kind="stable")[: 4 * TERMS].tolist():
-        text = word(int(terms[place]))
+    by_weight = ((place, word(int(terms[place]))) for place in np.argsort(-telling, kind="stable").tolist())
+    likely = ((place, text) for place, text in by_weight if is_telling(text, language))
+    for place, text in itertools.islice(likely, 4 * TERMS):
         if telling[place] > 0 and same(text) not in seen and len(chosen) < TERMS:
             seen.add(same(text))
             chosen.append(text)

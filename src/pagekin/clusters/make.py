@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def describe_trees(
             made = describe(
                 tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
                 lambda words, pages: common_spellings(corpus, words, pages.tolist()),
-                _noting(telling, named) if named else None, named.unfit if named else None,
+                _noting(telling, named) if named else None, named.unfit if named else None, partial(_main_language, corpus),
             )  # fmt: skip
             kept = names.match(made, corpus) if tree.name == "clusters" else {}
             descriptions = name_tree(made, named, telling, kept) if named else list(made.descriptions)
@@ -133,6 +134,12 @@ def _noting(telling: list[StemWeights], shown: ShownPhrases) -> Callable[[LevelS
     return lambda sums, words: telling.append(
         StemWeights.of(sums, words, shown.stem_of_word, len(shown.vocabulary.shown))
     )
+
+
+def _main_language(corpus: Corpus, pages: Array) -> str:
+    """Return the language that most of some pages have, '' if it is unknown."""
+    counts = np.bincount(np.asarray(corpus.pages.language)[pages], minlength=1)
+    return str(corpus.facts["language_codes"][int(np.argmax(counts))])
 
 
 def make_trees(

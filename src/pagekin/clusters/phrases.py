@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, Vocabulary, find_furniture
+from pagekin.bags import LinkUse, Strategy, Vocabulary, classify_links
 from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.store import Array, batch_ranges
 
@@ -63,7 +63,7 @@ def find_phrases(corpus: Corpus, words: Vocabulary, site_words: Array) -> Phrase
     counts = np.zeros(slots, np.uint8)
     anchors = np.asarray(corpus.pages.anchors, np.int64)
     starts, lengths = (np.asarray(column, np.int64) for column in (corpus.anchors.start, corpus.anchors.length))
-    left_out = find_furniture(corpus, Strategy())
+    left_out = classify_links(corpus, Strategy()) == LinkUse.FURNITURE
     ends = np.zeros(len(corpus) + 1, np.int64)
     batches: list[tuple[Array, ...]] = []
     room = kernels.MOST_WORDS * kernels.LONGEST + kernels.MOST_TEXT * kernels.LONGEST_TEXT

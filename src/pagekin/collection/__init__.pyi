@@ -54,13 +54,14 @@ from .messages import (
     as_items,
     encode,
 )
-from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words
+from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words, relaxed_query
 from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .refinement import LabelThesaurus, without_own_words
 from .reloading import ReloadingCollection
 from .selection import cluster_address, cluster_number
 from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
+from .understanding import corpus_words, respell
 from .walking import in_thread, is_walking, walk
 
 __all__ = [
@@ -119,6 +120,7 @@ __all__ = [
     "cluster_number",
     "command_to_repeat",
     "compare_pages",
+    "corpus_words",
     "count_facets",
     "damaged_error",
     "decode_counts",
@@ -138,6 +140,8 @@ __all__ = [
     "query_words",
     "read_evaluations",
     "refuse_damaged",
+    "relaxed_query",
+    "respell",
     "similarities_to",
     "walk",
     "without_own_words",

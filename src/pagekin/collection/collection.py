@@ -10,17 +10,18 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches
+from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches, is_telling
 from pagekin.clusters import Cooccurrences, PageThesaurus, Tree, document_of, read_trees
 from pagekin.collection import messages, selection, suggestion
 from pagekin.collection.cooccurrences import encode_counts
 from pagekin.collection.damage import damaged_error
 from pagekin.collection.messages import Answer, Hit, ServiceError
 from pagekin.collection.queries import parse_query, query_words
-from pagekin.collection.ranking import MOST_COPIES, RankedPage, encode_sketch, group_hits, rank_pages
+from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
 from pagekin.collection.refinement import AddedTerms, LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
+from pagekin.collection.understanding import ask_best
 from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
 from pagekin.similarity import Query as RelatedQuery
@@ -241,25 +242,32 @@ class Collection:
     # -- questions ------------------------------------------------------------------------------------------------------
 
     def search(self, request: messages.SearchRequest) -> Answer:
-        """Return documents that match, copies folded."""
+        """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
         started = time.perf_counter()
-        query, keep = parse_query(request.query), self.keep(request.filters)
+        keep = self.keep(request.filters)
+        # Whoever brings statistics for the words of a query asks for these words alone.
+        match: messages.Match = "all" if request.stats and request.match == "best" else request.match
 
-        def find(depth: int) -> Hits:
+        def find(query: Query, depth: int) -> Hits:
             return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
 
         def fold(pages: Sequence[int]) -> list[int]:
             return fold_copies(self.sketches(pages), self.corpus.pages.url[pages].tolist()) if pages else []
 
+        def rank(query: Query) -> Ranking:
+            return rank_pages(partial(find, query), fold, request.first, request.first + request.limit)
+
         if request.raw:
-            found = find(request.limit)
+            found, _query, note = ask_best(
+                self, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
+            )
             scored = zip(found.pages, found.scores, strict=True)
             hits = [msgspec.structs.replace(self._raw_hit(page), score=score) for page, score in scored]
-            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits))
-        ranking = rank_pages(find, fold, request.first, request.first + request.limit)
+            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits), note=note)
+        ranking, query, note = ask_best(self, request.query, match, rank, lambda ranking: ranking.total)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
-            more=ranking.more, distinct=ranking.distinct,
+            more=ranking.more, distinct=ranking.distinct, note=note,
         )  # fmt: skip
 
     def show(self, request: messages.ShowRequest) -> Answer:
@@ -359,18 +367,20 @@ class Collection:
         )  # fmt: skip
 
     def _related_hit(self, result: Result) -> Hit:
-        """Return a related page as a hit."""
+        """Return a related page as a hit; words that tell people nothing are no reasons."""
+        pages = self.corpus.pages_of(self.corpus.url_number(result.url))
+        language = self.corpus.language(pages[0]) if pages else ""
         reasons: dict[str, Any] = {
             "error": result.error,
             "terms": tuple(
                 msgspec.structs.replace(one, term=one.term[:_LONGEST], title=self._title_of_term(one.term))
                 for one in result.terms
+                if is_telling(one.term, language)
             ),
             "citations": result.citations,
             "signals": result.signals,
         }
         copies = result.copies[:MOST_COPIES]
-        pages = self.corpus.pages_of(self.corpus.url_number(result.url))
         if pages:
             return self.hit(pages[0], result.similarity, self.opening(pages[0]), copies=copies, **reasons)
         return Hit(

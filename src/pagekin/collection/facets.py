@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.collection.queries import parse_query
+from pagekin.collection.understanding import effective_query
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
@@ -29,7 +29,7 @@ class Facets:
 def count_facets(collection: "Collection", query: str) -> Facets:
     """Count the sites, languages and years of the pages of all documents that match a query."""
     corpus = collection.corpus
-    matches = collection.text.matching_pages(parse_query(query), collection.documents)
+    matches = collection.text.matching_pages(effective_query(collection, query)[0], collection.documents)
     dates = np.asarray(corpus.pages.date)[matches].astype(np.int64)
     dates = dates[dates > 0]
     years = dates.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970

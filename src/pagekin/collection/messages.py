@@ -27,6 +27,8 @@ Moment = Annotated[int, Meta(ge=0, le=253_402_300_799)]
 Limit = Annotated[int, Meta(ge=0, le=10_000, description="The most results.")]
 First = Annotated[int, Meta(ge=0, le=10_000, description="How many of the best to pass over: page 2 begins at 10.")]
 Routing = Literal["filters", "terms", "all"]
+Match = Literal["best", "all", "some"]
+"""Which pages match words side by side: those with all; with some; or with all, and with some where few have all."""
 Preset = Literal["default", "hypursuit1996"]
 PresetField = Annotated[Preset, Meta(description="default, or hypursuit1996 for the paper's own way.")]
 MOST_HOPS = 16
@@ -76,6 +78,8 @@ class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """By all words of their pages; by their heaviest terms, as in 1996; or not at all."""
     raw: bool = False
     """Return the best `limit` hits without text and without folding copies: routers merge and fold them."""
+    match: Match = "best"
+    """Routers ask for "all" and, where too few are found in the whole network, for "some"."""
     stats: Stats | None = None
     """Document frequencies over the whole network that was asked, so that scores can be compared."""
 
@@ -98,6 +102,8 @@ class SelectRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     first: First = 0
     limit: Limit = 100
     each: Annotated[Limit, Meta(description="For expand: the most results of each cluster; 0 means all.")] = 0
+    match: Match = "best"
+    """As in a search."""
     filters: Filters = Filters()
     """For documents. A router cannot judge its children by them, so its clusters stay whatever the filters."""
 

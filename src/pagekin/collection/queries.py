@@ -1,12 +1,20 @@
 """Queries and filters, checked once for every service."""
 
 from datetime import UTC, date, datetime
-from functools import lru_cache
 
-from pagekin.collection.messages import Filters
+from pagekin.collection.messages import Filters, Match
 from pagekin.hypertext import canonical_url, host_of
-from pagekin.text import Query, QueryError, is_of_site, language_code, site_name, wanted_words
-from pagekin.text import parse_query as parse
+from pagekin.text import (
+    FEW,
+    Query,
+    QueryError,
+    Question,
+    is_of_site,
+    language_code,
+    read_question,
+    site_name,
+    wanted_words,
+)
 
 Day = str | date | int | None
 """A day as '1996-12-31' or a date; a moment as a datetime, or in seconds since 1970."""
@@ -15,10 +23,15 @@ _LAST_SECOND = 86_399
 _LONGEST_NUMBER = 13
 
 
-@lru_cache(4096)
-def parse_query(text: str) -> Query:
-    """Return the query that a text means, or raise a QueryError; remembered, as one query is asked of many services."""
-    return parse(text)
+def parse_query(text: str, match: Match = "best") -> Query:
+    """Return the query that a text means, or raise a QueryError: for pages with all of its words, or with some."""
+    question = read_question(text)
+    return (match == "some" and question.some) or question.query
+
+
+def relaxed_query(question: Question, match: Match, whole: int) -> Query | None:
+    """Return the query for pages with some of the words, if it is to be asked where `whole` documents hold all; else None."""
+    return question.some if match == "best" and whole < FEW else None
 
 
 def query_words(query: Query) -> list[tuple[str | None, str]]:

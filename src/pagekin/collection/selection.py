@@ -10,9 +10,10 @@ import numpy as np
 
 from pagekin.bags import fold_copies
 from pagekin.collection.messages import Answer, Hit, Item, SelectRequest
-from pagekin.collection.queries import parse_query
 from pagekin.collection.ranking import RankedPage, groups_of
+from pagekin.collection.understanding import ask_best
 from pagekin.labels import plain_text
+from pagekin.text import Query
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
@@ -42,16 +43,16 @@ def cluster_number(url: str) -> int:
 def select(collection: "Collection", request: SelectRequest) -> Answer:
     """Return the sub-clusters and documents of the current set that match; at first all sub-clusters that do."""
     started = time.perf_counter()
-    clusters, documents = _matches(collection, request)
+    clusters, documents, query, note = _matches(collection, request)
     hits = [_cluster_hit(collection, number, mine) for number, mine in clusters.items()]
-    hits += _document_hits(collection, request, documents, request.first + request.limit)
-    return _window(collection, request, hits, started)
+    hits += _document_hits(collection, query, documents, request.first + request.limit)
+    return _window(collection, request, hits, started, note)
 
 
 def expand(collection: "Collection", request: SelectRequest) -> Answer:
     """Return the matching documents of the sub-clusters that `select` returns, and its documents."""
     started = time.perf_counter()
-    clusters, documents = _matches(collection, request)
+    clusters, documents, query, note = _matches(collection, request)
     last = request.first + request.limit
     hits: list[Hit] = []
     total = len(documents.pages)
@@ -59,29 +60,31 @@ def expand(collection: "Collection", request: SelectRequest) -> Answer:
         total += len(mine.pages)
         if len(hits) <= last:
             most = min(request.each or last + 1, last + 1 - len(hits))
-            hits += _document_hits(collection, request, mine, most)
-    hits += _document_hits(collection, request, documents, max(last + 1 - len(hits), 0))
-    return _window(collection, request, hits, started, total)
+            hits += _document_hits(collection, query, mine, most)
+    hits += _document_hits(collection, query, documents, max(last + 1 - len(hits), 0))
+    return _window(collection, request, hits, started, note, total)
 
 
 def _window(
-    collection: "Collection", request: SelectRequest, hits: Sequence[Hit], started: float, total: int | None = None
-) -> Answer:
+    collection: "Collection", request: SelectRequest, hits: Sequence[Hit], started: float, note: str,
+    total: int | None = None,
+) -> Answer:  # fmt: skip
     last = request.first + request.limit
     return collection.answer(
         request, hits[request.first : last], started, total=len(hits) if total is None else total,
-        more=len(hits) > last, distinct=min(len(hits), last),
+        more=len(hits) > last, distinct=min(len(hits), last), note=note,
     )  # fmt: skip
 
 
-def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int, _Matches], _Matches]:
+def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int, _Matches], _Matches, Query, str]:
     """Return the matching documents of each sub-cluster of the current set, and those that are in the set themselves.
 
-    Sub-clusters stand in the order of their best documents.
+    Then follow what they match, and a note. Sub-clusters stand in the order of their best documents.
     """
-    found = collection.text.search(
-        parse_query(request.query), len(collection.corpus), keep=collection.keep(request.filters),
-        documents=collection.documents,
+    keep, most = collection.keep(request.filters), len(collection.corpus)
+    found, query, note = ask_best(
+        collection, request.query, request.match,
+        lambda query: collection.text.search(query, most, keep=keep, documents=collection.documents), lambda hits: hits.total,
     )  # fmt: skip
     homes = collection.cluster_of[found.pages].tolist() if found.pages else []
     chosen, pages = _current_set(collection, request.items)
@@ -96,7 +99,7 @@ def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int
         if mine is not None:
             mine.pages.append(page)
             mine.scores.append(score)
-    return clusters, documents
+    return clusters, documents, query, note
 
 
 def _current_set(collection: "Collection", items: Iterable[Item] | None) -> tuple[set[int] | None, set[int]]:
@@ -110,11 +113,10 @@ def _current_set(collection: "Collection", items: Iterable[Item] | None) -> tupl
     return clusters, set(np.flatnonzero(np.isin(of, of[own])).tolist()) if own else set()
 
 
-def _document_hits(collection: "Collection", request: SelectRequest, mine: _Matches, most: int) -> list[Hit]:
+def _document_hits(collection: "Collection", query: Query, mine: _Matches, most: int) -> list[Hit]:
     """Return the best documents, copies folded, with a piece of their text."""
     if not mine.pages or not most:
         return []
-    query = parse_query(request.query)
     heads = fold_copies(collection.sketches(mine.pages), mine.pages)
     return [
         collection.ranked_hit(

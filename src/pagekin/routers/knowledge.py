@@ -4,13 +4,14 @@ import asyncio
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import msgspec
 
-from pagekin.collection import LabelThesaurus, PublishedLabel, ServiceError
+from pagekin.collection import LabelThesaurus, PublishedLabel, ServiceError, respell
 from pagekin.labels import (
     ROUTER_CLUSTERS,
     AddedTerm,
@@ -27,6 +28,7 @@ from pagekin.net import Guard
 from pagekin.routers.child import Child
 from pagekin.routers.connection import ChildError
 from pagekin.routers.routing import RoutingTable
+from pagekin.text import NearWords
 
 _ONE_AT_A_TIME = threading.Lock()
 """Labels are made one after another: each takes a whole core."""
@@ -72,6 +74,19 @@ class Snapshot:
     def thesaurus(self) -> LabelThesaurus:
         """Return what refines queries by labels alone."""
         return LabelThesaurus(self.table.labels)
+
+    @cached_property
+    def near_words(self) -> NearWords:
+        """Return the words of the label, the commonest first, to look for some that are spelt alike."""
+        counts: Counter[str] = Counter()
+        for part in self.label.clusters or (self.label,):
+            for term in self.label.rows(part.terms):
+                counts[term.word] += term.tf
+        return NearWords(sorted(counts, key=lambda word: (-counts[word], word)))
+
+    def respell(self, query: str) -> tuple[str, dict[str, str]]:
+        """Return (a question in which words that no child has are spelt otherwise, these words with their spellings)."""
+        return respell(query, self.table.may_hold, lambda: self.near_words)
 
 
 class Knowledge:

@@ -27,6 +27,7 @@ from pagekin.collection import (
     nothing_to_suggest_by,
     parse_query,
     query_words,
+    relaxed_query,
     without_own_words,
 )
 from pagekin.labels import ContentLabel, plain_text
@@ -41,10 +42,12 @@ from pagekin.routers.selection import expand_requests, items_by_child, select_kn
 from pagekin.routers.travelling_bags import mean_bag
 from pagekin.routers.tree import tree_below
 from pagekin.routers.ttl_cache import TtlCache
+from pagekin.text import describe_match, read_question
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Request)
 A = TypeVar("A", Answer, messages.Refinements)
+AskedWords = TypeVar("AskedWords", messages.SearchRequest, messages.SelectRequest)
 _LONGEST_MARK = 160
 """Characters of the name in a mark."""
 _FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
@@ -190,9 +193,50 @@ class Router(Service):
         if stopped := self._stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        query = parse_query(request.query)
+        asked, spellings = await self._respell(request)
+        question = read_question(asked.query)
         check_filters(request.filters)
+        merged, hits = await self._rank(asked, deadline)
+        whole, note = merged.total, ""
+        if relaxed_query(question, request.match, whole):
+            asked = msgspec.structs.replace(asked, match="some")
+            merged, hits = await self._rank(asked, deadline)
+        if request.match == "best":
+            note = describe_match(question, whole, merged.total, spellings)
+        last = request.first + request.limit
+        chosen = hits[request.first : last]
+        more = len(hits) > last or (len(hits) == last and bool(merged.more))
+        if chosen and not request.raw:
+            chosen = await self._with_texts(asked, merged, chosen, deadline)
+        return self._answer(
+            request.query,
+            merged,
+            chosen,
+            started,
+            total=merged.total,
+            more=more,
+            distinct=min(len(hits), last),
+            note=note,
+        )
+
+    async def _respell(self, request: AskedWords) -> tuple[AskedWords, Mapping[str, str]]:
+        """Return (a request for all words of a question, as children know them; those words that are spelt otherwise).
+
+        A request of another router is passed on as it is.
+        """
+        if request.match != "best":
+            return request, {}
         known = self.knowledge.ready
+        text = request.query
+        spellings: Mapping[str, str] = {}
+        words = {word for part in read_question(text).parts for word in part.words}
+        if not all(map(known.table.may_hold, words)):
+            text, spellings = await in_thread(known.respell, text)
+        return msgspec.structs.replace(request, query=text, match="all"), spellings
+
+    async def _rank(self, request: messages.SearchRequest, deadline: float) -> tuple[MergedAnswer, list[Hit]]:
+        """Return the merged ranking of the children that may hold a match of all words, or of some."""
+        known, query = self.knowledge.ready, parse_query(request.query, request.match)
         verdict = known.table.judge(query, request.routing, request.ask)
         unknown = [name for name in self.children if name not in known.table.labels]
         names = (*verdict.ask, *unknown)
@@ -206,13 +250,7 @@ class Router(Service):
         merged.skipped += [
             messages.SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()
         ]
-        chosen = hits[request.first : last]
-        more = len(hits) > last or (len(hits) == last and bool(merged.more))
-        if chosen and not request.raw:
-            chosen = await self._with_texts(request, merged, chosen, deadline)
-        return self._answer(
-            request.query, merged, chosen, started, total=merged.total, more=more, distinct=min(len(hits), last)
-        )
+        return merged, hits
 
     async def _with_texts(
         self, request: messages.SearchRequest, merged: MergedAnswer, hits: list[Hit], deadline: float
@@ -257,21 +295,31 @@ class Router(Service):
     async def select(self, request: messages.SelectRequest) -> Answer:
         """Return the clusters and documents of the current set that may match by their labels; nobody is asked."""
         self.requests += 1
-        return select_known(self.name, self.children, self.knowledge.ready, request)
+        return msgspec.structs.replace((await self._select(request))[1], query=request.query)
+
+    async def _select(self, request: messages.SelectRequest) -> tuple[messages.SelectRequest, Answer]:
+        """Return (the request as children know its words, what may match): all words, or some where nothing may match all."""
+        asked, _spellings = await self._respell(request)
+        selected = select_known(self.name, self.children, self.knowledge.ready, asked)
+        if not selected.total and relaxed_query(read_question(asked.query), request.match, 0):
+            asked = msgspec.structs.replace(asked, match="some")
+            selected = select_known(self.name, self.children, self.knowledge.ready, asked)
+        return asked, selected
 
     async def expand(self, request: messages.SelectRequest) -> Answer:
         """Return the matching children of the clusters that `select` returns, one hop down, and its documents."""
         if stopped := self._stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
-        every = msgspec.structs.replace(request, first=0, limit=MOST_LOOKED_AT)
-        selected = select_known(self.name, self.children, self.knowledge.ready, every)
-        onward = self.fan_out.onward(request, first=0, limit=min(request.first + request.limit + 1, MOST_LOOKED_AT))
+        asked, selected = await self._select(msgspec.structs.replace(request, first=0, limit=MOST_LOOKED_AT))
+        onward = self.fan_out.onward(asked, limit=min(request.first + request.limit + 1, MOST_LOOKED_AT))
         whole, deeper, documents = expand_requests(selected, self.children, onward)
         merged = await self._ask_children("select", whole, deadline)
         merged.extend(await self._ask_children("expand", deeper, deadline))
         merged.skipped = [*selected.skipped, *merged.skipped]
         hits = await fold_beside_others([*documents, *merged.hits])
+        if not hits and asked.match == "all" and relaxed_query(read_question(asked.query), request.match, 0):
+            return await self.expand(msgspec.structs.replace(request, query=asked.query, match="some"))
         last = request.first + request.limit
         return self._answer(
             request.query, merged, hits[request.first : last], started, total=max(merged.total, len(hits)),

@@ -23,7 +23,7 @@ from pagekin.labels import (
     term_key,
     without_filters,
 )
-from pagekin.text import ANALYSER, And, Not, Or, Query, Stats, analyse, form_key, form_of
+from pagekin.text import ANALYSER, And, Not, Or, Query, Some, Stats, analyse, form_key, form_of
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
@@ -37,7 +37,7 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
     """
     if isinstance(query, Not):
         return everything
-    if isinstance(query, And | Or):
+    if isinstance(query, And | Or | Some):
         parts = [matching(part, holds, everything) for part in query.parts]
         return reduce(operator.and_ if isinstance(query, And) else operator.or_, parts)
     return reduce(operator.and_, [holds(query.attribute, word) for word in query.words])
@@ -193,6 +193,11 @@ class RoutingTable:
         np.maximum.at(most, self._owner[: self._groups], counts)
         most[self._blind] = len(words)
         return dict(zip(self.names, most.tolist(), strict=True))
+
+    def may_hold(self, word: str) -> bool:
+        """Return whether some child may hold a word."""
+        held = self._bank.may_hold(np.array([term_key(word)], np.uint64))
+        return bool(held.any() or self._blind.any() or self._has_added(None, word).any())
 
     def stats(self, query: Query) -> Stats:
         """Sum the document frequencies of the query's forms over the children, as far as their labels tell.

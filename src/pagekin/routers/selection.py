@@ -30,7 +30,7 @@ def select_known(name: str, children: Mapping[str, Child], known: Snapshot, requ
     the address tells the site. What lies deeper than the children stays, as only those below can judge it.
     """
     started = time.perf_counter()
-    query = parse_query(request.query)
+    query = parse_query(request.query, request.match)
     check_filters(request.filters)
     verdict, scores = known.table.judge(query), known.table.cori(query)
     passed_over = dict(verdict.skipped)

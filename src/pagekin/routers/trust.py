@@ -63,7 +63,8 @@ def _largest_score(request: Request) -> float:
     query = getattr(request, "query", "")
     if not query:
         return _LARGEST_SIMILARITY
-    return max(largest_score(parse_query(query), getattr(request, "stats", None)), 1.0)
+    asked = parse_query(query, getattr(request, "match", "best"))
+    return max(largest_score(asked, getattr(request, "stats", None)), 1.0)
 
 
 def _plain_hit(hit: Hit) -> Hit:

@@ -3,8 +3,10 @@
 from .analysis import ANALYSER, analyse, form_of, form_table, tokens
 from .check import check_text
 from .filters import is_of_site, keep_pages, language_code, site_name
-from .index import TEXT_ARRAYS, Hits, TextIndex, is_outdated, unfit_reason
+from .fitness import is_outdated, unfit_reason
+from .index import TEXT_ARRAYS, Hits, TextIndex
 from .make import make_text
+from .misspelt import NearWords, distances
 from .originals import Originals
 from .query import (
     ATTRIBUTES,
@@ -16,33 +18,41 @@ from .query import (
     Phrase,
     Query,
     QueryError,
+    Some,
     Word,
     parse_query,
     wanted_words,
 )
+from .questions import FEW, Question, describe_match, read_question
 from .snippet import make_snippet
 from .statistics import Stats, asked_forms, form_key, largest_score
 
 __all__ = [
     "ANALYSER",
     "ATTRIBUTES",
+    "FEW",
     "MAX_QUERY_LENGTH",
     "MAX_QUERY_WORDS",
     "TEXT_ARRAYS",
     "And",
     "Hits",
+    "NearWords",
     "Not",
     "Or",
     "Originals",
     "Phrase",
     "Query",
     "QueryError",
+    "Question",
+    "Some",
     "Stats",
     "TextIndex",
     "Word",
     "analyse",
     "asked_forms",
     "check_text",
+    "describe_match",
+    "distances",
     "form_key",
     "form_of",
     "form_table",
@@ -54,6 +64,7 @@ __all__ = [
     "make_snippet",
     "make_text",
     "parse_query",
+    "read_question",
     "site_name",
     "tokens",
     "unfit_reason",

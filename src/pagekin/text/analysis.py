@@ -13,11 +13,24 @@ import numpy.typing as npt
 from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
 from pagekin.sources import Limits
 
-ANALYSER = "porter-1"
+ANALYSER = "porter-2"
 """The version of the forms: an index with others cannot be asked."""
 _LETTERS = {CharClass.WORD: "w", CharClass.MARK: "m", CharClass.PAIR: "p"}
 _RUNS = re.compile("w[wm]*|p+")
 """Words, in a text in which a letter stands for the class of each character."""
+_SHORT = 2
+"""Letters of words that are their own form: an s at their end is no plural, so that *is* is not *I*."""
+_IRREGULAR = dict(
+    pair.split("/")
+    for pair in (
+        "mice/mouse men/man women/woman children/child feet/foot teeth/tooth geese/goose oxen/ox lice/louse "
+        "wolves/wolf leaves/leaf knives/knife wives/wife halves/half shelves/shelf thieves/thief loaves/loaf "
+        "calves/calf elves/elf hooves/hoof scarves/scarf dwarves/dwarf fungi/fungus cacti/cactus nuclei/nucleus "
+        "stimuli/stimulus larvae/larva vertebrae/vertebra algae/alga phenomena/phenomenon criteria/criterion "
+        "bacteria/bacterium indices/index matrices/matrix vertices/vertex"
+    ).split()
+)
+"""Plurals that no rule makes."""
 _here = threading.local()
 
 
@@ -31,9 +44,11 @@ def _stemmer() -> Any:
 
 
 def analyse(words: Sequence[str]) -> list[str]:
-    """Return the form of each (folded) word: its Porter stem, or itself unless it is of ASCII characters."""
-    made: list[str] = _stemmer().stemWords(list(words))
-    return [stem if word.isascii() and stem else word for word, stem in zip(words, made, strict=True)]
+    """Return the form of each (folded) word: its Porter stem, or itself if it is short or not of ASCII characters."""
+    made: list[str] = _stemmer().stemWords([_IRREGULAR.get(word, word) for word in words])
+    return [
+        stem if len(word) > _SHORT and word.isascii() and stem else word for word, stem in zip(words, made, strict=True)
+    ]
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,7 +7,7 @@ import numpy as np
 
 from pagekin.hypertext import Corpus
 from pagekin.store import Finding, Kin, RaggedBytes, check_shapes
-from pagekin.text.index import unfit_reason
+from pagekin.text.fitness import unfit_reason
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds
 
 NAME = "the full-text index"
@@ -46,6 +46,10 @@ def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
     ends = {"form.offsets": len(kin["form.bytes"]), "posting.offsets": entries}
     limits = {"form.of_term": forms, "posting.page": len(corpus), "posting.attributes": 64}
     rising = []
+    links = lengths["posting.called_page"] = len(kin["posting.called"])
+    lengths["posting.called_offsets"] = forms + 1
+    ends["posting.called_offsets"] = links
+    limits["posting.called_page"] = len(corpus)
     if "posting.where" in kin:
         lengths["posting.where_offsets"] = forms + 1
         ends["posting.where_offsets"] = len(kin["posting.where"])

@@ -5,22 +5,35 @@ on the pages that hold all of a phrase. Scores are bounded per range of pages, s
 scored that may be among the first.
 """
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import WORD_ARRAYS, Attribute, Corpus, DecodedPage, StreamBatch, page_count
-from pagekin.store import Kin, KinError, RaggedBytes, rank
+from pagekin.hypertext import Attribute, Corpus, DecodedPage, StreamBatch
+from pagekin.store import KinError, RaggedBytes, rank
 from pagekin.text import plain
 from pagekin.text.analysis import ANALYSER, form_of
+from pagekin.text.fitness import unfit_reason
 from pagekin.text.groups import NO_GROUPS, Groups
-from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, Word
-from pagekin.text.scoring import PAGES_OF_RANGE, PRESENT, Bounds, Places, Postings, Runs, Terms, corpus_lengths
+from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, Some, Word
+from pagekin.text.scoring import (
+    MOSTLY,
+    PAGES_OF_RANGE,
+    PRESENT,
+    ROW,
+    Bounds,
+    Places,
+    Postings,
+    Runs,
+    Terms,
+    corpus_lengths,
+)
 from pagekin.text.statistics import Stats, asked_forms, check_stats, form_key, inverse_frequency
 
 Array = npt.NDArray[Any]
@@ -96,8 +109,11 @@ class TextIndex:
     @cached_property
     def postings(self) -> Postings:
         """Return the entries of all forms, with the lengths of pages and titles."""
-        pages, attributes, counts = (self.corpus.kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
-        return Postings(pages, attributes, counts, *corpus_lengths(self.corpus))
+        kin = self.corpus.kin
+        pages, attributes, counts = (kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
+        lengths = corpus_lengths(self.corpus)
+        called = (kin[f"posting.{name}"] for name in ("called_offsets", "called_page", "called"))
+        return Postings(pages, attributes, counts, *lengths, *called)
 
     @cached_property
     def bounds(self) -> Bounds | None:
@@ -140,10 +156,13 @@ class TextIndex:
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Sequence[float] = ()) -> Terms:
         """Return (attribute, form) pairs as kernels take them."""
         known = [self.look_up(form) for _attribute, form in pairs]
+        bits = [_BITS[attribute] for attribute, _form in pairs]
+        numbers = [-1 if attribute else form.number for (attribute, _form), form in zip(pairs, known, strict=True)]
         return Terms(
             np.array([form.begin for form in known], np.int64),
             np.array([form.end for form in known], np.int64),
-            np.array([_BITS[attribute] for attribute, _form in pairs], np.int64),
+            np.array(bits, np.int64) if any(bits) else _no_bits(len(bits)),
+            np.array(numbers, np.int64),
             np.array(rarity, np.float64),
         )
 
@@ -259,7 +278,7 @@ class _Search:
         """Return a mask that is right where `among` is set: phrases are not looked for elsewhere."""
         if isinstance(query, And):
             return self._all(query.parts, among)
-        if isinstance(query, Or):
+        if isinstance(query, Or | Some):
             masks = [self._matches(part, among) for part in query.parts]
             return np.asarray(np.logical_or.reduce(masks))
         if isinstance(query, Not):
@@ -358,6 +377,8 @@ class _Search:
     def best(self, most: int) -> tuple[int, Array, Array]:
         """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
         index, few = self._index, max(_WORTH_BOUNDING, 8 * most)
+        if isinstance(self._query, Some):
+            return self._best_of_some(self._query)
         if index.compiled and self._keep is None and _is_all_words(self._query):
             total, pages, scores = index.engine.best_with_all(
                 index.postings, self._terms, self._groups, self._mean, few
@@ -374,6 +395,41 @@ class _Search:
         if not index.compiled or total < few or not index.bounds:
             return total, *self._score(mask.nonzero()[0])
         return total, *self._best_by_bounds(mask, total, most)
+
+    def _best_of_some(self, query: Some) -> tuple[int, Array, Array]:
+        """Return (how many match, pages, their scores).
+
+        Scores are 1 and more for pages that hold all parts, or are called most of them, and less for others.
+        """
+        mask = self.matches()
+        pages = mask.nonzero()[0]
+        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._mean)
+        scores = scores + ROW * self._in_a_row(query, mask)[pages]
+        first = (self._matches(And(query.parts), mask) | self._is_called(MOSTLY))[pages]
+        scores = np.where(first, 1.0 + scores, scores / (1.0 + scores))
+        return self._groups.count(mask), *self._index.engine.best_of_groups(pages, scores, self._groups)
+
+    def _in_a_row(self, query: Some, among: Mask) -> npt.NDArray[np.float64]:
+        """Return for each page the inverse frequencies of the neighbouring words of a question that stand in a row on it."""
+        rows = np.zeros(len(self._index))
+        for first, second in itertools.pairwise(query.parts):
+            if isinstance(first, Word) and isinstance(second, Word):
+                weight = sum(inverse_frequency(self.stats, form_of(word.word)) for word in (first, second))
+                rows[self._phrase(Phrase(None, (first.word, second.word)), among)] += weight
+        return rows
+
+    def _is_called(self, share: float) -> Mask:
+        """Return the pages whose titles or links have all words but one, and more than a share by inverse frequency."""
+        index, named, words = self._index, np.zeros(len(self._index)), np.zeros(len(self._index), np.int64)
+        for (_attribute, form), rarity in zip(asked_forms(self._query), self._terms.rarity.tolist(), strict=True):
+            mask, number = _under(self._marks(form), "title"), index.look_up(form).number
+            if number >= 0:
+                called = slice(*index.postings.called_offsets[number : number + 2].tolist())
+                mask[index.postings.called_page[called]] = True
+            named[mask] += rarity
+            words[mask] += 1
+        most = share * float(self._terms.rarity.sum()) * (1.0 + 1e-9)
+        return np.asarray((words >= len(self._terms.rarity) - 1) & (named > most))
 
     def _best_by_bounds(self, mask: Mask, total: int, most: int) -> tuple[Array, Array]:
         """Return (pages, scores) of those pages of `mask` that may be among the `most` best."""
@@ -414,13 +470,19 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
     return np.asarray(flags & np.uint8(_BITS[attribute] << 1) != 0)
 
 
+@lru_cache(64)
+def _no_bits(terms: int) -> npt.NDArray[np.int64]:
+    """Return the attributes of terms that are looked for anywhere, made once: most are."""
+    return np.zeros(terms, np.int64)
+
+
 def _is_all_words(query: Query) -> bool:
     """Return whether a query is a word, or asks for all of some words: for all that `asked_forms` names, then."""
     return isinstance(query, Word) or (isinstance(query, And) and all(isinstance(part, Word) for part in query.parts))
 
 
 def _has_phrase(query: Query) -> bool:
-    if isinstance(query, And | Or):
+    if isinstance(query, And | Or | Some):
         return any(map(_has_phrase, query.parts))
     return _has_phrase(query.part) if isinstance(query, Not) else isinstance(query, Phrase)
 
@@ -432,26 +494,3 @@ def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
     least = np.partition(scores, len(scores) - count)[len(scores) - count]
     among = np.flatnonzero(scores >= least)
     return among[np.argsort(-scores[among], kind="stable")][:count]
-
-
-# -- the index in the collection ------------------------------------------------------------------------------------
-
-
-def unfit_reason(kin: Kin) -> str:
-    """Return why the collection's text index cannot be asked, or an empty string; O(1)."""
-    facts = kin.facts.get("text")
-    if not facts or "posting.offsets" not in kin:
-        return "has no full-text index"
-    if facts.get("analyser") != ANALYSER:
-        return f"has a full-text index of the analyser '{facts.get('analyser')}', and this Pagekin asks by '{ANALYSER}'"
-    files = kin.manifest["files"]
-    if facts.get("pages") != page_count(kin) or any(
-        facts.get("corpus", {}).get(name) != files[name]["checksum"] for name in WORD_ARRAYS if name in files
-    ):
-        return "has a full-text index that was made of other pages"
-    return ""
-
-
-def is_outdated(kin: Kin) -> bool:
-    """Return whether the text index is of an earlier version, which answers the same more slowly: it lacks places and bounds."""
-    return "posting.where" not in kin or "posting.bound_form" not in kin

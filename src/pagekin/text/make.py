@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage
 from pagekin.store import KinWriter, batch_ranges, map_in_order, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
+from pagekin.text.link_texts import put_link_texts
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds, Postings, corpus_lengths
 
 Array = npt.NDArray[Any]
@@ -132,7 +133,8 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
                 stored.append(values)
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
     page, attributes, counts, _where = (stored.mapped() for stored in files)
-    _put_bounds(writer, Postings(page, attributes, counts, *lengths), offsets)
+    called = put_link_texts(writer, corpus, forms)
+    _put_bounds(writer, Postings(page, attributes, counts, *lengths, *called), offsets)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
     writer.put("posting.where_offsets", places.astype(smallest_uint(int(places[-1]))))
     return total

@@ -9,7 +9,20 @@ import numpy.typing as npt
 from pagekin.hypertext import Corpus
 from pagekin.store import Array
 from pagekin.text.groups import Groups
-from pagekin.text.scoring import HEADER, HEADER_BIT, K1, LONG, PRESENT, SHORT, TITLE, TITLE_BIT, B, Postings, Terms
+from pagekin.text.scoring import (
+    CALLED,
+    HEADER,
+    HEADER_BIT,
+    K1,
+    LONG,
+    PRESENT,
+    SHORT,
+    TITLE,
+    TITLE_BIT,
+    B,
+    Postings,
+    Terms,
+)
 
 Mask = npt.NDArray[np.bool_]
 _WEIGHTS = np.array([0 if a & TITLE_BIT else HEADER if a & HEADER_BIT else 1 for a in range(256)], np.int64)
@@ -33,7 +46,7 @@ def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> 
     """Return the scores of `pages`, whatever the query finds: sums over the terms, always in their order."""
     scores, by_title, named = np.zeros((3, len(postings.words)))
     all_named = 0.0
-    for begin, end, bit, rarity in zip(*(column.tolist() for column in terms), strict=True):
+    for begin, end, bit, form, rarity in zip(*(column.tolist() for column in terms), strict=True):
         rows, attributes, counts = (
             column[begin:end] for column in (postings.page, postings.attributes, postings.counts)
         )
@@ -48,6 +61,12 @@ def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> 
         here, times = _sum_by_page(rows[titled], counts[titled])
         by_title[here] += rarity * (TITLE * times / (times + (postings.titles[here] + SHORT) / LONG))
         named[here] += rarity
+        called = slice(*postings.called_offsets[form : form + 2].tolist()) if form >= 0 else slice(0)
+        linked = postings.called_page[called]
+        untitled = ~np.isin(linked, here)
+        linked = linked[untitled]
+        by_title[linked] += rarity * (CALLED * postings.called[called][untitled] / 255.0)
+        named[linked] += rarity
         all_named += rarity
     here = named.nonzero()[0]
     share = np.square(named[here] / all_named)

@@ -68,6 +68,15 @@ class Or(msgspec.Struct, frozen=True):
         return " OR ".join(f"({part})" if isinstance(part, And | Or) else str(part) for part in self.parts)
 
 
+class Some(msgspec.Struct, frozen=True):
+    """Pages that some part finds, those that all find first: what a question becomes if few pages hold all of it."""
+
+    parts: tuple["Query", ...]
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.parts))
+
+
 class Not(msgspec.Struct, frozen=True):
     """Pages that the part does not find."""
 
@@ -77,7 +86,7 @@ class Not(msgspec.Struct, frozen=True):
         return f"NOT ({self.part})" if isinstance(self.part, And | Or) else f"NOT {self.part}"
 
 
-Query = Word | Phrase | And | Or | Not
+Query = Word | Phrase | And | Or | Some | Not
 
 
 _TOO_DEEP = f"parentheses may be nested {_DEEPEST} deep; write the query with fewer"
@@ -89,7 +98,7 @@ def _unknown(name: str) -> str:
 
 
 def _below(query: Query) -> tuple[Query, ...]:
-    if isinstance(query, And | Or):
+    if isinstance(query, And | Or | Some):
         return query.parts
     return (query.part,) if isinstance(query, Not) else ()
 
@@ -253,6 +262,14 @@ def _joined(kind: type[And] | type[Or], parts: list[Query]) -> Query:
     """Join the parts to one query: a part of the same kind is dissolved, a single part is returned as it is."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a query consists of words side by side: no operator, quotes, attribute or parenthesis."""
+    return all(
+        found.lastgroup in ("space", "bare") and found[0] not in _OPERATORS
+        for found in _LEXEME.finditer(text.translate(_QUOTES))
+    )
 
 
 def parse_query(text: str) -> Query:

@@ -13,6 +13,14 @@ HEADER = 2
 """Weight of a word in a header; any other outside of the title has 1."""
 TITLE = 12.0
 """What a title can add to a score at most, for each word and in units of its inverse frequency."""
+CALLED = 5.0
+"""What a word of the links to a page can add at most that its title lacks, in the same units."""
+SMOOTH = 2
+"""Links that are added to those of a page in the share that say a word: one link is no proof."""
+ROW = 0.5
+"""What two words of a question in a row add where pages hold some of its words, in units of their inverse frequencies."""
+MOSTLY = 0.5
+"""Share of a question above which a page is called what was asked for, though it does not hold all of the words."""
 SHORT, LONG = 10.0, 80.0
 """Bytes by which the length of titles counts: in one of LONG - SHORT bytes a word adds half of that."""
 TITLE_BIT, HEADER_BIT = int(Attribute.TITLE), int(Attribute.HEADER)
@@ -35,6 +43,12 @@ class Postings(NamedTuple):
     """(pages) length in words."""
     titles: npt.NDArray[np.int32]
     """(pages) length of the title in bytes."""
+    called_offsets: Array
+    """(forms + 1) per form, its share of the two arrays below."""
+    called_page: Array
+    """Pages to which links lead that say a form; within a form pages rise."""
+    called: npt.NDArray[np.uint8]
+    """The square root of the share of these links, in 255ths."""
 
 
 def corpus_lengths(corpus: Corpus) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -54,6 +68,8 @@ class Terms(NamedTuple):
     end: npt.NDArray[np.int64]
     bit: npt.NDArray[np.int64]
     """The attribute under which it is looked for, 0 for any."""
+    form: npt.NDArray[np.int64]
+    """The number of its form, by which links call pages; -1 if there is none, or it is looked for under an attribute."""
     rarity: npt.NDArray[np.float64]
     """Its inverse frequency."""
 

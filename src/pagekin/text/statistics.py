@@ -72,5 +72,5 @@ def largest_score(query: Query, stats: Stats | None = None) -> float:
     """Return the score that no page can exceed by the statistics that scores go by; without them, by any."""
     keys = [form_key(*pair) for pair in asked_forms(query)]
     if stats is None:
-        return _TIMES * _RAREST * len(keys)
-    return _TIMES * sum(inverse_frequency(stats, key) if key in stats.df else _RAREST for key in keys)
+        return 1.0 + _TIMES * _RAREST * len(keys)
+    return 1.0 + _TIMES * sum(inverse_frequency(stats, key) if key in stats.df else _RAREST for key in keys)

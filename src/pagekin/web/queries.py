@@ -14,12 +14,12 @@ def quote_word(word: str) -> str:
 
 
 def narrow(text: str, query: Query, word: str) -> str:
-    """Return a query with a word more, or without it if it is there already."""
+    """Return a query with a word more, which results must hold, or without it if it is there already."""
     parts = query.parts if isinstance(query, And) else (query,)
     rest = [part for part in parts if not _is(part, word)]
     if len(rest) < len(parts):
         return text if all(isinstance(part, Not) for part in rest) else str(_all(rest))
-    return _within(f"{text.strip()} {quote_word(word)}", text, query)
+    return _within(f"{text.strip()} AND {quote_word(word)}", text, query)
 
 
 def widen(text: str, query: Query, word: str) -> str:

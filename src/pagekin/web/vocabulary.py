@@ -7,11 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from pagekin.collection import Collection, Service, ServiceError
+from pagekin.collection import Collection, Service, ServiceError, corpus_words
 from pagekin.hypertext import fold_case
 from pagekin.labels import ContentLabel
-from pagekin.text import tokens
-from pagekin.web.misspelt import NearWords
+from pagekin.text import NearWords, tokens
 
 _COMMON = 100_000
 """The most words, the commonest, among which those that are spelt alike are looked for."""
@@ -43,7 +42,7 @@ class CorpusWords:
     @cached_property
     def near(self) -> NearWords:
         """Return the commonest words, to look for some that are spelt alike."""
-        return NearWords([self._corpus.word(term) for term in range(min(_COMMON, len(self._corpus.terms)))])
+        return self._collection.companion(corpus_words)
 
     @cached_property
     def _titles(self) -> list[str]:

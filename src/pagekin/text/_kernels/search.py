@@ -5,7 +5,7 @@ import numpy as np
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
 from pagekin.text._kernels.postings import weigh_page
-from pagekin.text.scoring import K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
+from pagekin.text.scoring import CALLED, K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
 
 _ROUNDING = 1.0 + 1e-9
 """Bounds are computed in another order than scores, so the last digits may differ."""
@@ -149,6 +149,15 @@ def best_of_groups(pages, scores, groups):
 
 
 @kernel
+def _called_share(postings, form):
+    """Return where a form's share of what links call pages by begins and ends; nothing for form -1."""
+    if form < 0:
+        return 0, 0
+    most = len(postings.called_page)  # which only damage exceeds
+    return min(np.int64(postings.called_offsets[form]), most), min(np.int64(postings.called_offsets[form + 1]), most)
+
+
+@kernel
 def score_pages(pages, postings, terms, mean):
     """Return the scores of `pages` (rising), whatever the query finds: sums over the terms, always in their order.
 
@@ -158,19 +167,25 @@ def score_pages(pages, postings, terms, mean):
     all_named = 0.0
     for t in range(len(terms.begin)):
         at, end, bit, rarity = terms.begin[t], terms.end[t], terms.bit[t], terms.rarity[t]
+        link, last_link = _called_share(postings, terms.form[t])
         all_named += rarity
         for i in range(len(pages)):
             page = pages[i]
             at = _seek(postings.page, at, end, page)
-            if at == end or postings.page[at] != page:
-                continue
-            at, weight, times = weigh_page(postings, at, end, bit)
+            weight = times = 0
+            if at < end and postings.page[at] == page:
+                at, weight, times = weigh_page(postings, at, end, bit)
             if weight:
                 length = K1 * (1.0 - B + B * (postings.words[page] / mean))
                 scores[i] += rarity * (weight * (K1 + 1.0) / (weight + length))
             if times:
                 by_title[i] += rarity * (TITLE * times / (times + (postings.titles[page] + SHORT) / LONG))
                 named[i] += rarity
+            elif link < last_link:
+                link = _seek(postings.called_page, link, last_link, page)
+                if link < last_link and postings.called_page[link] == page:
+                    by_title[i] += rarity * (CALLED * postings.called[link] / 255.0)
+                    named[i] += rarity
     for i in range(len(pages)):
         if named[i] > 0.0:
             share = (named[i] / all_named) * (named[i] / all_named)
@@ -183,17 +198,14 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
     """Return the score that no page of each range can exceed.
 
     `bounds` are `Bounds`, `rows[t]` is term t's row of them, or -1: then its entries are few and are looked at here. Cost: the
-    ranges for each term with a row, the entries of each other one.
+    ranges for each term with a row, the entries of each other one, and the pages that links call by a term.
     """
-    text, by_title, named = np.zeros(ranges), np.zeros(ranges), np.zeros(ranges)
+    text, by_name = np.zeros(ranges), np.zeros(ranges)
     at_least, per_word = K1 * (1.0 - B), K1 * B / mean
-    largest, longest = np.zeros(ranges), np.zeros(ranges)
-    all_named = 0.0
+    largest, longest = np.zeros(ranges), np.zeros((len(terms.begin), ranges))
     for t in range(len(terms.begin)):
         rarity = terms.rarity[t]
-        all_named += rarity
         largest[:] = 0.0
-        longest[:] = 0.0
         if rows[t] >= 0:
             first = rows[t] * ranges
             for r in range(ranges):
@@ -201,7 +213,7 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
                 if count:
                     missing = 0.0 if count == 255 else at_least / count
                     largest[r] = 1.0 / (1.0 + missing + per_word * bounds.words[first + r])
-                longest[r] = bounds.title[first + r] / 255.0
+                longest[t, r] = bounds.title[first + r] / 255.0
         else:
             at, end = terms.begin[t], terms.end[t]
             while at < end:
@@ -214,18 +226,51 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
                     value = weight / (weight + at_least + per_word * postings.words[page])
                     largest[r] = max(largest[r], value)
                 if times:
-                    longest[r] = max(longest[r], times / (times + (postings.titles[page] + SHORT) / LONG))
+                    longest[t, r] = max(longest[t, r], times / (times + (postings.titles[page] + SHORT) / LONG))
         for r in range(ranges):
             text[r] += rarity * (K1 + 1.0) * largest[r]
-            by_title[r] += rarity * TITLE * longest[r]
-            if longest[r] > 0.0:
-                named[r] += rarity
+    none = np.zeros(len(terms.begin), np.uint8)
     for r in range(ranges):
-        if named[r] > 0.0:
-            share = (named[r] / all_named) * (named[r] / all_named)
-            text[r] += by_title[r] * (share * share * share)
-        text[r] *= _ROUNDING
-    return text
+        by_name[r] = _name_bound(terms, longest, r, none)
+    _bound_called(postings, terms, longest, by_name)
+    return (text + by_name) * _ROUNDING
+
+
+@kernel
+def _bound_called(postings, terms, longest, by_name):
+    """Raise the bounds `by_name` of ranges to what pages there can gain that links call by terms. Cost: one walk over these."""
+    at, end = np.zeros(len(terms.form), np.int64), np.zeros(len(terms.form), np.int64)
+    for t in range(len(at)):
+        at[t], end[t] = _called_share(postings, terms.form[t])
+    called = np.zeros(len(at), np.uint8)
+    while True:
+        page = np.int64(-1)
+        for t in range(len(at)):
+            if at[t] < end[t] and (page < 0 or postings.called_page[at[t]] < page):
+                page = np.int64(postings.called_page[at[t]])
+        if page < 0:
+            return
+        for t in range(len(at)):
+            called[t] = 0
+            if at[t] < end[t] and postings.called_page[at[t]] == page:
+                called[t] = postings.called[at[t]]
+                at[t] += 1
+        r = page // PAGES_OF_RANGE
+        if r < len(by_name):  # but for damage it is
+            by_name[r] = max(by_name[r], _name_bound(terms, longest, r, called))
+
+
+@kernel
+def _name_bound(terms, longest, r, called):
+    """Return the most that a page of range r can gain by its title, and by links whose strengths, term by term, are `called`."""
+    gained = named = all_named = 0.0
+    for t in range(len(called)):
+        all_named += terms.rarity[t]
+        if longest[t, r] > 0.0 or called[t]:
+            gained += terms.rarity[t] * max(TITLE * longest[t, r], CALLED * called[t] / 255.0)
+            named += terms.rarity[t]
+    share = (named / all_named) * (named / all_named) if named > 0.0 else 0.0
+    return gained * (share * share * share)
 
 
 @kernel

@@ -160,6 +160,6 @@ class NextSteps:
         if not self.collection:
             return 1
         try:
-            return self.collection.collection.search(SearchRequest(query=text, limit=0, raw=True)).total
+            return self.collection.collection.search(SearchRequest(query=text, limit=0, raw=True, match="all")).total
         except QueryError:
             return 0

@@ -94,6 +94,8 @@ class ResultsView(Struct, frozen=True, kw_only=True):
     asked: Question
     problem: str = ""
     """Why the query cannot be answered."""
+    note: str = ""
+    """How the question was understood: words spelt otherwise, results that hold only some of the words."""
     total: int = 0
     """Documents that match, or groups that hold some."""
     whole: bool = False

@@ -210,6 +210,7 @@ class _ResultsPage:
         forms = steps.written_forms([*terms.collocated, *terms.broader, *terms.narrower], hits)
         return ResultsView(
             asked=question,
+            note=plain_text(answer.note),
             total=window.total,
             different=window.different,
             documents=window.documents,

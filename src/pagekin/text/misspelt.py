@@ -1,6 +1,7 @@
 """Words of a vocabulary that differ in a letter or two from what was typed."""
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -27,18 +28,23 @@ class NearWords:
         }
 
     def near(self, word: str, most: int) -> list[str]:
-        """Return the words nearest to one, of those as near the commonest first; not the word itself."""
+        """Return the words that are most likely meant by one: near, of the same letters, and common; not the word itself."""
         reach = 1 if len(word) <= _SHORT else 2
         if not 2 < len(word) <= _LONGEST:
             return []
         asked = _letters([word], len(word))[0]
-        candidates: list[tuple[int, int, str]] = []
+        candidates: list[tuple[float, int, str]] = []
         for length in range(len(word) - reach, len(word) + reach + 1):
             if length in self._letters:
                 far = distances(asked, self._letters[length])
                 near = np.flatnonzero((far > 0) & (far <= reach)).tolist()
-                candidates += [(int(far[at]), *self._by_length[length][at]) for at in near]
-        return [one for _far, _place, one in sorted(candidates)[:most]]
+                for at in near:
+                    place, other = self._by_length[length][at]
+                    letters = (Counter(word) - Counter(other)) + (Counter(other) - Counter(word))
+                    # A letter less is worth as much as being ten times as common.
+                    cost = int(far[at]) + letters.total() / 2 + math.log10(1 + place)
+                    candidates.append((cost, place, other))
+        return [one for _cost, _place, one in sorted(candidates)[:most]]
 
 
 def _letters(words: list[str], length: int) -> Array:

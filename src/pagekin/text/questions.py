@@ -1,0 +1,88 @@
+"""What people ask in plain words: which of them matter, and what to look for where few pages hold them all."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+
+from pagekin.hypertext import fold_case
+from pagekin.text.analysis import form_of
+from pagekin.text.query import And, Phrase, Query, Some, Word, is_plain, parse_query
+
+FEW = 10
+"""Documents that hold all words of a question, below which those that hold some are shown, too."""
+_ASKING = frozenset("how what what's whats which who who's whos whom whose when where where's why".split())
+"""Words with which questions begin."""
+_HELPING = frozenset("do does did is are was were can could should would".split())
+"""Words with which questions of three words and more begin."""
+_IDLE = (
+    frozenset(
+        "a about am an and any as at be been being but by for from he her his i if in into it its just may me might must my "
+        "of on or our out please s she so such t than that the their them then there these they this those to too up us we "
+        "while with you your will shall has have had tell explain".split()
+    )
+    | _ASKING
+    | _HELPING
+)
+"""Words that say nothing of what is asked for."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What somebody asked for."""
+
+    query: Query
+    """What a page must be to answer it wholly."""
+    parts: tuple[Word | Phrase, ...] = ()
+    """Of words side by side, those that matter, each form once; () for a query with operators, quotes or attributes."""
+
+    @property
+    def some(self) -> Some | None:
+        """Return the query for pages that hold some of the words; None if there is but one, or the query is exact."""
+        return Some(self.parts) if len(self.parts) > 1 else None
+
+    def respell(self, spellings: Mapping[str, str]) -> str:
+        """Return the words that matter, some of them spelt otherwise."""
+        return " ".join(spellings.get(word, word) for part in self.parts for word in part.words)
+
+
+@lru_cache(4096)
+def read_question(text: str) -> Question:
+    """Return what a text asks for, or raise a QueryError.
+
+    Of words side by side that begin or end as a question does, those that say nothing of what is asked for are ignored,
+    unless nothing else is left. A query with quotes, operators or attributes is taken as it is written.
+    """
+    query = parse_query(text)
+    if not is_plain(text):
+        return Question(query)
+    parts = query.parts if isinstance(query, And) else (query,)
+    atoms = tuple(part for part in parts if isinstance(part, Word | Phrase))
+    telling = tuple(part for part in atoms if not isinstance(part, Word) or part.word not in _IDLE) or atoms
+    if _is_question(text, len(atoms)):
+        query = And(telling) if len(telling) > 1 else telling[0]
+    different = {tuple(map(form_of, part.words)): part for part in reversed(telling)}
+    return Question(query, tuple(part for part in telling if different[tuple(map(form_of, part.words))] is part))
+
+
+def _is_question(text: str, words: int) -> bool:
+    """Return whether a text of so many words is a question by its first word or its last sign."""
+    first = fold_case(text.split(maxsplit=1)[0])
+    return text.rstrip().endswith(("?", "\uff1f")) or first in _ASKING or (first in _HELPING and words > 2)
+
+
+def describe_match(question: Question, whole: int, total: int, spellings: Mapping[str, str]) -> str:
+    """Return how an answer was found: which words were spelt otherwise, which words few pages have all of.
+
+    `whole` documents hold all words, `total` were found.
+    """
+    said = [f"No page has \u201c{word}\u201d; searched for \u201c{other}\u201d." for word, other in spellings.items()]
+    if question.some and whole < FEW:
+        words = ", ".join(map(str, question.parts))
+        if not total:
+            said.append(f"No page has any of: {words}.")
+        elif not whole:
+            said.append(f"No page has all of: {words}. These have some of them.")
+        elif total > whole:
+            have = "document has" if whole == 1 else "documents have"
+            said.append(f"Only {whole} {have} all of: {words}. The others have some of them.")
+    return " ".join(said)
