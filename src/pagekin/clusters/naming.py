@@ -34,6 +34,8 @@ _CANDIDATES = 30
 TERMS = 12
 NOTICES = "Moved or missing pages"
 """The name of a topic of servers' notices."""
+_NOTICES = 0.9
+"""A topic has that name if more than this share of its pages are notices; if nothing else names it, more than half."""
 _IN_NAME = 3
 _COVERED = 0.7
 """A group of topics is named by them if the best phrase for it is shown by less than this share of its pages."""
@@ -173,7 +175,8 @@ def name_tree(
         taken = {fold_case(name) for name in (*above, *(kept[node] for node in siblings if node in kept))}
         for node in siblings:
             free = [one for one in found[node] if fold_case(one.form) not in taken]
-            name = kept.get(node) or (NOTICES if 2 * notices[node] > sizes[node] else "")
+            limit = _NOTICES if free else 0.5
+            name = kept.get(node) or (NOTICES if notices[node] > limit * sizes[node] else "")
             if not name and node in groups:
                 name = _name_by_parts(free, sizes, found, tree.children[node], node)
             name = name or ", ".join(one.form for one in choose_phrases(free, sizes[node]))

@@ -44,6 +44,8 @@ _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
 _PLURAL = 0.2
 """The plural is taken if it is this share of the forms, at least: a topic is one of many."""
+_SHORT = 3
+"""Letters of an abbreviation, at most."""
 _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
@@ -245,15 +247,15 @@ def _common_form(forms: Counter[str], before: Counter[str]) -> str:
     # Inside a sentence a word may be small that titles write large.
     if leading not in ("", "-") and times > _LEADING * before.total():
         return leading + form
-    large = [other for other in whole if fold_case(other) == fold_case(form) and other[0].isupper()]
-    if large:
-        return max(large, key=lambda other: (whole[other], other))
-    return form[0].upper() + form[1:] if any(other[0].isupper() for other in whole) else form
+    large = form[0].upper() + form[1:]
+    is_prose = form.replace(" ", "").isalpha()
+    return large if large in whole or (is_prose and any(other[0].isupper() for other in whole)) else form
 
 
 def _is_plural(one: str, other: str) -> bool:
-    """Return whether one English phrase is the plural of another."""
-    return one in (f"{other}s", f"{other}es") or (other.endswith("y") and one == f"{other[:-1]}ies")
+    """Return whether one English phrase is the plural of another; abbreviations have none."""
+    endings = one in (f"{other}s", f"{other}es") or (other.endswith("y") and one == f"{other[:-1]}ies")
+    return endings and len(other) > _SHORT
 
 
 def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
