@@ -8,6 +8,7 @@ import pytest
 from pagekin.clusters import ClusterSettings, Tree, make_trees
 from pagekin.clusters.make import describe_trees
 from pagekin.clusters.naming import NOTICES, Candidate, choose_phrases
+from pagekin.clusters.shown import phrases_of_corpus
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
@@ -115,6 +116,16 @@ def test_a_group_is_named_by_its_topics() -> None:
     tree = Tree.of_levels("clusters", levels, {}, chosen=1)
     (tree,) = describe_trees(corpus, [tree], 1)
     assert set(tree.descriptions[0].name.split(", ")) == {"Building stones", "Song birds"}
+
+
+def test_phrases_that_are_left_out_everywhere_have_no_stems() -> None:
+    heading = "<title>{0}</title><h1>Zebra crossing</h1><p>{0} {0}a {0}b {0}c {0}d {0}e"
+    corpus = read_web({f"http://a.example/{kind}": heading.format(kind) for kind in STONES})
+    shown = phrases_of_corpus(corpus)
+    assert np.any(shown.df == 0)
+    assert np.all(shown.stems[shown.df == 0] == -1)
+    assert np.all(shown.stems[shown.df > 0, 0] >= 0)
+    assert named(corpus, [0] * 3 + [1] * 3).descriptions
 
 
 @pytest.mark.parametrize("pages", [1, 3])

@@ -157,16 +157,15 @@ class ShownPhrases:
         """Return the stems of each phrase, (phrases, 4), -1 where it has fewer."""
         order, starts = self._by_phrase
         found = np.full((self.phrases.count, MOST_CONTENT), -1, np.int64)
-        entries = order[starts[:-1]]
-        pages = self._pages[entries]
-        by_page = np.argsort(pages, kind="stable")
-        for page, some in groupby(by_page.tolist(), key=lambda phrase: int(pages[phrase])):
+        entries = order[starts[:-1][self.df > 0]]  # some phrases were left out on all their pages
+        entries = entries[np.argsort(self._pages[entries], kind="stable")]
+        for page, some in groupby(entries.tolist(), key=lambda entry: int(self._pages[entry])):
             stems = self.vocabulary.stem_of[self.corpus.words(page)]
-            for phrase in some:
-                first = int(self.phrases.places[entries[phrase]])
-                content = stems[first : first + int(self.phrases.words[entries[phrase]])]
+            for entry in some:
+                first = int(self.phrases.places[entry])
+                content = stems[first : first + int(self.phrases.words[entry])]
                 content = content[content >= 0]
-                found[phrase, : len(content)] = content
+                found[self.phrases.phrases[entry], : len(content)] = content
         return found
 
     @cached_property
