@@ -66,7 +66,7 @@ def collection(site: Site, preset: str, means: Means) -> Path:
 
 
 def pagekin_side(preset: str, site: Site, means: Means) -> Side:
-    """Rank by Pagekin with a preset, as `pagekin related --captured` does.
+    """Rank by Pagekin with a preset, as `pagekin related --captured --unfold` does: peers do not fold copies either.
 
     Similarities, for Γ, are those that it serves when all pages of the samples are compared and copies are not folded.
     """
@@ -93,7 +93,7 @@ def pagekin_side(preset: str, site: Site, means: Means) -> Side:
         return [(other, similarity) for other, similarity in found if other >= 0]
 
     def rank(number: int, among: Mask | None) -> list[int]:
-        return [other for other, _ in ask(number, RankingOptions(k=FIRST, captured_only=True), among)]
+        return [other for other, _ in ask(number, RankingOptions(k=FIRST, captured_only=True, fold=False), among)]
 
     def rows(some: Numbers) -> npt.NDArray[np.float32]:
         everything = RankingOptions(k=10_000, captured_only=True, method="exact", fold=False, min_similarity=0.0)
