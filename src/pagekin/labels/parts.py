@@ -26,6 +26,8 @@ from pagekin.labels.model import (
 
 _Part = TypeVar("_Part", ContentLabel, SubCluster)
 ABSTRACTION_FUNCTIONS = ("refinement", "routing", "browsing")
+_STEP = 1 << 20
+"""Bytes of a label that are looked at before other threads have their turn."""
 THRESHOLD = 0.1
 """The share of a part that may differ before it is published again."""
 _WHOLE = {
@@ -110,16 +112,27 @@ def label_to_wire(label: ContentLabel) -> bytes:
 
 
 def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
-    """Decode a label from compressed JSON of another node; raise LabelError with the reason if it is refused."""
+    """Decode a label from compressed JSON of another node; raise LabelError with the reason if it is refused.
+
+    One that is over the limits is refused before its JSON is decoded, since that is what costs.
+    """
     limits = limits or LabelLimits()
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
+    most = 4 * limits.terms + limits.urls + 2 * (limits.filters + limits.added) + 100 * limits.clusters
+    text, values = bytearray(), 0
     try:
-        text = reader.read(limits.bytes + 1)
+        with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data) as reader:
+            while piece := reader.read(_STEP):
+                text += piece
+                values += piece.count(b",")
+                if len(text) > limits.bytes:
+                    raise LabelError(f"the label has more than {limits.bytes:,} bytes")
+                if values > most:
+                    raise LabelError(f"the label holds more than {most:,} values")
     except zstandard.ZstdError as error:
         raise LabelError(f"the label cannot be decompressed: {error}") from None
     if not data:
         raise LabelError("the label is empty")
-    return label_from_json(text, limits)
+    return label_from_json(bytes(text), limits)
 
 
 # -- when a part is published anew ----------------------------------------------------------------------------------------
