@@ -109,11 +109,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def former_folders(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the names of folders of plain files that an earlier version kept in the collection; they are no longer read."""
+def names_in(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the files that a manifest names, and the folders of plain files that an earlier version kept, now unread."""
     folders = manifest.get("folders")
     entries = folders.values() if isinstance(folders, dict) else ()
-    return {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
+    former = {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
+    return former | {str(entry["file"]) for entry in manifest["files"].values()}
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:
