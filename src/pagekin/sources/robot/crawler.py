@@ -318,8 +318,7 @@ class Crawler:
         try:
             body = robots_text(last)
         except BodyError as error:
-            wait = max(last.retry_after, self._robots_backoff(state))
-            self._retry_robots(request, len(exchanges), wait, error.reason)
+            self._retry_robots(request, len(exchanges), last.retry_after, error.reason)
             return
         now = time.time()
         state.set_rules(last.status, body, now)
@@ -355,15 +354,13 @@ class Crawler:
             return
         if not error.temporary:
             state.robots_tries = self.limits.retries
-        self._retry_robots(request, 1, self._robots_backoff(state), str(error))
+        self._retry_robots(request, 1, 0.0, str(error))
 
-    def _robots_backoff(self, state: OriginState) -> float:
-        return self.limits.backoff * 2.0**state.robots_tries
-
-    def _retry_robots(self, request: Request, requests: int, wait: float, reason: str) -> None:
-        """Fetch robots.txt again after `wait` seconds, or abandon the origin."""
+    def _retry_robots(self, request: Request, requests: int, retry_after: float, reason: str) -> None:
+        """Fetch robots.txt again after so many seconds at least, longer with each try, or abandon the origin."""
         self._release_host(request, requests)
         state = self._origins[request.origin]
+        wait = max(retry_after, self.limits.backoff * 2.0**state.robots_tries)
         state.robots_tries += 1
         if state.robots_tries > self.limits.retries or wait > self.limits.wait:
             state.abandon_reason = f"robots.txt: {reason}"
