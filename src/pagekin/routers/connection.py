@@ -81,7 +81,7 @@ class HttpConnection:
     async def changed_parts(
         self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
     ) -> dict[str, labels.ContentLabel]:
-        """Fetch the parts of the child's label whose ETags differ, cut to `most` bytes if that is given; LabelError refuses one."""
+        """Fetch the parts of the child's label whose ETags differ, cut to `most` bytes if that is given."""
         found = {
             function: await self._part(function, etags.get(function, ""), most, limits)
             for function in labels.ABSTRACTION_FUNCTIONS
