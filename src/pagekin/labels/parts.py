@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 import zstandard
 
-from pagekin.labels.membership import TermFilter, TermKeys
+from pagekin.labels.membership import FilterBank, TermFilter, TermKeys
 from pagekin.labels.model import (
     ContentLabel,
     LabelError,
@@ -125,7 +124,7 @@ def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLa
                 text += piece
                 values += piece.count(b",")
                 if len(text) > limits.bytes:
-                    raise LabelError(f"the label has more than {limits.bytes:,} bytes")
+                    raise LabelError(f"the label has more than {limits.bytes:,} bytes, which is the most")
                 if values > most:
                     raise LabelError(f"the label holds more than {most:,} values")
     except zstandard.ZstdError as error:
@@ -200,10 +199,7 @@ def _still_fits(filters: Sequence[TermFilter], keys: TermKeys) -> bool:
     """Return whether published filters know all keys, and not many that are gone."""
     if not filters:
         return True
-    held = np.zeros(len(keys), np.bool_)
-    for one in filters:
-        held |= one.may_hold(keys)
-    return bool(held.all()) and len(keys) >= (1 - THRESHOLD) * sum(one.keys for one in filters)
+    return len(keys) >= (1 - THRESHOLD) * sum(one.keys for one in filters) and FilterBank(filters).holds_all(keys)
 
 
 def _browsing_changed(old: ContentLabel, new: ContentLabel) -> bool:
