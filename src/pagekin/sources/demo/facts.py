@@ -62,6 +62,11 @@ class Site(Struct):
         return group(self.pages, "topic")
 
     @property
+    def level(self) -> str:
+        """The first level of the directory."""
+        return self.directory.partition("/")[0]
+
+    @property
     def category(self) -> str:
         """The second level of the directory."""
         return self.directory.partition("/")[2]
