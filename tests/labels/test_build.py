@@ -25,7 +25,7 @@ from pagekin.labels import (
     term_key,
 )
 from pagekin.labels.build import chosen_nodes, select_terms
-from tests.labels.asking import any_may_hold, label_may_hold
+from tests.labels.asking import any_may_hold, label_may_hold, may_hold
 from tests.labels.sexpr_reader import label_from_sexpr
 
 
@@ -100,12 +100,12 @@ def test_no_term_of_the_collection_is_reported_absent(
     keys = {pair: term_key(pair[1], pair[0]) for pair in {pair for page in held for pair in page}}
     assert len(set(keys.values())) > 10_000
     (whole,) = label.filters
-    assert whole.may_hold(np.array(sorted(set(keys.values())), np.uint64)).all()
+    assert may_hold(whole, np.array(sorted(set(keys.values())), np.uint64)).all()
     for cluster in label.clusters:
         pages = [page for node in cluster.nodes for page in demo_tree.pages_of(node).tolist()]
         mine = {keys[pair] for page in pages for pair in held[page]}
         (one,) = cluster.filters
-        assert one.may_hold(np.array(sorted(mine), np.uint64)).all()
+        assert may_hold(one, np.array(sorted(mine), np.uint64)).all()
     assert all(label_may_hold(label, word, name) for name, word in list(keys)[::50])
 
 
@@ -115,7 +115,7 @@ def test_absent_terms_are_reported_present_in_one_case_of_a_hundred(label: Conte
     words = ["zq" + "".join(rng.choice(letters, 9)) for _ in range(10_000)]
     for attribute in ("text", "title"):
         asked = np.array([term_key(word, attribute) for word in words], np.uint64)
-        found = [one.may_hold(asked).mean() for part in (label, *label.clusters) for one in part.filters]
+        found = [may_hold(one, asked).mean() for part in (label, *label.clusters) for one in part.filters]
         assert found[0] <= 0.01
         assert np.mean(found[1:]) <= 0.01
     sizes = [(len(one.bits), one.keys) for part in (label, *label.clusters) for one in part.filters]
@@ -125,7 +125,7 @@ def test_absent_terms_are_reported_present_in_one_case_of_a_hundred(label: Conte
 @given(st.sets(st.integers(0, 2**64 - 1), max_size=200))
 def test_a_filter_holds_what_was_put_in(keys: set[int]) -> None:
     made = TermFilter.of(np.array(sorted(keys), np.uint64))
-    assert made.may_hold(np.array(sorted(keys), np.uint64)).all()
+    assert may_hold(made, np.array(sorted(keys), np.uint64)).all()
     assert made.fault() == ""
     assert TermFilter.of(np.array(sorted(keys, reverse=True) * 2, np.uint64)) == made
 
@@ -136,7 +136,7 @@ def test_filters_of_all_sizes_are_wrong_in_one_case_of_a_hundred(size: int) -> N
     found = []
     for _ in range(20):
         made = TermFilter.of(rng.integers(0, 2**64, size, np.uint64))
-        found.append(made.may_hold(rng.integers(0, 2**64, 5000, np.uint64)).mean())
+        found.append(may_hold(made, rng.integers(0, 2**64, 5000, np.uint64)).mean())
     assert np.mean(found) <= 0.01
 
 
@@ -157,7 +157,7 @@ def test_a_bank_of_filters_tells_what_each_of_them_tells() -> None:
     filters = [TermFilter.of(one) for one in keys]
     asked = np.concatenate([*(one[:20] for one in keys), rng.integers(0, 2**64, 3000, np.uint64)])
     found = FilterBank(filters).may_hold(asked)
-    assert found.tolist() == [one.may_hold(asked).tolist() for one in filters]
+    assert found.tolist() == [may_hold(one, asked).tolist() for one in filters]
     assert found.any()
     assert FilterBank([]).may_hold(asked).shape == (0, len(asked))
 

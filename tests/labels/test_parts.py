@@ -28,7 +28,7 @@ from pagekin.labels import (
 )
 from pagekin.labels.model import check_label
 from pagekin.store import Kin
-from tests.labels.asking import label_may_hold
+from tests.labels.asking import label_may_hold, may_hold
 from tests.labels.invented import labels
 from tests.labels.test_merge import LOCKS, RIVERS, site
 
@@ -158,7 +158,7 @@ def test_a_page_that_moves_to_another_sub_cluster_takes_its_words_along() -> Non
     first = parts_to_publish(None, label)
     moved = site("a", (51, {**RIVERS, "map": 1}), (59, LOCKS))
     after = parts_to_publish(first, moved, keys_of({**RIVERS, "map": 1}, LOCKS))
-    assert after["routing"].clusters[0].filters[0].may_hold(np.array([term_key("map")], np.uint64)).all()
+    assert may_hold(after["routing"].clusters[0].filters[0], np.array([term_key("map")], np.uint64)).all()
 
 
 def test_words_that_are_gone_are_forgotten_when_they_are_many() -> None:

@@ -32,8 +32,8 @@ from pagekin.collection import (
     encode,
     group_hits,
 )
-from pagekin.labels import LabelError, LabelLimits, label_to_wire, read_label_parts
-from pagekin.routers.bounds import LARGEST_ANSWER, Bound, bound_of, check_wire, fit_answer
+from pagekin.labels import LabelError, LabelLimits, label_from_wire, label_to_wire, read_label_parts
+from pagekin.routers.bounds import LARGEST_ANSWER, Bound, bound_of, fit_answer
 from pagekin.store import open_kin
 
 from .bad_children import Parts, above, bag
@@ -192,7 +192,7 @@ def test_labels_that_are_within_their_limits_pass(collections: dict[str, Path]) 
         parts = read_label_parts(open_kin(path))
         assert parts
         for part in parts.values():
-            check_wire(label_to_wire(part), LabelLimits())
+            label_from_wire(label_to_wire(part), LabelLimits())
 
 
 def test_labels_beyond_their_limits_are_refused_before_they_are_decoded() -> None:
@@ -200,9 +200,10 @@ def test_labels_beyond_their_limits_are_refused_before_they_are_decoded() -> Non
         return zstandard.ZstdCompressor(level=1).compress(text)
 
     with pytest.raises(LabelError, match="values"):
-        check_wire(packed(json.dumps({"words": ["a"] * 5_000_000}).encode()), LabelLimits())
+        label_from_wire(packed(json.dumps({"words": ["a"] * 5_000_000}).encode()), LabelLimits())
     with pytest.raises(LabelError, match="more than 1,000 bytes"):
-        check_wire(packed(b" " * 1001), LabelLimits(bytes=1000))
-    check_wire(packed(b" " * 1000), LabelLimits(bytes=1000))
+        label_from_wire(packed(b" " * 1001), LabelLimits(bytes=1000))
+    with pytest.raises(LabelError, match="no content label"):
+        label_from_wire(packed(b" " * 1000), LabelLimits(bytes=1000))
     with pytest.raises(LabelError, match="decompressed"):
-        check_wire(b"no zstd", LabelLimits())
+        label_from_wire(b"no zstd", LabelLimits())

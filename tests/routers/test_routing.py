@@ -27,6 +27,7 @@ from pagekin.text import (
     form_key,
     form_of,
 )
+from tests.labels.asking import may_hold
 from tests.labels.invented import labels
 
 from .questions import drawn
@@ -218,7 +219,7 @@ def test_words_held_counts_words_of_one_group(table: RoutingTable, leaf_labels: 
     for name, label in leaf_labels.items():
         keys = np.array([term_key(word) for word in words], np.uint64)
         groups = [one for cluster in label.clusters for one in cluster.filters]
-        assert found[name] == max(int(one.may_hold(keys).sum()) for one in groups)
+        assert found[name] == max(int(may_hold(one, keys).sum()) for one in groups)
 
 
 def test_words_of_one_query_must_stand_in_one_group() -> None:
@@ -248,7 +249,7 @@ def told_slowly(label: ContentLabel, query: Query) -> str:
 
     def holds(one: TermFilter, attribute: str | None, word: str) -> bool:
         key = np.array([term_key(word, attribute or "text")], np.uint64)
-        return bool(one.may_hold(key)[0]) or added(attribute, word)
+        return bool(may_hold(one, key)[0]) or added(attribute, word)
 
     def added(attribute: str | None, word: str) -> bool:
         any_of = {attribute} if attribute not in (None, "text") else {row.attribute for row in label.added}

@@ -19,7 +19,7 @@ import pytest
 
 from pagekin.sources import DAMAGE_REASONS, CrawlError, Page, crawl
 from pagekin.sources.robot.crawler import Crawler
-from pagekin.sources.robot.frontier import Discovery, Frontier
+from pagekin.sources.robot.frontier import Entry, Frontier
 from tests.sources.making import read_file, reasons
 from tests.sources.robot_server import QUICK, ReceivedRequest, Server, Site, page, pages, serve_sites
 
@@ -238,14 +238,14 @@ def test_a_resumed_crawl_does_not_ask_for_robots_txt_again_until_it_is_old(tmp_p
 def test_a_page_that_turns_out_nearer_is_taken_as_near() -> None:
     """With several hosts a page may first be found by a longer way; the depth limit counts the shorter."""
     frontier = Frontier(Path(":memory:"))
-    frontier.add([Discovery("http://a/x", "http://a", 5, "LLLLL", "http://a/")], 9, 9)
-    frontier.add([Discovery("http://a/x", "http://a", 2, "LL", "http://a/y")], 9, 9)
-    frontier.add([Discovery("http://a/x", "http://a", 7, "LLLLLLL", "http://a/z")], 9, 9)
+    frontier.add([Entry("http://a/x", "http://a", 5, "LLLLL", "http://a/")], 9, 9)
+    frontier.add([Entry("http://a/x", "http://a", 2, "LL", "http://a/y")], 9, 9)
+    frontier.add([Entry("http://a/x", "http://a", 7, "LLLLLLL", "http://a/z")], 9, 9)
     entry = frontier.first_due("http://a", time.time(), 9)
     assert entry is not None
     assert (entry.depth, entry.hops, entry.via) == (2, "LL", "http://a/y")
     frontier.finish(entry, "", 0, "", 1)
-    frontier.add([Discovery("http://a/x", "http://a", 1, "L", "http://a/q")], 9, 9)
+    frontier.add([Entry("http://a/x", "http://a", 1, "L", "http://a/q")], 9, 9)
     assert frontier.first_due("http://a", time.time(), 9) is None
     frontier.close()
 

@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 
 from pagekin.web.pictures.neighbourhood import (
     MOST_FAR,
+    SIZE,
     Drawing,
     Link,
     Neighbourhood,
     Node,
     PlacedNode,
     Role,
-    break_lines,
-    fit_text,
-    width_of,
 )
-from pagekin.web.pictures.treemap import Box
+from pagekin.web.pictures.treemap import Box, text_width
 
 ROLES: tuple[Role, ...] = ("in", "out", "similar")
 TITLES = st.text(max_size=300) | st.sampled_from(
@@ -62,7 +60,7 @@ def overlap(one: Box, other: Box) -> bool:
 def words_box(placed: PlacedNode, line: tuple[float, float, str]) -> Box:
     """Where a line of a node's words stands."""
     x, y, text = line
-    width = width_of(text)
+    width = SIZE * text_width(text)
     left = {"start": x, "middle": x - width / 2, "end": x - width}[placed.anchor]
     return Box(left, y - 10, width, 13)
 
@@ -92,7 +90,7 @@ def test_nodes_neither_overlap_nor_leave_the_picture(around: Neighbourhood) -> N
 def test_captions_cover_no_words(around: Neighbourhood) -> None:
     for drawing in drawings(around):
         for x, y, anchor, text in drawing.captions:
-            width = width_of(text)
+            width = SIZE * text_width(text)
             left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
             caption = Box(left, y - 9, width, 11)
             assert y <= drawing.height
@@ -149,24 +147,17 @@ def test_no_line_crosses_words_or_leaves_the_picture(form: str) -> None:
                     assert not inside, (line, box)
 
 
-@given(st.text(max_size=500), st.floats(20, 400))
-def test_a_text_is_cut_to_its_width(text: str, width: float) -> None:
-    whole = " ".join(text[:400].split())
-    cut = fit_text(text, width)
-    assert width_of(cut) <= width + 0.01
-    if cut != whole:
-        assert cut.endswith("…") and whole.startswith(cut[:-1])
-        longer = whole[: len(cut)].rstrip() + "…"
-        assert longer == cut or width_of(longer) > width or whole[len(cut) - 1 : len(cut)].isspace()
-    lines = break_lines(text, width)
-    assert 1 <= len(lines) <= 2
-    assert all(width_of(line) <= width + 0.01 for line in lines)
-
-
 def test_all_of_a_title_that_fits_is_shown() -> None:
-    assert fit_text("Isaac Newton", 300) == "Isaac Newton"
-    assert break_lines("History of the Netherlands", 110) == ["History of the", "Netherlands"]
-    assert break_lines("one two three four five six seven eight", 60)[-1].endswith("…")
+    nodes = [
+        Node(url="http://a.example/", title="History of the Netherlands", role="here"),
+        Node(url="http://a.example/1", title="Isaac Newton", role="in"),
+        Node(url="http://a.example/2", title="one two three four five six seven eight nine ten", role="out"),
+    ]
+    drawing = Neighbourhood(nodes=nodes, links=[]).wide()
+    here, whole, cut = ([text for _x, _y, text in placed.lines] for placed in drawing.nodes)
+    assert here == ["History of the", "Netherlands"]
+    assert whole == ["Isaac Newton"]
+    assert len(cut) == 1 and cut[0].startswith("one two three") and cut[0].endswith("…")
 
 
 def test_what_a_page_has_to_do_with_the_one_in_the_middle_is_told() -> None:

@@ -146,7 +146,7 @@ def test_a_tile_too_small_for_a_word_has_no_text() -> None:
     names = ("nepenthes, pitcher", "oak, beech", "語語語語語語語語", "misunderstandings")
     assert [_lines(name, 56, 60) for name in names] == [[], ["oak,", "beech"], [], []]
     assert _lines("nepenthes, pitcher", 100, 30) == ["nepenthes…"]
-    assert _lines("misunderstandings", 80, 30) == ["misunder…"]
+    assert _lines("misunderstandings", 80, 30) == ["misunde…"]
     assert _lines("語語語語語語語語", 90, 30) == ["語語語語語…"]
 
 

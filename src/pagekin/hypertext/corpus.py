@@ -57,6 +57,9 @@ class Corpus:
         self.titles = RaggedBytes.of(kin, "title")
         self.snippets = RaggedBytes.of(kin, "snippet")
         self.hosts = RaggedBytes.of(kin, "host")
+        # Columns, for other rooms.
+        self.pages, self.anchors = PageColumns.of(kin), AnchorColumns.of(kin)
+        self.inlinks, self.term_table = InlinkColumns.of(kin), TermColumns.of(kin)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Corpus":
@@ -70,28 +73,6 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.kin["page.url"])
-
-    # -- columns, for other rooms ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def pages(self) -> PageColumns:
-        """Return numbers about each page."""
-        return PageColumns.of(self.kin)
-
-    @cached_property
-    def anchors(self) -> AnchorColumns:
-        """Return numbers about each anchor."""
-        return AnchorColumns.of(self.kin)
-
-    @cached_property
-    def inlinks(self) -> InlinkColumns:
-        """Return the anchors that lead to each URL."""
-        return InlinkColumns.of(self.kin)
-
-    @cached_property
-    def term_table(self) -> TermColumns:
-        """Return numbers about each term."""
-        return TermColumns.of(self.kin)
 
     # -- names ------------------------------------------------------------------------------------------------------
 

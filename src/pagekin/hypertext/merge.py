@@ -266,8 +266,8 @@ def _write_pages(
     for name in ("tokens", "marks", "anchors", "text"):
         writer.put(f"page.{name}", _offsets(kept[name]))
     writer.put("page.rare", _offsets(np.concatenate(rare_counts)))
-    writer.put("title.offsets", _offsets(kept["title"]))
-    writer.put("snippet.offsets", _offsets(kept["snippet"]))
+    for name in ("title", "snippet"):
+        writer.put(f"{name}.offsets", _offsets(kept[name]))
     writer.put("page.date", kept["date"].astype(smallest_uint(int(kept["date"].max(initial=0)))))
     for name in ("url", "digest", "html_bytes", "language", "flags"):
         writer.put(f"page.{name}", kept[name])
@@ -309,10 +309,8 @@ def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
     names = sorted(numbers)
     rank = np.argsort([numbers[name] for name in names])
     data, offsets = pack_strings([name.encode() for name in names])
-    writer.put("host.bytes", data)
-    writer.put("host.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("page.host", rank[host_of_url[places]].astype(smallest_uint(len(names))))
-    return len(names)
+    return _put_strings(writer, "host", [(data, offsets[1:])])
 
 
 def _invert(targets: Array, kept: Array, url_count: int, writer: KinWriter) -> int:

@@ -108,10 +108,8 @@ class PartBuilder:
         self._rows = [np.zeros(0, dtype=PAGE_ROW)]
         self._words = [np.zeros(0, dtype=np.int32)]
         self._anchors = [np.zeros(0, dtype=ANCHOR)]
-        self._marks: list[bytes] = []
-        self._texts: list[bytes] = []
-        self._titles: list[bytes] = []
-        self._snippets: list[bytes] = []
+        self._coded: list[tuple[bytes, bytes]] = []
+        """Of each page the pieces of its blob before the anchors but for the words, and those after them."""
         self._languages: dict[str, int] = {"": 0}
         self._redirects: list[tuple[int, int, int]] = []
         self._revisits: list[tuple[int, int, int]] = []
@@ -198,13 +196,10 @@ class PartBuilder:
         """Keep what a page's blob consists of; return its `PAGE_ROW`, without what is counted for all pages at once."""
         marks, text, starts = coded
         frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + starts)
-        title = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])].decode("utf-8", "replace")
+        written = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])].decode("utf-8", "replace")
         body = max(0, row[slots.R_BODY])
-        snippet = _snippet(text, body)
-        self._marks.append(marks)
-        self._texts.append(frame)
-        self._titles.append(" ".join(title.split()).encode())
-        self._snippets.append(snippet)
+        title, snippet = " ".join(written.split()).encode(), _snippet(text, body)
+        self._coded.append((marks, frame + title + snippet))
         flags = row[slots.R_FLAGS] | _CUT_BYTES * page.item.cut | _REPLACED * page.replaced
         if flags & _ANY_CUT:
             self._cut.update(name for flag, name in _CUTS.items() if flags & flag)
@@ -220,7 +215,7 @@ class PartBuilder:
             0, page.item.date, int.from_bytes(hashed.digest(), "little"), min(len(page.item.html), 0xFFFFFFFF),
             self._languages.setdefault(language, len(self._languages)), flags & 255,
             self.resolver.number(alias) if alias is not None and alias != page.url else -1,
-            0, len(marks) // 2, 0, len(frame), len(self._titles[-1]), len(snippet), 0,
+            0, len(marks) // 2, 0, len(frame), len(title), len(snippet), 0,
         )  # fmt: skip
 
     def write(self, folder: Path) -> None:
@@ -241,8 +236,8 @@ class PartBuilder:
         order = np.lexsort((rows["digest"], -rows["date"], rows["url"]))
         with (folder / "blobs").open("wb", buffering=_BLOB_BUFFER) as file:
             for i in order.tolist():
-                file.write(tokens_of[i].tobytes() + self._marks[i] + anchors_of[i].tobytes())
-                file.write(self._texts[i] + self._titles[i] + self._snippets[i])
+                marks, texts = self._coded[i]
+                file.write(tokens_of[i].tobytes() + marks + anchors_of[i].tobytes() + texts)
         rows = rows[order]
         rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
         np.save(folder / "pages.npy", rows)

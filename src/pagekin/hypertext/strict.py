@@ -38,6 +38,14 @@ from pagekin.store import RaggedBytes, pack_strings
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?(?:'([^']*)'?|"([^"]*)"?|(.*))""", re.I | re.S)
 _NOFRAMES = re.compile(r"<noframes(?=[\s/>])", re.I)
 _PLAIN = Attribute.TEXT
+_AROUND = dict.fromkeys(PARAGRAPHS, Boundary.PARAGRAPH) | dict.fromkeys(ITEMS, Boundary.ITEM)
+_AROUND |= dict.fromkeys(CELLS, Boundary.CELL)
+_BORDER_BEFORE = {**_AROUND, **dict.fromkeys(HEADINGS, Boundary.HEADING), "br": Boundary.BREAK}
+_BORDER_AFTER = {
+    **dict.fromkeys(HEADINGS, Boundary.PARAGRAPH), **_AROUND, "table": Boundary.TABLE_END,
+    **dict.fromkeys(LISTS, Boundary.LIST_END),
+}  # fmt: skip
+"""The borders that elements make where they begin and where they end; those that come later count."""
 _AHEAD = 128  # bytes that kernels may read beyond the last link address
 
 
@@ -109,18 +117,11 @@ class _StrictReader:
         if tag == "noframes" and not foreign:
             self._reread(node, attributes)
             return None
+        if tag in _BORDER_BEFORE:
+            self._border(_BORDER_BEFORE[tag])
         if tag in HEADINGS:
-            self._border(Boundary.HEADING)
             attributes |= Attribute.HEADER * in_text
-        elif tag in CELLS:
-            self._border(Boundary.CELL)
-        elif tag in ITEMS:
-            self._border(Boundary.ITEM)
-        elif tag in PARAGRAPHS:
-            self._border(Boundary.PARAGRAPH)
-        elif tag == "br":
-            self._border(Boundary.BREAK)
-        if tag in KEYWORD_TAGS:
+        elif tag in KEYWORD_TAGS:
             attributes |= Attribute.KEYWORD * in_text
         elif tag == "address":
             attributes |= Attribute.ADDRESS * in_text
@@ -151,23 +152,11 @@ class _StrictReader:
             if key in self._anchors:
                 anchor = self.page.anchors[self._anchors[key]]
                 anchor.end = max(anchor.end, len(self.page.words))
-        if tag in LISTS:
-            self._border(Boundary.LIST_END)
-        elif tag == "table":
-            self._border(Boundary.TABLE_END)
-        elif tag in CELLS:
-            self._border(Boundary.CELL)
-        elif tag in ITEMS:
-            self._border(Boundary.ITEM)
-        elif tag in PARAGRAPHS or tag in HEADINGS:
-            self._border(Boundary.PARAGRAPH)
+        if tag in _BORDER_AFTER:
+            self._border(_BORDER_AFTER[tag])
         elif tag == "title" and node.namespace is Namespace.HTML:
             self._line = True
-            if self._title_text is not None:
-                self.page.title = " ".join("".join(self._title_text).split())
-                self.page.title_end = self._text_bytes
-                self._title_text = None
-                self._title_done = True
+            self._end_title()
         if self._in_crumbs and self._crumbs_position == (node.source_line, node.source_col, tag):
             self._in_crumbs = False
             self._break()
@@ -374,14 +363,18 @@ class _StrictReader:
                 return
         self.page.boundaries.append(here)
 
+    def _end_title(self) -> None:
+        if self._title_text is not None:
+            self.page.title = " ".join("".join(self._title_text).split())
+            self.page.title_end = self._text_bytes
+            self._title_text, self._title_done = None, True
+
     def finish(self) -> ReadPage:
         """Return the page, when all has been visited."""
         self._flush()
         if self._in_crumbs:
             self._border(Boundary.CRUMBS_END)
-        if self._title_text is not None:
-            self.page.title = " ".join("".join(self._title_text).split())
-            self.page.title_end = self._text_bytes
+        self._end_title()
         self.page.text = "".join(self._text)
         return self.page
 
@@ -394,12 +387,8 @@ def _text(value: object) -> str:
 
 
 def _is_crumbs(node: Element) -> bool:
-    attrs = node.attrs
-    return (
-        "breadcrumb" in _text(attrs.get("class")).lower()
-        or "breadcrumb" in _text(attrs.get("aria-label")).lower()
-        or "breadcrumblist" in _text(attrs.get("itemtype")).lower()
-    )
+    marks = (("class", "breadcrumb"), ("aria-label", "breadcrumb"), ("itemtype", "breadcrumblist"))
+    return any(mark in _text(node.attrs.get(name)).lower() for name, mark in marks)
 
 
 class StrictLexer:

@@ -25,6 +25,7 @@ PROBES = 7
 MOST_KEYS = 1 << 27
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _PART = 1 << 16
+"""Keys whose probes are made at once."""
 
 
 class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,19 +42,8 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         keys = np.unique(keys)
         held = np.zeros(8 * filter_bytes(len(keys)), np.bool_)
         for start in range(0, len(keys), _PART):
-            held[_places(keys[start : start + _PART], len(held))] = True
+            held[(probes_of(keys[start : start + _PART]) % np.uint64(len(held))).astype(np.int64)] = True
         return cls(len(keys), np.packbits(held, bitorder="little").tobytes())
-
-    def may_hold(self, keys: TermKeys) -> npt.NDArray[np.bool_]:
-        """Return for each key whether it may be in the filter: True for all that are, and for 0.8 % of the others."""
-        if not self.bits:
-            return np.zeros(len(keys), np.bool_)
-        data = np.frombuffer(self.bits, np.uint8)
-        held = np.empty(len(keys), np.bool_)
-        for start in range(0, len(keys), _PART):
-            places = _places(keys[start : start + _PART], 8 * len(data))
-            held[start : start + _PART] = (data[places >> 3] >> (places & 7).astype(np.uint8) & 1).all(axis=1)
-        return held
 
     def fault(self) -> str:
         """Return what is wrong with a filter from outside, or ''."""
@@ -66,7 +56,10 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FilterBank:
-    """Many filters probed at once by a compiled kernel: a search at a router asks hundreds."""
+    """Filters probed at once by a compiled kernel, as a search at a router asks hundreds.
+
+    A filter says True of all keys that are in it, and of 0.8 % of the others.
+    """
 
     def __init__(self, filters: Sequence[TermFilter]) -> None:
         from pagekin.labels._kernels.probe import probe_filters
@@ -86,6 +79,10 @@ class FilterBank:
         """Return (filters, keys): whether each filter may hold each key."""
         return self.may_hold_probed(probes_of(keys))
 
+    def holds_all(self, keys: TermKeys) -> bool:
+        """Return whether each of many keys may be in one of the filters."""
+        return all(self.may_hold(keys[start : start + _PART]).any(axis=0).all() for start in range(0, len(keys), _PART))
+
     def may_hold_probed(self, probes: TermKeys) -> npt.NDArray[np.bool_]:
         """Return the same as `may_hold`, given `probes_of` the keys, which can be shared between banks."""
         held = np.empty((len(self._bits), len(probes)), np.bool_)
@@ -96,11 +93,6 @@ class FilterBank:
 def filter_bytes(keys: int) -> int:
     """Return the size of a filter: a few bytes more than BITS per key, since small filters vary."""
     return (BITS * keys + 7) // 8 + 8 if keys else 0
-
-
-def _places(keys: TermKeys, bits: int) -> npt.NDArray[np.int64]:
-    """Return (keys, PROBES): the bits that stand for each key."""
-    return (probes_of(keys) % np.uint64(bits)).astype(np.int64)
 
 
 def probes_of(keys: TermKeys) -> TermKeys:

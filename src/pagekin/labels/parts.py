@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 import zstandard
 
-from pagekin.labels.membership import TermFilter, TermKeys
+from pagekin.labels.membership import FilterBank, TermFilter, TermKeys
 from pagekin.labels.model import (
     ContentLabel,
     LabelError,
@@ -26,6 +25,8 @@ from pagekin.labels.model import (
 
 _Part = TypeVar("_Part", ContentLabel, SubCluster)
 ABSTRACTION_FUNCTIONS = ("refinement", "routing", "browsing")
+_STEP = 1 << 20
+"""Bytes of a label that are looked at before other threads have their turn."""
 THRESHOLD = 0.1
 """The share of a part that may differ before it is published again."""
 _WHOLE = {
@@ -110,16 +111,27 @@ def label_to_wire(label: ContentLabel) -> bytes:
 
 
 def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLabel:
-    """Decode a label from compressed JSON of another node; raise LabelError with the reason if it is refused."""
+    """Decode a label from compressed JSON of another node; raise LabelError with the reason if it is refused.
+
+    One that is over the limits is refused before its JSON is decoded, since that is what costs.
+    """
     limits = limits or LabelLimits()
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
+    most = 4 * limits.terms + limits.urls + 2 * (limits.filters + limits.added) + 100 * limits.clusters
+    text, values = bytearray(), 0
     try:
-        text = reader.read(limits.bytes + 1)
+        with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data) as reader:
+            while piece := reader.read(_STEP):
+                text += piece
+                values += piece.count(b",")
+                if len(text) > limits.bytes:
+                    raise LabelError(f"the label has more than {limits.bytes:,} bytes, which is the most")
+                if values > most:
+                    raise LabelError(f"the label holds more than {most:,} values")
     except zstandard.ZstdError as error:
         raise LabelError(f"the label cannot be decompressed: {error}") from None
     if not data:
         raise LabelError("the label is empty")
-    return label_from_json(text, limits)
+    return label_from_json(bytes(text), limits)
 
 
 # -- when a part is published anew ----------------------------------------------------------------------------------------
@@ -187,10 +199,7 @@ def _still_fits(filters: Sequence[TermFilter], keys: TermKeys) -> bool:
     """Return whether published filters know all keys, and not many that are gone."""
     if not filters:
         return True
-    held = np.zeros(len(keys), np.bool_)
-    for one in filters:
-        held |= one.may_hold(keys)
-    return bool(held.all()) and len(keys) >= (1 - THRESHOLD) * sum(one.keys for one in filters)
+    return len(keys) >= (1 - THRESHOLD) * sum(one.keys for one in filters) and FilterBank(filters).holds_all(keys)
 
 
 def _browsing_changed(old: ContentLabel, new: ContentLabel) -> bool:

@@ -32,7 +32,6 @@ NAMED_RANGES: dict[str, tuple[Network, ...]] = {
 """Ranges that `--allow` knows by name."""
 
 _GLOBAL = IPv6Network("2000::/3")
-_SIX_TO_FOUR = IPv6Network("2002::/16")
 _NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE = IPv6Network("::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)
@@ -97,19 +96,15 @@ def embedded_addresses(address: Address) -> tuple[IPv4Address, ...]:
     """Return the IPv4 address inside an IPv6 address, or nothing."""
     if isinstance(address, IPv4Address):
         return ()
+    if known := address.ipv4_mapped or address.sixtofour:
+        return (known,)
     number = int(address)
-    if address.ipv4_mapped is not None:
-        return (address.ipv4_mapped,)
-    if address in _SIX_TO_FOUR:
-        return (IPv4Address(number >> 80 & 0xFFFFFFFF),)
-    last = IPv4Address(number & 0xFFFFFFFF)
-    if any(address in network for network in _NAT64):
-        return (last,)
-    if address in _COMPATIBLE and number > 1:
-        return (last,)
-    if number >> 32 & 0xFFFFFFFF in _ISATAP:
-        return (last,)
-    return ()
+    ends_with_one = (
+        any(address in network for network in _NAT64)
+        or (address in _COMPATIBLE and number > 1)
+        or number >> 32 & 0xFFFFFFFF in _ISATAP
+    )
+    return (IPv4Address(number & 0xFFFFFFFF),) if ends_with_one else ()
 
 
 def _find_kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str:

@@ -108,11 +108,10 @@ def parse_names(settings: Iterable[str]) -> dict[tuple[str, int], str]:
         port, _, address = rest.partition(":")
         address = address.strip("[]")
         try:
-            number = int(port)
             socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
+            if not host or not 0 < int(port) < 65536:
+                raise ValueError
         except (ValueError, OSError):
             raise ValueError(f"'{setting}' is not HOST:PORT:ADDRESS, for example docs.example:443:192.0.2.1") from None
-        if not host or not 0 < number < 65536:
-            raise ValueError(f"'{setting}' is not HOST:PORT:ADDRESS, for example docs.example:443:192.0.2.1")
-        names[host.rstrip(".").lower(), number] = address
+        names[host.rstrip(".").lower(), int(port)] = address
     return names

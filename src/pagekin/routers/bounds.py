@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
-import zstandard
 
 from pagekin.collection import Answer, Hit, RelatedRequest, Request, ShowRequest, TreeRequest, encode, group_hits
-from pagekin.labels import LabelError, LabelLimits
 
 T = TypeVar("T")
 
@@ -18,8 +16,6 @@ _NODES = 2 << 20
 """Bytes for routers asked, routers skipped, and what is missing."""
 _RESULT, _SHOWN, _NODE = 1_000, 4_000, 2_000
 """Bytes of a result, of one with a piece of its text, and of a node of a tree, on the average."""
-_STEP = 1 << 20
-"""Bytes of a label that are looked at before other threads have their turn."""
 _LARGEST_BAG = 2 << 20
 _HARMLESS = 1 << 18
 """Bytes that are decoded in some milliseconds, whatever they are."""
@@ -116,20 +112,3 @@ def _slim(one: Hit, share: Bound) -> Hit | None:
 
 def _values(raw: bytes) -> int:
     return raw.count(b",") + raw.count(b"[")
-
-
-def check_wire(raw: bytes, limits: LabelLimits) -> None:
-    """Refuse a label that is over its limits, with a LabelError, before it is decoded."""
-    most = 4 * limits.terms + limits.urls + 2 * (limits.filters + limits.added) + 100 * limits.clusters
-    size = values = 0
-    try:
-        with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw) as reader:
-            while piece := reader.read(_STEP):
-                size += len(piece)
-                values += piece.count(b",")
-                if size > limits.bytes:
-                    raise LabelError(f"the label has more than {limits.bytes:,} bytes")
-                if values > most:
-                    raise LabelError(f"the label holds more than {most:,} values")
-    except zstandard.ZstdError as error:
-        raise LabelError(f"the label cannot be decompressed: {error}") from None

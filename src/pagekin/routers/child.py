@@ -47,8 +47,8 @@ class Child:
     _ill: bool = False
     """Whether it was there when it failed to answer: a label from it does not mend that."""
     _closed_until: float = 0.0
-    _hosts_of: ContentLabel | None = None
-    _known_hosts: frozenset[str] = frozenset()
+    _hosts: frozenset[str] = frozenset()
+    """Those of pages that its label names."""
 
     @property
     def up(self) -> bool:
@@ -76,15 +76,7 @@ class Child:
         named = self.name.removeprefix("host ").removeprefix("other hosts of ").partition(":")[0].lower()
         if named and (host == named or host.endswith(f".{named}")):
             return 1 + len(named)
-        return int(host in self._hosts())
-
-    def _hosts(self) -> frozenset[str]:
-        """Return the hosts of pages that its label names."""
-        if self._hosts_of is not self.label:
-            urls = (url for cluster in (self.label.clusters if self.label else ()) for url in cluster.urls)
-            self._known_hosts = frozenset(map(_host, urls))
-            self._hosts_of = self.label
-        return self._known_hosts
+        return int(host in self._hosts)
 
     @property
     def missing(self) -> bool:
@@ -158,6 +150,7 @@ class Child:
                 published = PublishedLabel({**self.published.parts, **changed})
                 self.label = await asyncio.to_thread(_whole_label, published)
                 self.published = published
+                self._hosts = frozenset(_host(url) for cluster in self.label.clusters for url in cluster.urls)
         except TimeoutError:
             self.note_failure(f"no label within {seconds:.0f} s")
         except NotReadyError as error:

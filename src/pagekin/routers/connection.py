@@ -12,7 +12,7 @@ import msgspec
 from pagekin import labels
 from pagekin.collection import PublishedLabel, Request, Service, ServiceError, encode
 from pagekin.net import ConnectError, HttpClient, HttpError
-from pagekin.routers.bounds import bound_of, check_wire
+from pagekin.routers.bounds import bound_of
 from pagekin.routers.remote import allow_hint, decoder_of, refusal_reason, system_reason
 from pagekin.store import KinError
 from pagekin.text import QueryError
@@ -105,7 +105,7 @@ class HttpConnection:
             raise NotReadyError(refusal_reason(reply.body))
         if reply.status != 200:
             raise ChildError(f"it answered {reply.status}: {refusal_reason(reply.body)}")
-        return await asyncio.to_thread(_decode_part, reply.body, limits)
+        return await asyncio.to_thread(labels.label_from_wire, reply.body, limits)
 
 
 class DirectConnection:
@@ -152,15 +152,6 @@ def cut_to(label: labels.ContentLabel, most: int) -> tuple[labels.ContentLabel, 
     """Return a label cut to so many bytes, for a parent that asks for less of it, whole and in parts."""
     cut = labels.cut_label(label, labels.LabelBudget(clusters=labels.ROUTER_CLUSTERS, bytes=most))
     return cut, PublishedLabel(labels.label_parts(cut))
-
-
-def _decode_part(raw: bytes, limits: labels.LabelLimits) -> labels.ContentLabel:
-    """Return a part of a label as it came; what cannot be one is not decoded."""
-    try:
-        check_wire(raw, limits)
-        return labels.label_from_wire(raw, limits)
-    except labels.LabelError as error:
-        raise ChildError(f"its label was refused: {error}") from None
 
 
 def _child_error(error: HttpError) -> ChildError:

@@ -183,12 +183,9 @@ async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> Non
             body = encode(fit_answer(answer, bound))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         status, body = 400, _error_body(400, f"this is no request for {path}: {error}")
-    except (QueryError, ServiceError) as error:
-        status = getattr(error, "status", 400)
-        body = _error_body(status, str(error))
     except Exception as error:
-        _log.exception("POST %s", path)
-        status, body = 500, _error_body(500, here.service.explain_fault(error))
+        status, detail = _explain(error, here, f"POST {path}")
+        body = _error_body(status, detail)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -212,10 +209,12 @@ def _error_body(status: int, detail: str) -> bytes:
     return msgspec.json.encode({"status_code": status, "detail": detail})
 
 
-def _answer_error(_request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
-    """Answer a question that cannot be answered with the reason."""
-    code = getattr(error, "status", 400)
-    return Response({"status_code": code, "detail": str(error)}, status_code=code)
+def _explain(error: Exception, here: Served | None, asked: str) -> tuple[int, str]:
+    """Return the status and the reason of an error: one that nobody expected is ours, unless a collection is damaged."""
+    if isinstance(error, QueryError | ServiceError):
+        return getattr(error, "status", 400), str(error)
+    _log.error(asked, exc_info=error)
+    return 500, here.service.explain_fault(error) if here else f"internal error: {type(error).__name__}"
 
 
 def _refuse(_request: HttpRequest, error: HTTPException) -> Response[dict[str, Any]]:
@@ -224,20 +223,14 @@ def _refuse(_request: HttpRequest, error: HTTPException) -> Response[dict[str, A
     return Response({"status_code": error.status_code, "detail": error.detail, **extra}, status_code=error.status_code)
 
 
-def _answer_fault(request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
-    """Answer an error that nobody expected: it is ours, unless a collection is damaged."""
-    _log.error("%s %s", request.method, request.url.path, exc_info=error)
+def _answer_error(request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
+    """Answer a question that cannot be answered with the reason."""
     here: Served | None = request.scope.get(SERVED)  # type: ignore[assignment]  # a key of our own
-    detail = here.service.explain_fault(error) if here else f"internal error: {type(error).__name__}"
-    return Response({"status_code": 500, "detail": detail}, status_code=500)
+    status, detail = _explain(error, here, f"{request.method} {request.url.path}")
+    return Response({"status_code": status, "detail": detail}, status_code=status)
 
 
-HTTP_ERRORS: dict[Any, Any] = {
-    HTTPException: _refuse,
-    QueryError: _answer_error,
-    ServiceError: _answer_error,
-    Exception: _answer_fault,
-}
+HTTP_ERRORS: dict[Any, Any] = {HTTPException: _refuse, Exception: _answer_error}
 """What is answered when something goes wrong: always JSON with a `detail`."""
 
 

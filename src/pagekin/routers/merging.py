@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +13,7 @@ from pagekin.routers.fanout import ChildAnswer
 from pagekin.routers.knowledge import Snapshot
 from pagekin.routers.trust import MOST_ON_PATH
 
+N = TypeVar("N", AskedNode, SkippedNode)
 _LARGEST_COUNT = 2**53
 """Whatever is counted is at most so much on its way."""
 _AT_ONCE = 1_000
@@ -122,25 +124,19 @@ class Merger:
 
     def _note_nodes(self, merged: MergedAnswer, child: ChildAnswer[Answer], answer: Answer) -> None:
         """Note that a child was asked, whom it asked and passed over, and what it misses."""
-        way = (self.name, child.name)
         merged.asked.append(
             AskedNode(
-                path=way, leaf=answer.leaf, seconds=child.seconds, results=len(answer.results), bytes=child.size,
-                mark=answer.mark, total=answer.total if answer.leaf else 0,
+                path=(self.name, child.name), leaf=answer.leaf, seconds=child.seconds, results=len(answer.results),
+                bytes=child.size, mark=answer.mark, total=answer.total if answer.leaf else 0,
             )
         )  # fmt: skip
-        merged.asked += [
-            AskedNode(
-                path=(way + below.path[1:])[:MOST_ON_PATH], leaf=below.leaf, seconds=below.seconds, results=below.results,
-                bytes=below.bytes, failed=below.failed, mark=below.mark, total=below.total,
-            )
-            for below in answer.asked[:MOST_NODES]
-        ]  # fmt: skip
-        merged.skipped += [
-            SkippedNode(path=(way + below.path[1:])[:MOST_ON_PATH], reason=below.reason)
-            for below in answer.skipped[:MOST_NODES]
-        ]
+        merged.asked += (self._below(child.name, node) for node in answer.asked[:MOST_NODES])
+        merged.skipped += (self._below(child.name, node) for node in answer.skipped[:MOST_NODES])
         merged.partial += answer.partial[:MOST_NODES]
+
+    def _below(self, child: str, node: N) -> N:
+        """Return a service that a child told of, with its path from here."""
+        return msgspec.structs.replace(node, path=(self.name, child, *node.path[1:])[:MOST_ON_PATH])
 
     def _place(self, snapshot: Snapshot | None, child: str, hit: Hit) -> Hit:
         """Return a child's hit as one of this router's: its path, its address, its sub-cluster here."""

@@ -7,23 +7,19 @@ from pagekin.similarity import INDEX_ARRAYS
 from pagekin.store import Kin
 from pagekin.text import TEXT_ARRAYS
 
+_BEGINNINGS = {
+    "text": READABLE_TEXT, "index": INDEX_ARRAYS, "search": TEXT_ARRAYS,
+    "clusters": (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS),
+}  # fmt: skip
+"""How the names of each part's arrays begin."""
+
 
 def parts_on_disk(kin: Kin) -> dict[str, int]:
     """Return the bytes of each part of a collection; they add up to all that it takes.
 
     Files that belong to no other part are counted as streams.
     """
-    parts = dict.fromkeys(("streams", "text", "index", "search", "clusters"), 0)
+    parts = dict.fromkeys(("streams", *_BEGINNINGS), 0)
     for name, size in kin.bytes_on_disk.items():
-        parts[_part(name)] += size
+        parts[next((part for part, begins in _BEGINNINGS.items() if name.startswith(begins)), "streams")] += size
     return parts
-
-
-def _part(name: str) -> str:
-    if name in READABLE_TEXT:
-        return "text"
-    if name.startswith(INDEX_ARRAYS):
-        return "index"
-    if name.startswith(TEXT_ARRAYS):
-        return "search"
-    return "clusters" if name.startswith((TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS)) else "streams"

@@ -18,6 +18,7 @@ import msgspec
 
 from pagekin.hypertext import canonical_url, split_port
 from pagekin.labels import ContentLabel, LabelBudget, is_plain, plain_line, router_label
+from pagekin.net import is_loopback
 from pagekin.routers.network import LONGEST_NAME, Network, NetworkError, Node, Settings
 
 Way = tuple[str, ...]
@@ -286,12 +287,10 @@ def _url(host: str, port: int, name: str) -> str:
 
 def allowed_for(host: str) -> Way:
     """Return what the address guard has to allow, so that nodes at `host` can be called."""
-    if host == "localhost":
+    if is_loopback(host):
         return ("loopback",)
     try:
         address = ip_address(host)
     except ValueError:
         return ()
-    if address.is_loopback:
-        return ("loopback",)
     return () if address.is_global else (str(ip_network(address)),)

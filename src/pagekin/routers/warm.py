@@ -4,8 +4,6 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
-import numpy as np
-
 from pagekin.collection import (
     Collection,
     CooccurrencesRequest,
@@ -24,16 +22,7 @@ from pagekin.collection import (
     parse_query,
     query_words,
 )
-from pagekin.labels import (
-    LABEL_VERSION,
-    ContentLabel,
-    LabelBudget,
-    LabelTerms,
-    SubCluster,
-    TermFilter,
-    router_label,
-    term_key,
-)
+from pagekin.labels import LABEL_VERSION, ContentLabel, LabelBudget, router_label
 from pagekin.routers.routing import RoutingTable
 from pagekin.text import ANALYSER, QueryError
 
@@ -102,8 +91,8 @@ def _ask(collection: Collection, wholly: bool) -> None:
 
 
 def _bring_labels_together() -> None:
-    """Merge two made-up labels once, as routers do with their children's."""
-    labels = {name: _label(name) for name in ("one", "other")}
+    """Merge two labels of nothing once, as routers do with their children's: what is compiled for these serves all."""
+    labels = {name: ContentLabel(LABEL_VERSION, ANALYSER, name, 0, 0, 0, True) for name in ("one", "other")}
     router_label("both", labels, LabelBudget(clusters=1))
     table = RoutingTable(labels)
     query = parse_query("one")
@@ -112,17 +101,3 @@ def _bring_labels_together() -> None:
     table.words_held(["one"])
     LabelThesaurus(labels).suggest(query_words(query), 1)
     fold_hits([Hit(kind="document", url=f"http://{name}.example/") for name in labels], 1)
-
-
-def _label(name: str) -> ContentLabel:
-    """Make a label of two documents about two words."""
-    words = tuple(sorted((name, "page")))
-    both = TermFilter.of(np.array([term_key(word) for word in words], np.uint64))
-    terms = LabelTerms((6, 6), (1, 1), (1, 1))
-    cluster = SubCluster(
-        1, name, 2, 2, 2, urls=(f"http://{name}.example/",), heaviest=words, terms=terms, filters=(both,)
-    )
-    return ContentLabel(
-        LABEL_VERSION, ANALYSER, name, 2, 2, 2, True, heaviest=words, words=words, terms=terms, filters=(both,),
-        clusters=(cluster,), num_words=2,
-    )  # fmt: skip

@@ -12,7 +12,7 @@ from pagekin.sources.http import unix_time
 from pagekin.sources.items import Item, Page, Skip
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, Opening, member_pieces, next_record
-from pagekin.sources.warc import READ_ERRORS, damage_skip
+from pagekin.sources.warc import READ_ERRORS, report_damage
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
 _FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
@@ -85,16 +85,10 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
             damage = _DamageError(str(error), position, [], range(0))
         search = _end_of_member(member, position) if member else damage.inside.start or damage.at + 1
         resume = next_record(stream, search, ARC)
-        held = damage.held
         # In an uncompressed file, a length that is too large includes the records after it.
-        polluted = resume in damage.inside and any(isinstance(item, Page) for item in held)
-        if not polluted:
-            yield from held
-        if damage.cut and (member or resume < 0):
-            if not any(isinstance(item, Skip) and item.reason == "truncated record" for item in held):
-                yield Skip("truncated record", where, damage.at, detail=str(damage))
-        else:
-            yield damage_skip(where, damage.at, str(damage), resume, polluted)
+        polluted = resume in damage.inside and any(isinstance(item, Page) for item in damage.held)
+        what = "" if damage.cut and (member or resume < 0) else str(damage)
+        yield from report_damage(damage.held, where, damage.at, what, resume, polluted)
         position = resume
 
 

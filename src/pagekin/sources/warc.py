@@ -68,20 +68,25 @@ def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits
         else:
             at, resume = _locate_cut(stream, position, last, extent, size)
         polluted = _is_polluted(held, extent, resume)
-        if not polluted:
-            yield from held
-        if failure or resume >= 0:
-            detail = failure or "its length is wrong"
-            if last < 0 and position == 0 and resume < 0:
-                detail = "not a WARC file: no record could be read"
-            yield damage_skip(where, at, detail, resume, polluted)
-        elif at >= 0 and not any(isinstance(i, Skip) and i.reason == "truncated record" for i in held):
-            yield Skip("truncated record", where, at, detail="the file ends inside this record")
+        detail = failure or ("its length is wrong" if resume >= 0 else "")
+        if failure and last < 0 and position == 0 and resume < 0:
+            detail = "not a WARC file: no record could be read"
+        yield from report_damage(held, where, at, detail, resume, polluted)
         if resume < 0:
             yield size
             return
         position = resume
     yield position
+
+
+def report_damage(held: list[Item], where: str, at: int, what: str, resume: int, polluted: bool) -> Iterator[Item]:
+    """Yield the items of the last record unless the damage is in them, then the damage at `at`; without `what` it is a cut."""
+    if not polluted:
+        yield from held
+    if what:
+        yield damage_skip(where, at, what, resume, polluted)
+    elif at >= 0 and not any(isinstance(item, Skip) and item.reason == "truncated record" for item in held):
+        yield Skip("truncated record", where, at, detail="the file ends inside this record")
 
 
 def damage_skip(where: str, at: int, what: str, resume: int, html: bool = False) -> Skip:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.store.arrays import file_checksum, load_array
-from pagekin.store.folder import MANIFEST, Kin, KinError, former_folders, manifest_digest, read_manifest
+from pagekin.store.folder import MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
 from pagekin.store.writer import LOCK, is_being_written, is_part_of_a_build
 
 _STEP = 1 << 22
@@ -51,7 +51,7 @@ def check_files(
             yield Finding(entry["file"], wrong)
     if not contents:
         return
-    known = {entry["file"] for entry in manifest["files"].values()} | former_folders(manifest) | {MANIFEST, LOCK}
+    known = names_in(manifest) | {MANIFEST, LOCK}
     building = is_being_written(path)
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):

@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from pagekin.errors import PagekinError
 from pagekin.store.arrays import Array, load_array
@@ -56,6 +58,24 @@ class Kin:
         return {name: int(entry["bytes"]) for name, entry in self.manifest["files"].items()}
 
 
+class _Entry(msgspec.Struct):
+    """An array whose file lies in the folder itself."""
+
+    file: Annotated[str, msgspec.Meta(pattern=r"^(?!\.{1,2}$)[^/]+$")]
+    dtype: str
+    checksum: str
+    bytes: int
+    shape: tuple[Annotated[int, msgspec.Meta(ge=0)]]
+
+
+class _Manifest(msgspec.Struct):
+    """What a manifest must hold."""
+
+    format: Annotated[int, msgspec.Meta(ge=1)]
+    facts: dict[str, Any]
+    files: dict[str, _Entry]
+
+
 def read_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of the folder at `path`, or raise a KinError that says what is wrong with it."""
     try:
@@ -71,44 +91,30 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin build`.") from None
     except OSError as error:
         raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
-    damaged = KinError(f"{path / MANIFEST} is damaged. Read the sources again into a new folder.")
+    damaged = f"{path / MANIFEST} is damaged. Read the sources again into a new folder."
     try:
-        manifest = json.loads(raw)
+        manifest: dict[str, Any] = json.loads(raw)
         kin_format = int(manifest["format"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise damaged from None
+        raise KinError(damaged) from None
     if kin_format > FORMAT:  # asked first: a newer format may look different in every other way
         raise KinError(
             f"{path} has format {kin_format}, and this Pagekin reads up to format {FORMAT}. "
             "Upgrade Pagekin (pip install -U pagekin), or read the sources again with this one."
         )
-    files, facts = manifest.get("files"), manifest.get("facts")
-    if kin_format < 1 or not isinstance(facts, dict) or not isinstance(files, dict):
-        raise damaged
-    if not all(_is_entry(entry) for entry in files.values()):
-        raise damaged
-    return dict(manifest)
+    try:
+        msgspec.convert(manifest, _Manifest)
+    except msgspec.ValidationError:
+        raise KinError(damaged) from None
+    return manifest
 
 
-def _is_entry(entry: Any) -> bool:
-    """Return whether `entry` describes an array whose file lies in the folder itself."""
-    return (
-        isinstance(entry, dict)
-        and all(isinstance(entry.get(key), str) for key in ("file", "dtype", "checksum"))
-        and entry["file"] == Path(entry["file"]).name
-        and isinstance(entry.get("bytes"), int)
-        and isinstance(entry.get("shape"), list)
-        and len(entry["shape"]) == 1
-        and isinstance(entry["shape"][0], int)
-        and entry["shape"][0] >= 0
-    )
-
-
-def former_folders(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the names of folders of plain files that an earlier version kept in the collection; they are no longer read."""
+def names_in(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the files that a manifest names, and the folders of plain files that an earlier version kept, now unread."""
     folders = manifest.get("folders")
     entries = folders.values() if isinstance(folders, dict) else ()
-    return {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
+    former = {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
+    return former | {str(entry["file"]) for entry in manifest["files"].values()}
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from typing import IO, Any, Self
 import numpy.typing as npt
 
 from pagekin.store.arrays import Array, ArrayFile
-from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, former_folders, manifest_digest, read_manifest
+from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
 
 LOCK = ".lock"
 _WORK = ".work-"
@@ -161,7 +161,7 @@ class KinWriter:
 
     def _remove_leftovers(self) -> None:
         """Remove what no manifest names: we hold the lock, so no writer uses it, and open views keep their maps."""
-        named = _names(read_manifest(self.path)) if (self.path / MANIFEST).exists() else set()
+        named = names_in(read_manifest(self.path)) if (self.path / MANIFEST).exists() else set()
         for entry in self.path.iterdir():
             if entry.name in named or not is_part_of_a_build(entry.name):
                 continue
@@ -198,11 +198,6 @@ class KinWriter:
         with contextlib.suppress(OSError):
             self._lock.close()
         self._lock = None
-
-
-def _names(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the files that a manifest names, and the folders that one of an earlier version names."""
-    return {str(entry["file"]) for entry in manifest["files"].values()} | former_folders(manifest)
 
 
 def _is_same_file(lock: IO[str], path: Path) -> bool:

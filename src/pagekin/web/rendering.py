@@ -126,10 +126,11 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    writing = number, size, day, age, plural, percent, language_name
+    writing = size, day, age, plural, percent, language_name
     cutting = short, piece, bare, tail, few, ends, mark
     linking = brief, href, away, host
     environment.filters |= {function.__name__: function for function in (*writing, *cutting, *linking)}
+    environment.filters["number"] = "{:,}".format  # 1234567 as 1,234,567
     environment.globals |= {
         "to": addresses,
         "version": __version__,
@@ -153,11 +154,6 @@ def digest(name: str) -> str:
 
 
 # -- filters ------------------------------------------------------------------------------------------------------------
-
-
-def number(value: float) -> str:
-    """Write 1234567 as 1,234,567."""
-    return f"{value:,}"
 
 
 def size(value: float) -> str:

@@ -12,7 +12,7 @@ from pagekin.sources.limits import Limits
 from pagekin.sources.robot.addresses import Scope, clean_url, has_credentials, place_of, trap_reason
 from pagekin.sources.robot.archive import Archive, warcinfo_fields
 from pagekin.sources.robot.exchange import NOT_ALLOWED, Exchange, FetchError
-from pagekin.sources.robot.frontier import FETCHED, NOFOLLOW, QUEUED, REFUSED, Discovery, Entry, Frontier
+from pagekin.sources.robot.frontier import FETCHED, NOFOLLOW, QUEUED, REFUSED, Entry, Frontier
 from pagekin.sources.robot.links import Link, ParsedPage, parse_page
 from pagekin.sources.robot.origins import ROBOTS_AGE, HostState, OriginState, robots_text
 from pagekin.sources.robot.plan import CrawlError, CrawlPlan
@@ -93,7 +93,7 @@ class Crawler:
             frontier.set_fact("question", plan.resume_key)
             frontier.set_fact("roots", self.scope.roots)
             frontier.set_fact("archived", self.archive.length)
-            frontier.add([Discovery(plan.root, place_of(plan.root).origin, 0, "", "")], 1, 1)
+            frontier.add([Entry(plan.root, place_of(plan.root).origin, 0, "", "")], 1, 1)
         self._active = frontier.queued_origins(self.limits.depth)
         self.pages, self.requests, self.bytes = frontier.totals()
 
@@ -253,7 +253,7 @@ class Crawler:
 
     def _record(
         self, entry: Entry, reason: str, exchange: Exchange, archive: bool = True, page: ParsedPage | None = None,
-        discoveries: list[Discovery] | None = None,
+        discoveries: list[Entry] | None = None,
     ) -> None:  # fmt: skip
         """Write an exchange to the archive and what it led to into the frontier, all or nothing."""
         page = page or ParsedPage()
@@ -270,11 +270,11 @@ class Crawler:
             if each.origin in self._origins:
                 self._origins[each.origin].queue_due = 0.0
 
-    def _discover_link(self, link: Link, page: ParsedPage, entry: Entry) -> Discovery:
+    def _discover_link(self, link: Link, page: ParsedPage, entry: Entry) -> Entry:
         follow = link.follow and page.follow
         return self._discover(link.url, entry.depth + 1, entry.hops + "L", entry.url, "" if follow else NOFOLLOW)
 
-    def _discover(self, url: str, depth: int, hops: str, via: str, refusal: str = "") -> Discovery:
+    def _discover(self, url: str, depth: int, hops: str, via: str, refusal: str = "") -> Entry:
         """Decide whether a new address may be fetched."""
         place = place_of(url)
         refusal = (
@@ -284,7 +284,7 @@ class Crawler:
             or ("robots.txt itself" if place.path == "/robots.txt" else "")
             or refusal
         )
-        return Discovery(url, place.origin, depth, hops, via, refusal)
+        return Entry(url, place.origin, depth, hops, via, refusal)
 
     def _retry_later(self, request: Request, entry: Entry, retry_after: float, size: int) -> bool:
         """Put a page back into the queue and return True, or return False if it has been tried often enough."""
@@ -318,8 +318,7 @@ class Crawler:
         try:
             body = robots_text(last)
         except BodyError as error:
-            wait = max(last.retry_after, self._robots_backoff(state))
-            self._retry_robots(request, len(exchanges), wait, error.reason)
+            self._retry_robots(request, len(exchanges), last.retry_after, error.reason)
             return
         now = time.time()
         state.set_rules(last.status, body, now)
@@ -355,15 +354,13 @@ class Crawler:
             return
         if not error.temporary:
             state.robots_tries = self.limits.retries
-        self._retry_robots(request, 1, self._robots_backoff(state), str(error))
+        self._retry_robots(request, 1, 0.0, str(error))
 
-    def _robots_backoff(self, state: OriginState) -> float:
-        return self.limits.backoff * 2.0**state.robots_tries
-
-    def _retry_robots(self, request: Request, requests: int, wait: float, reason: str) -> None:
-        """Fetch robots.txt again after `wait` seconds, or abandon the origin."""
+    def _retry_robots(self, request: Request, requests: int, retry_after: float, reason: str) -> None:
+        """Fetch robots.txt again after so many seconds at least, longer with each try, or abandon the origin."""
         self._release_host(request, requests)
         state = self._origins[request.origin]
+        wait = max(retry_after, self.limits.backoff * 2.0**state.robots_tries)
         state.robots_tries += 1
         if state.robots_tries > self.limits.retries or wait > self.limits.wait:
             state.abandon_reason = f"robots.txt: {reason}"

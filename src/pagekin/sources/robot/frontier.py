@@ -33,7 +33,7 @@ WHERE (urls.state = 0 AND excluded.state = 0 AND excluded.depth < urls.depth)
 
 
 @dataclass(frozen=True, slots=True)
-class Discovery:
+class Entry:
     """An address that a link or a redirect leads to."""
 
     url: str
@@ -43,20 +43,10 @@ class Discovery:
     """The way from the root: L for each link, R for each redirect."""
     via: str
     refusal: str = ""
-    """Why it must not be fetched."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An address in the queue."""
-
-    id: int
-    url: str
-    origin: str
-    depth: int
-    hops: str
-    via: str
-    tries: int
+    """Why it must not be fetched; nothing of one in the queue."""
+    id: int = 0
+    """Its number in the queue."""
+    tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +119,7 @@ class Frontier:
 
     # addresses
 
-    def add(self, discoveries: Iterable[Discovery], most_queries: int, most_addresses: int) -> set[str]:
+    def add(self, discoveries: Iterable[Entry], most_queries: int, most_addresses: int) -> set[str]:
         """Add addresses, and return the origins of those that wait in the queue.
 
         A known address stays as it is, unless it waits in the queue and the new way to it is shorter.
@@ -168,7 +158,7 @@ class Frontier:
     def first_due(self, origin: str, now: float, depth: int) -> Entry | None:
         """Return the shallowest address of an origin that may be fetched at the time `now`."""
         row = self._db.execute(
-            "SELECT id, url, origin, depth, hops, via, tries FROM urls "
+            "SELECT url, origin, depth, hops, via, reason, id, tries FROM urls "
             "WHERE origin = ? AND state = 0 AND depth <= ? AND due <= ? ORDER BY depth, id LIMIT 1",
             (origin, depth, now),
         ).fetchone()

@@ -153,8 +153,4 @@ def settings_of(strategy: Mapping[str, Any]) -> list[Setting]:
         for key, value in (several.items() if isinstance(several, dict) else [("", several)])
     }
     known = {name: (usual, about) for name, usual, _allowed, about in settings_table(Strategy)}
-    return [Setting(name, _write_value(value), *known.get(name, ("", ""))) for name, value in given.items()]
-
-
-def _write_value(value: Any) -> str:
-    return json.dumps(value).strip('"')
+    return [Setting(name, json.dumps(value).strip('"'), *known.get(name, ("", ""))) for name, value in given.items()]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Container, Iterable, Iterator
+from itertools import islice
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -110,7 +111,7 @@ def home_of_collection(opened: Collection) -> HomeView:
         examples=_example_words(tree.descriptions[node].terms for node in nodes) if tree.descriptions else (),
         sites=_sites(collection),
         sites_total=len(collection.sites),
-        starts=(starts := tuple(_starts(collection, tree, nodes))),
+        starts=(starts := tuple(islice(_starts(collection, tree, nodes), _STARTS))),
         above=len(tree.children[0]),
         like=_short_named(one.page for one in starts) if collection.related else None,
     )
@@ -140,16 +141,12 @@ def _sites(collection: CollectionView) -> tuple[SiteLink, ...]:
 def _starts(collection: CollectionView, tree: Tree, nodes: Iterable[int]) -> Iterator[Start]:
     """Yield the most central page of each of the largest clusters; where it can be, of another site each."""
     seen = set[str]()
-    several, count = len(collection.sites) > 1, 0
     for node in nodes:
         central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
-        if not central or count == _STARTS:
-            continue
-        links = collection.page_links(central)
-        link = next((one for one in links if one.site not in seen), links[0]) if several else links[0]
-        seen.add(link.site)
-        count += 1
-        yield Start(page=link, cluster=collection.cluster_link(tree, node))
+        if links := collection.page_links(central):
+            link = next((one for one in links if one.site not in seen), links[0])
+            seen.add(link.site)
+            yield Start(page=link, cluster=collection.cluster_link(tree, node))
 
 
 def home_of_router(router: Service, label: ContentLabel) -> HomeView:
@@ -175,7 +172,7 @@ def home_of_router(router: Service, label: ContentLabel) -> HomeView:
         examples=_example_words(one.heaviest for one in clusters),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),
-        starts=tuple(_readable_starts(clusters, frozenset(label.words))),
+        starts=tuple(islice(_readable_starts(clusters, frozenset(label.words)), _STARTS)),
         waiting=label.waiting,
     )
 
@@ -192,7 +189,7 @@ def _readable_starts(clusters: Iterable[SubCluster], known: Container[str]) -> I
             for url, name, way in pages
             if name and fold_case(name) not in names and (" " in name or not way or fold_case(name) in cluster.heaviest)
         ]
-        if not good or len(names) == _STARTS:
+        if not good:
             continue
         # Several words tell more than one, and that more than the name of a host.
         url, name, way = max(good, key=lambda one: (host(one[0]) not in sites, (" " in one[1]) + (one[2] != "")))

@@ -15,7 +15,8 @@ from pagekin.labels import ContentLabel, plain_text
 from pagekin.routers import HttpRequest, served
 from pagekin.text import ANALYSER, And, Phrase, Query, Word
 from pagekin.web.pictures.icicle import bars
-from pagekin.web.pictures.neighbourhood import width_of
+from pagekin.web.pictures.neighbourhood import SIZE
+from pagekin.web.pictures.treemap import text_width
 from pagekin.web.rendering import render, view_route
 
 DEADLINE = 5.0
@@ -234,7 +235,7 @@ async def network_view(service: Service, query: str) -> NetworkView:
 
 def room_for(name: str) -> float:
     """Return how wide a bar must be to hold a name in any usual font."""
-    return _MARGIN + width_of(name)
+    return _MARGIN + SIZE * text_width(name)
 
 
 def _nodes_below(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TreeNode]]:

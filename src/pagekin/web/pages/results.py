@@ -278,7 +278,7 @@ class _HitViews:
     def result(self, hit: Hit, place: int) -> Result:
         """Return a hit as a result at a place."""
         if hit.kind == "cluster":
-            return self._own_topic(hit, place) if self._collection else self._cluster_elsewhere(hit, place)
+            return self._cluster(hit, place)
         path = hit.path[1:] and hit.path
         return Result(
             kind="document", place=place, title=hit.title or hit.url, url=hit.url, address=to.page(hit.url, path=path),
@@ -287,21 +287,17 @@ class _HitViews:
             copies=[Link(text=url, address=to.page(url, path=path)) for url in hit.copies],
         )  # fmt: skip
 
-    def _own_topic(self, hit: Hit, place: int) -> Result:
-        """Return a sub-cluster of the collection as a result."""
-        label = to.cluster(hit.cluster) if hit.cluster else ""
+    def _cluster(self, hit: Hit, place: int) -> Result:
+        """Return a sub-cluster of the collection as a result; or a router's child, or a sub-cluster of a leaf below it."""
+        where: dict[str, Any] = {"url": "", "address": self._topic(hit.cluster)}
+        if self._collection:
+            label = to.cluster(hit.cluster) if hit.cluster else ""
+        else:
+            label = at if cluster_number(at := hit.url.rstrip("/")) >= 0 else f"{at}/cluster"
+            where = {"url": hit.url, "address": hit.url, "site": _way(hit.path), "inside": self._inside(hit)}
         return Result(
-            kind="cluster", place=place, title=plain_text(hit.title), url="", address=self._topic(hit.cluster), label=label,
-            matches=hit.matches, pages=hit.pages, snippet=hit.snippet,
-        )  # fmt: skip
-
-    def _cluster_elsewhere(self, hit: Hit, place: int) -> Result:
-        """Return a router's child, or a sub-cluster of a leaf below it, as a result."""
-        at = hit.url.rstrip("/")
-        return Result(
-            kind="cluster", place=place, title=plain_text(hit.title) or hit.url, url=hit.url, address=hit.url,
-            snippet=hit.snippet, pages=hit.pages, matches=hit.matches, site=" › ".join(map(plain_text, hit.path[1:])),
-            label=at if cluster_number(at) >= 0 else f"{at}/cluster", inside=self._inside(hit),
+            kind="cluster", place=place, title=plain_text(hit.title) or hit.url, label=label, snippet=hit.snippet,
+            pages=hit.pages, matches=hit.matches, **where,
         )  # fmt: skip
 
     def _inside(self, hit: Hit) -> list[tuple[str, int]]:

@@ -1,30 +1,21 @@
 """A page among its neighbours: those that link to it, those that it links to, those that are like it.
 
 Two drawings of the same: on a wide screen the page stands in the middle, with links to it on the left, its links on the
-right and similar pages below; on a narrow one all stand in a column, with arcs beside them. Neither measures letters: how
-wide a text is shown is estimated, rather too wide.
+right and similar pages below; on a narrow one all stand in a column, with arcs beside them.
 """
 
-import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable
-from functools import lru_cache
-from itertools import accumulate
 from typing import Literal
 
 from msgspec import Struct
 
-from pagekin.web.pictures.treemap import Box
+from pagekin.web.pictures.treemap import Box, wrap_text
 
 Role = Literal["here", "in", "out", "similar"]
 SIZE = 13.0
 """Of letters."""
 MOST_FAR = 36
 """Links between neighbours that are drawn."""
-_NARROW = frozenset("iljtfrI.,:;'|!()[]{}-` ")
-_BROAD = frozenset("mwMW@%&—…")
-
-
 _ROLE_NAMES = {"here": "this page", "in": "links here", "out": "linked from here", "similar": "similar"}
 
 
@@ -92,47 +83,9 @@ class Drawing(Struct, frozen=True, kw_only=True):
     """(x, y, anchor, text) over each group."""
 
 
-@lru_cache(4096)
-def _breadth(c: str) -> float:
-    """Return how wide a character may be, for letters of size 1."""
-    if unicodedata.combining(c):
-        return 0.0
-    if unicodedata.east_asian_width(c) in "WF" or ord(c) > 0xFFFF:
-        return 1.25
-    if c in _NARROW:
-        return 0.4
-    if c in _BROAD or not c.isascii():
-        return 1.0
-    return 0.72 if c.isupper() else 0.6
-
-
-def width_of(text: str) -> float:
-    """Return how wide a text may be when it is drawn."""
-    return SIZE * sum(map(_breadth, text))
-
-
-def fit_text(text: str, width: float) -> str:
-    """Cut a text to a width."""
-    text = " ".join(text[:400].split())
-    ends = list(accumulate(map(_breadth, text)))
-    if not ends or ends[-1] * SIZE <= width:
-        return text
-    kept = bisect_right(ends, width / SIZE - _breadth("…"))
-    return text[:kept].rstrip() + "…"
-
-
-def break_lines(text: str, width: float, most: int = 2) -> list[str]:
-    """Break a text into at most so many lines of a width; cut it if they do not suffice."""
-    words = text[:400].split()
-    lines: list[str] = []
-    while words and len(lines) < most:
-        line = words.pop(0)
-        while words and width_of(f"{line} {words[0]}") <= width:
-            line += f" {words.pop(0)}"
-        lines.append(line)
-    if words:
-        lines[-1] += " …" if width_of(lines[-1] + " …") <= width else " " + " ".join(words)
-    return [fit_text(line, width) for line in lines] or ["…"]
+def _lines_of(title: str, width: float, most: int) -> list[str]:
+    """Return as much of a title as stands on some lines of a width; an ellipsis if that is nothing."""
+    return wrap_text(title, width / SIZE, most) or ["…"]
 
 
 # -- wide -----------------------------------------------------------------------------------------------------------------
@@ -154,7 +107,7 @@ def _place(node: Node, x: float, y: float, box: Box, words: Words, anchor: str =
 
 
 def _middle(node: Node, y: float) -> PlacedNode:
-    lines = break_lines(node.title, _PILL - 20)
+    lines = _lines_of(node.title, _PILL - 20, 2)
     x, high = _WIDE / 2, 20.0 + 16 * len(lines)
     box = Box(x - _PILL / 2, y - high / 2, _PILL, high)
     return _place(node, x, y, box, (x, y - 8 * (len(lines) - 1) + 4.5, 16, lines))
@@ -163,12 +116,12 @@ def _middle(node: Node, y: float) -> PlacedNode:
 def _beside(node: Node, left: bool, y: float) -> PlacedNode:
     x, edge = (_SIDE + 14, _SIDE) if left else (_WIDE - _SIDE - 14, _WIDE - _SIDE)
     box = Box(0 if left else x - 12, y - _TOUCH / 2, _SIDE + 26, _TOUCH)
-    lines = [fit_text(node.title, _SIDE - 4)]
+    lines = _lines_of(node.title, _SIDE - 4, 1)
     return _place(node, x, y, box, (edge, y + 4.5, 0, lines), "end" if left else "start")
 
 
 def _below(node: Node, x: float, y: float, width: float) -> PlacedNode:
-    lines = break_lines(node.title, width)
+    lines = _lines_of(node.title, width, 2)
     box = Box(x - width / 2, y - 12, width, 12 + 22 + 15 * (len(lines) - 1) + 6.0)
     return _place(node, x, y, box, (x, y + 22, 15, lines))
 
@@ -304,7 +257,7 @@ class Neighbourhood(Struct, frozen=True, kw_only=True):
             for place in places:
                 node = self.nodes[place]
                 box = Box(_LANE - 12, y + (_STEP - _TOUCH) / 2, _NARROW_WIDE - _LANE + 12, _TOUCH)
-                lines = [fit_text(node.title, _NARROW_WIDE - _LANE - 20)]
+                lines = _lines_of(node.title, _NARROW_WIDE - _LANE - 20, 1)
                 words = _LANE + 14, y + _STEP / 2 + 4.5, 0, lines
                 placed[place] = _place(node, _LANE, y + _STEP / 2, box, words, "start")
                 y += _STEP

@@ -26,7 +26,7 @@ _TELLING = 4.5
 _INSET = 4.0
 _LONGEST = 400
 """Letters of a name that are looked at."""
-_NARROW, _BROAD = frozenset("iljtfr.,:;!|'()[] "), frozenset("mwMW@%")
+_NARROW, _BROAD = frozenset("iljtfrI.,:;!|'`()[]{}- "), frozenset("mwMW@%&—…")
 
 
 class Box(NamedTuple):
@@ -188,19 +188,22 @@ def _small(part: MapLink, width: float, room: int, y: float) -> Iterator[Line]:
 
 
 def text_width(text: str) -> float:
-    """Return about how wide a text is, for each unit of its letters' size."""
+    """Return about how wide a text is, rather too wide, for each unit of its letters' size: nothing measures letters here."""
     return sum(map(_width, text))
 
 
 @lru_cache(maxsize=4096)
 def _width(character: str) -> float:
-    if character in _NARROW:
-        return 0.37
-    if character in _BROAD:
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF" or ord(character) > 0xFFFF:
+        return 1.25 if ord(character) > 0xFFFF else 1.1
+    letter = unicodedata.normalize("NFD", character)[0]
+    if letter in _NARROW:
+        return 0.4
+    if letter in _BROAD or not letter.isascii():
         return 1.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.1
-    return 0.75 if character.isupper() else 0.63
+    return 0.75 if letter.isupper() else 0.63
 
 
 def wrap_text(text: str, width: float, most: int) -> list[str]:
