@@ -1,8 +1,10 @@
 """Bring addresses to one canonical form per URL, and tell their hosts and sites.
 
 The canonical form is what the WHATWG URL parser serialises, without the fragment: scheme and host in lower case,
-default ports gone, dot segments resolved, forbidden characters percent-encoded. Nothing else is changed: `http` and
-`https`, `/a` and `/a/`, `?a=1&b=2` and `?b=2&a=1` stay different addresses.
+default ports gone, dot segments resolved, forbidden characters percent-encoded. In the path, characters that mean the
+same as their percent-encoded form stand plainly (`~` for `%7E`, `(` for `%28`), and hexadecimal digits are capitals: sites
+and tools spell such addresses one way here and another way there. Nothing else is changed: `http` and `https`, `/a` and
+`/a/`, `?a=1&b=2` and `?b=2&a=1` stay different addresses.
 
 A site is what is under one owner, by the Public Suffix List: a registrable domain, which is the public suffix under which
 names are handed out (`edu`, `co.uk`, `github.io`) and one label more. Suffixes that companies opened to their customers count
@@ -26,6 +28,11 @@ _CANONICAL = re.compile(
 )
 
 
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
+_SAME_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:=@")
+"""Characters of a path that mean the same percent-encoded and plainly."""
+
+
 def canonical_url(url: str, base: str | None = None) -> str | None:
     """Return the canonical form of `url` (resolved against `base`), or None if it is no http(s) address."""
     if base is None and _CANONICAL.fullmatch(url):
@@ -36,7 +43,18 @@ def canonical_url(url: str, base: str | None = None) -> str | None:
         return None
     if not joined.startswith(("http://", "https://")):
         return None
-    return joined.partition("#")[0]
+    address = joined.partition("#")[0]
+    if "%" not in address:
+        return address
+    start = address.index("/", len("https://"))  # names and passwords before it stay as they are
+    path, mark, query = address[start:].partition("?")
+    return address[:start] + _ESCAPED.sub(_plain_escape, path) + mark + query
+
+
+def _plain_escape(escape: re.Match[str]) -> str:
+    """Return a percent-encoded character plainly where that means the same, else with capital digits."""
+    character = chr(int(escape[1], 16))
+    return character if character in _SAME_PLAIN else escape[0].upper()
 
 
 def host_of(url: str) -> str:
