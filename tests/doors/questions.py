@@ -75,7 +75,7 @@ SUBJECTS = {
             "expand": FULL_PAGE,
             "expand since": FULL_PAGE,
         },
-        without_effect=("related exact",),
+        without_effect=("related exact", "related captured"),
     ),
     "network": Subject(
         words="harbour",
