@@ -22,14 +22,14 @@ from pagekin.evaluation.evaluate import (
 )
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, judge_all, make_bench, with_sources
 from pagekin.evaluation.fit import gain_as_dict
-from pagekin.evaluation.halves import ROUNDS, Clock, split_sources
+from pagekin.evaluation.halves import ROUNDS, Clock, draw, split_sources
 from pagekin.evaluation.ranking import Scores, draw_rankings
 from pagekin.hypertext import Corpus
 from pagekin.store import Progress, no_progress
 
 PARTS = ("siblings", "cousins", "unrelated")
 SEARCH_SOURCES = 800
-"""Training sources that a try is judged on, at most; the finalists are judged on all of them."""
+"""Sources that a try is judged on, and the winner in the other half, at most; finalists are judged on all for training."""
 FINALISTS = 5
 _SHAKEN = 3
 
@@ -128,6 +128,7 @@ def tune_strategy(
         raise DirectoryError(
             "tuning needs at least two second-level classes, one to learn from and one to judge by; the tree has one"
         )
+    other = np.sort(draw(other, seed, SEARCH_SOURCES))
     some = train
     if len(train) > SEARCH_SOURCES:
         some = np.sort(np.random.default_rng(seed).choice(train, SEARCH_SOURCES, replace=False))
