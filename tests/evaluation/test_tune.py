@@ -16,7 +16,8 @@ from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.clusters import Directory, DirectoryError, load_directory
 from pagekin.evaluation import make_bench, tune_strategy
 from pagekin.evaluation.experiments import with_sources
-from pagekin.evaluation.tune import AXES, PARTS, mean_difference, split_sources
+from pagekin.evaluation.halves import split_sources
+from pagekin.evaluation.tune import AXES, PARTS
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web, record
 
@@ -78,7 +79,9 @@ def test_numbers_that_tell_the_class_are_found(telling: Corpus) -> None:
     assert done.advice is done.choice
     assert done.choice.words == "all"
     assert ("words", PRESETS[done.best_preset].words, "all") in done.changes()
-    assert done.advantage[0] >= done.advantage[1] > 0.1
+    first = done.verdict.gains[0]
+    assert first.measure == "nDCG@10"
+    assert first.difference >= first.low > 0.1
     assert [one.name for one in done.judgements] == ["tuned", *PRESETS]
     for region in PARTS:
         tuned, best = (next(one for one in done.judgements if one.name == name) for name in ("tuned", done.best_preset))
@@ -92,25 +95,52 @@ def test_noise_is_not_called_an_improvement(noise: Corpus) -> None:
     assert [done.improved for done in said] == [False] * 4
     for done in said:
         assert done.advice == PRESETS[done.best_preset]
-        assert done.advantage[1] <= 0
+        assert not done.verdict.gains[0].direction > 0
 
 
 def test_equal_tries_and_seeds_find_the_same(telling: Corpus) -> None:
     one, two = (tune_strategy(telling, tree_of(telling), tries=25, seed=3, threads=threads) for threads in (1, 2))
     assert one.choice == two.choice
-    assert one.advantage == two.advantage
+    assert one.verdict == two.verdict
     assert one.tries == two.tries == 25
     assert one.compared == two.compared
 
 
-def test_the_mean_difference_is_paired_by_resample(telling: Corpus) -> None:
+def test_gains_are_paired_by_resample(telling: Corpus) -> None:
     done = tune_strategy(telling, tree_of(telling), tries=6)
-    one, other = done.judgements[0], done.judgements[2]
-    by, low, high = mean_difference(one, other)
-    expected = np.mean([one.agreements[r].somers_d - other.agreements[r].somers_d for r in PARTS])
-    assert by == pytest.approx(expected)
-    resampled = np.mean([one.resampled[r][1] - other.resampled[r][1] for r in PARTS], axis=0)
-    assert (low, high) == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])))
+    place = next(i for i, one in enumerate(done.judgements) if one.name == done.best_preset)
+    one, other = done.judgements[0], done.judgements[place]
+    ndcg, _map, _gamma, somers = done.verdict.gains
+    assert somers.difference == pytest.approx(one.agreements["overall"].somers_d - other.agreements["overall"].somers_d)
+    resampled = one.resampled["overall"][1] - other.resampled["overall"][1]
+    assert (somers.low, somers.high) == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])))
+    ranked = done.scores[0].resampled[0] - done.scores[place].resampled[0]
+    assert (ndcg.low, ndcg.high) == pytest.approx(tuple(np.quantile(ranked, [0.025, 0.975])))
+
+
+class SlowClock:
+    """A clock that goes on by a second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 1.0
+        return self.seconds
+
+
+def test_the_budget_holds_the_search_and_all_judging(telling: Corpus) -> None:
+    # A try takes a second by this clock, and afterwards three strategies have to be judged, which it does not see.
+    for budget in (20.0, 60.0):
+        clock, judging = SlowClock(), []
+
+        def note(stage: str, share: float, clock: SlowClock = clock, judging: list[float] = judging) -> None:
+            if stage == "judging":
+                judging.append(clock.seconds)
+
+        done = tune_strategy(telling, tree_of(telling), budget=budget, now=clock, progress=note)
+        assert len(PRESETS) < done.tries <= budget / 3
+        assert budget / 2 < judging[0] < budget  # without a reserve the search alone would take all of it
 
 
 def test_json_has_no_nan_where_a_region_has_no_pairs(telling: Corpus) -> None:
@@ -154,7 +184,7 @@ def kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["tune", "--bags", *map(str, arguments)])
     return result.exit_code, result.output
 
 
@@ -165,6 +195,7 @@ def test_the_saved_strategy_is_one_that_an_index_takes(kin: Path, tmp_path: Path
     assert "The tuned strategy is better than" in said
     assert f"pagekin index {kin} --strategy {saved}" in said
     assert load_strategy(saved).words == "all"
+    assert "#   nDCG@10 +" in saved.read_text()
     assert saved.read_text().startswith("# Tuned on web.kin and url-path: 60 tries, seed 1.")
 
 

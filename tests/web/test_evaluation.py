@@ -283,7 +283,7 @@ def test_a_search_for_a_strategy_is_kept_too(own: Path, tmp_path: Path) -> None:
     table = tmp_path / "directory.tsv"
     rows = [f"http://site.example/{path}/{n}/p.html\ttop/{path}/{n % 2}\n" for path in TOPICS for n in range(5)]
     table.write_text("".join(rows))
-    found = run("tune", own, "--directory", table, "--tries", 3, "--workers", 1)
+    found = run("tune", own, "--bags", "--directory", table, "--tries", 3, "--workers", 1)
     assert found.exit_code == 0, found.output
     (kept,) = read_evaluations(open_kin(own).facts).values()
     assert kept.search is not None and kept.search.tries == 3

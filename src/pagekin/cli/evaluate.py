@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pagekin import clusters, evaluation, hypertext
+from pagekin import clusters, evaluation, hypertext, similarity
 from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, progress_bar, say, use_file
@@ -31,6 +31,7 @@ def evaluate(
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Also judge similarities of other tools: TF-IDF, BM25 and more.")
     ] = False,
+    wish: options.Wish = "",
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and intervals.")] = 1,
     workers: options.Threads = 0,
     out: Annotated[
@@ -44,6 +45,8 @@ def evaluate(
     """Judge strategies by a human-made directory."""
     if figures and strategies:
         fail("--figures and --strategies exclude each other; give one of them", USAGE)
+    if wish:
+        check_choice("--for", wish, options.WISHES)
     corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose)
     if strategies:
@@ -54,7 +57,8 @@ def evaluate(
         done = evaluation.evaluate_strategies(
             corpus, tree, todo, linked=linked or figures, sample=sample, seed=seed,
             threads=workers or hypertext.default_workers(), own_pages=directory_pages or (),
-            baselines=list(evaluation.BASELINES) if baselines else [], cache=not no_cache, progress=tell,
+            baselines=list(evaluation.BASELINES) if baselines else [], cache=not no_cache,
+            served=None if strategies or figures else open_served(corpus), wish=wish, progress=tell,
         )  # fmt: skip
     page = None
     if out is not None:
@@ -64,6 +68,7 @@ def evaluate(
     valued = {
         "--strategies": (Path(strategies).name, ""), "--sample": (sample, 0), "--depth": (depth, 3),
         "--mode": (mode, "lenient"), "--classes": (classes, "primary"), "--seed": (seed, 1),
+        "--for": (wish, ""),
     }  # fmt: skip
     flags = [name for name, on in given.items() if on]
     flags += [f"{name} {quote(str(value))}" for name, (value, usual) in valued.items() if value != usual]
@@ -76,6 +81,15 @@ def evaluate(
     print_judgements(done)
     if page is not None:
         say(f"\nReport: {page}")
+
+
+def open_served(corpus: "hypertext.Corpus") -> "similarity.RelatedIndex | None":
+    """Return the collection's index, by which it answers; None if it has none that this Pagekin reads."""
+    try:
+        return similarity.RelatedIndex(corpus, compiled=True) if corpus.facts.get("index") else None
+    except PagekinError as error:
+        say(f"pagekin: what is served is not judged: {error}", err=True)
+        return None
 
 
 def keep_report(corpus: "hypertext.Corpus", kind: str, kept: "collection_room.StoredEvaluation") -> None:

@@ -1,4 +1,4 @@
-"""`pagekin tune`: search for the strategy that suits a collection best."""
+"""`pagekin tune`: fit the signals, or the bags, to a collection."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from pagekin import collection as collection_room
-from pagekin import evaluation, hypertext
+from pagekin import evaluation, hypertext, similarity
 from pagekin.cli import options
-from pagekin.cli.app import app, fill_template, print_json, progress_bar, say, use_file
+from pagekin.cli.app import (
+    USAGE,
+    app,
+    check_choice,
+    fail,
+    fill_template,
+    print_json,
+    progress_bar,
+    say,
+    use_file,
+)
 from pagekin.cli.evaluate import keep_report, open_directory
 
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
@@ -27,17 +37,27 @@ def parse_seconds(text: str) -> float:
 @app.command()
 def tune(
     collection: options.Collection,
-    directory: options.DirectoryName,
+    directory: options.DirectoryName = "",
+    wish: Annotated[
+        str,
+        typer.Option(
+            "--for", "--wish", metavar="kin|see-also",
+            help="Weights for pages of the same kind, by a directory, or for pages worth a link, by hidden links.",
+        ),
+    ] = "",
+    bags: Annotated[
+        bool, typer.Option("--bags", help="Search the settings of the bags by a directory, not the signals' weights.")
+    ] = False,
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE.toml", help="Write the strategy to use; for pagekin index --strategy."),
     ] = None,
     budget: Annotated[
-        Any, typer.Option(metavar="TIME", parser=parse_seconds, help="How long to search: 60s, 5m, 1h.")
+        Any, typer.Option(metavar="TIME", parser=parse_seconds, help="How long to search and judge: 60s, 5m, 1h.")
     ] = "60s",
     tries: Annotated[
         int,
-        typer.Option(min=0, help="Judge exactly this many strategies instead; the result is then the same everywhere."),
+        typer.Option(min=0, help="With --bags: judge so many strategies instead; the result is the same everywhere."),
     ] = 0,
     depth: options.Depth = 3,
     mode: options.Mode = "lenient",
@@ -47,29 +67,49 @@ def tune(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search, of the halves and of intervals.")] = 1,
     workers: options.Threads = 0,
     as_json: options.AsJson = False,
-) -> None:
-    """Search for a strategy that agrees better with a directory.
+) -> None:  # fmt: skip
+    """Fit the weights of the signals, or the settings of the bags, to a collection.
 
-    The search sees one half of the directory's second-level classes; the other half judges what it found.
+    The search sees one half of the directory's second-level classes, or of the pages with hidden links; the other half judges.
     """
+    check_choice("--for", wish, ("", "kin", "see-also"))
+    if bags and (wish or not directory):
+        fail("--bags needs --directory, and no --for: the settings of the bags are for all wishes", USAGE)
+    if wish != "see-also" and not directory:
+        fail("give --directory FILE|url-path|breadcrumbs to tune for kin, or --for see-also", USAGE)
+    if wish == "see-also" and directory:
+        fail("--for see-also is judged by hidden links; leave --directory out", USAGE)
+    if tries and not bags:
+        fail("--tries belongs to --bags", USAGE)
     corpus = hypertext.Corpus.open(collection)
-    tree = open_directory(corpus, directory, depth, mode, classes, loose)
+    tree = open_directory(corpus, directory, depth, mode, classes, loose) if directory else None
+    done: evaluation.Tuning | evaluation.SignalTuning
     with progress_bar(as_json) as tell:
-        done = evaluation.tune_strategy(
-            corpus, tree, own_pages=directory_pages or (), budget=budget, tries=tries, seed=seed,
-            threads=workers or hypertext.default_workers(), progress=tell,
-        )  # fmt: skip
+        if bags and tree is not None:
+            done = evaluation.tune_strategy(
+                corpus, tree, own_pages=directory_pages or (), budget=budget, tries=tries, seed=seed,
+                threads=workers or hypertext.default_workers(), progress=tell,
+            )  # fmt: skip
+        else:
+            index = similarity.RelatedIndex(corpus, compiled=True)
+            if tree is not None:
+                own = directory_pages or ()
+                done = evaluation.tune_kin(index, tree, own_pages=own, budget=budget, seed=seed, progress=tell)
+            else:
+                done = evaluation.tune_see_also(index, budget=budget, seed=seed, progress=tell)
     if save is not None:
+        judged_by = f"{Path(collection).name} and {Path(directory).name or 'hidden links'}"
         with use_file(save):
-            save.write_text(done.as_toml(f"{Path(collection).name} and {Path(directory).name}"), encoding="utf-8")
-    flags = [f"--tries {tries}"] if tries else [f"--budget {budget:g}s"]
-    flags += [f"--seed {seed}"] if seed != 1 else []
-    command = collection_room.command_to_repeat("tune", collection, directory, *flags)
-    keep_report(corpus, "tune", evaluation.summarise_tuning(done, tree, Path(directory).name, command))
+            save.write_text(done.as_toml(judged_by), encoding="utf-8")
+    if tree is not None and isinstance(done, evaluation.Tuning):
+        flags = ["--bags", f"--tries {tries}" if tries else f"--budget {budget:g}s"]
+        flags += [f"--seed {seed}"] if seed != 1 else []
+        command = collection_room.command_to_repeat("tune", collection, directory, *flags)
+        keep_report(corpus, "tune", evaluation.summarise_tuning(done, tree, Path(directory).name, command))
     if as_json:
         print_json(done.as_dict())
         return
-    say(fill_template("tuning", done=done))
+    say(fill_template("tuning" if isinstance(done, evaluation.Tuning) else "signals", done=done))
     if save is not None:
-        what = "the tuned strategy" if done.improved else f"the preset '{done.best_preset}'"
+        what = "the tuned strategy" if done.improved else f"the strategy '{done.advice.name}'"
         say(f"\n{save} holds {what}. Next: pagekin index {collection} --strategy {save}")

@@ -50,7 +50,7 @@ class SearchSummary(Struct, frozen=True, kw_only=True):
     """Whether the strategy that was found is better than the presets beyond chance, on pages that the search did not see."""
     best_preset: str
     advantage: tuple[float, float, float]
-    """By how much: the difference of the mean Somers' D, from, to."""
+    """By how much: the difference of nDCG@10, from, to."""
     changes: tuple[tuple[str, str, str], ...]
     """(setting, the preset's, the new one)."""
 

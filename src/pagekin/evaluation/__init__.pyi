@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .baselines import BASELINES
-from .compare import summarise_comparisons
+from .compare import LEAST_EFFECT, Gain, Verdict, summarise_comparisons
 from .evaluate import (
     Evaluation,
     directory_pages,
@@ -13,7 +13,9 @@ from .evaluate import (
     without_own_pages,
 )
 from .experiments import Bench, Experiment, make_bench
+from .fit import SignalTuning, tune_kin
 from .gamma import REGIONS, Agreement
+from .hidden import tune_see_also
 from .keep import store_evaluation, summarise_evaluation, summarise_tuning
 from .source import (
     SourceAgreement,
@@ -32,16 +34,20 @@ from .tune import Tuning, tune_strategy
 
 __all__ = [
     "BASELINES",
+    "LEAST_EFFECT",
     "REGIONS",
     "Agreement",
     "Bench",
     "Evaluation",
     "Experiment",
+    "Gain",
+    "SignalTuning",
     "SourceAgreement",
     "SourceExplanation",
     "SourceJudgement",
     "SourcePageError",
     "Tuning",
+    "Verdict",
     "classes_of_document",
     "default_strategies",
     "directory_pages",
@@ -60,6 +66,8 @@ __all__ = [
     "summarise_comparisons",
     "summarise_evaluation",
     "summarise_tuning",
+    "tune_kin",
+    "tune_see_also",
     "tune_strategy",
     "without_own_pages",
 ]

@@ -1,17 +1,21 @@
 """Strategies compared with each other: which is best, and whether a difference is more than chance."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, holm, interval, p_value
+from pagekin.evaluation.ranking import Scores
 from pagekin.store import Array
 
 CHANCE = 0.05
 """A difference is beyond chance if its probability, corrected for the number of comparisons, is below this."""
+LEAST_EFFECT = 0.005
+"""A gain in nDCG@10 below this is not called better: no reader would notice it."""
 _MAIN = ("siblings", "cousins", "unrelated", "overall")
 MEASURES = ("somers_d", "gamma")
+RANKED = ("ndcg10", "map")
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,10 @@ def main_region(judgements: Sequence[Judgement]) -> str | None:
     return next((r for r in _MAIN if any(one.agreements[r].pairs for one in judgements)), None)
 
 
-def compare_with_best(judgements: Sequence[Judgement], region: str | None) -> list[Difference]:
-    """Compare the strategy with the highest Somers' D in a region with every other, by both measures in all regions.
+def compare_with_best(
+    judgements: Sequence[Judgement], region: str | None, scores: Mapping[str, Scores]
+) -> list[Difference]:
+    """Compare the strategy with the highest Somers' D in a region with every other, by all measures, Γ and D in all regions.
 
     All are of one bench. Equal strategies count once; what has no value is left out.
     """
@@ -70,28 +76,54 @@ def compare_with_best(judgements: Sequence[Judgement], region: str | None) -> li
     once = list({id(one.counts): one for one in reversed(judgements)}.values())[::-1]
     held = [one for one in once if math.isfinite(one.agreements[region].somers_d)]
     held.sort(key=lambda one: -one.agreements[region].somers_d)
-    return [
-        difference
-        for measure in MEASURES
-        for difference in (differences(held[0], held[1:], measure) if held else ())
-        if math.isfinite(difference.difference)
-    ]
+    if not held:
+        return []
+    compared = [one for measure in MEASURES for one in differences(held[0], held[1:], measure)]
+    compared += [one for measure in RANKED for one in _ranked_differences(held, measure, scores)]
+    return [one for one in compared if math.isfinite(one.difference)]
+
+
+def _ranked_differences(held: Sequence[Judgement], measure: str, scores: Mapping[str, Scores]) -> list[Difference]:
+    """Return how much better the first is than each other by nDCG@10 or MAP."""
+    place = RANKED.index(measure)
+    first = scores[held[0].name]
+    compared = []
+    for other in held[1:]:
+        values = first.resampled[place] - scores[other.name].resampled[place]
+        by = getattr(first, measure) - getattr(scores[other.name], measure)
+        compared.append(Difference(held[0].name, other.name, "", measure, by, *interval(values), p_value(values)))
+    return _correct(compared)
 
 
 def summarise_comparisons(comparisons: Sequence[Difference], region: str | None) -> str:
-    """Return one line about the best strategy and its closest rival; '' where there is no other."""
+    """Return a line about the best strategy and its closest rival, and what other measures say; '' where there is no other."""
     rivals = [one for one in comparisons if (one.region, one.measure) == (region, "somers_d")]
     if not rivals:
         return ""
     first = rivals[0]
     by = f"{first.difference:.3f} [{first.low:.3f}, {first.high:.3f}] (Somers' D, {region}; 95 %, paired)"
+    contrary = _contrary(comparisons)
     if first.sure:
-        return f"{first.better} is better than {first.other} by {by}."
+        return f"{first.better} is better than {first.other} by {by}.{contrary}"
     others = sum(not one.sure for one in rivals) - 1
     more = f" nor from {others} more" if others else ""
     return (
         f"{first.better} comes first; no difference beyond chance, corrected for {len(comparisons):,} comparisons, from "
-        f"{first.other}{more}: {by}."
+        f"{first.other}{more}: {by}.{contrary}"
+    )
+
+
+def _contrary(comparisons: Sequence[Difference]) -> str:
+    """Return a sentence if the strategy that comes first ranks worse than another beyond chance, else ''."""
+    worse = [one for one in comparisons if one.measure == "ndcg10" and one.sure and one.difference <= -LEAST_EFFECT]
+    if not worse:
+        return ""
+    most = min(worse, key=lambda one: one.difference)
+    others = f", and {len(worse) - 1} more are" if worse[1:] else ""
+    return (
+        f" The measures disagree: by nDCG@10 {most.other} is better than {most.better}, by {-most.difference:.3f} "
+        f"[{-most.high:.3f}, {-most.low:.3f}]{others}. nDCG@10 tells of the first ten places, which readers see; Somers' D of "
+        "the whole order."
     )
 
 
@@ -103,3 +135,86 @@ def compare_bars(bars: dict[str, tuple[float, Array]], pairs: Sequence[tuple[str
         resampled = some_b - some_a
         steps.append(Difference(second, first, "", "", b - a, *interval(resampled), p_value(resampled)))
     return _correct(steps)
+
+
+# -- better or not ------------------------------------------------------------------------------------------------------
+
+Measured = dict[str, tuple[float, Array]]
+"""By the name of a measure: its value, and that of each resample; the measure that decides first."""
+
+
+def measure_all(judgement: Judgement, scores: Scores) -> Measured:
+    """Return all measures of a judgement: of the first places, and of the whole order."""
+    overall, (gammas, somers) = judgement.agreements["overall"], judgement.resampled["overall"]
+    return {
+        "nDCG@10": (scores.ndcg10, scores.resampled[0]), "MAP": (scores.map, scores.resampled[1]),
+        "Γ": (overall.gamma, gammas), "Somers' D": (overall.somers_d, somers),
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What one measure says of a change."""
+
+    measure: str
+    before: float
+    after: float
+    low: float
+    high: float
+    """The paired 95 % interval of the difference."""
+
+    @property
+    def difference(self) -> float:
+        """Return by how much the measure rises."""
+        return self.after - self.before
+
+    @property
+    def direction(self) -> int:
+        """Return 1 if it rises beyond chance, -1 if it falls, 0 if neither is sure or the effect is too small to matter."""
+        if not abs(self.difference) >= LEAST_EFFECT:
+            return 0
+        return int(self.low > 0) - int(self.high < 0)
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.difference:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a change is for the better: the first measure decides, the others may contradict it."""
+
+    gains: tuple[Gain, ...]
+
+    @property
+    def better(self) -> bool:
+        """Return whether the deciding measure rises beyond chance, and by enough to matter."""
+        return self.gains[0].direction > 0
+
+    @property
+    def conflict(self) -> str:
+        """Return a sentence if measures contradict each other, else ''."""
+        first, *others = self.gains
+        rising = [one for one in self.gains if one.direction > 0]
+        falling = [one for one in self.gains if one.direction < 0]
+        if rising and falling:
+            what = f"{_list(rising)} rises, but {_list(falling)} falls" if len(rising) == len(falling) == 1 else (
+                f"rising: {_list(rising)}; falling: {_list(falling)}"
+            )  # fmt: skip
+        elif not first.direction and (moved := [one for one in others if one.direction]):
+            what = f"{first.measure} sees no difference, {_list(moved)}"
+        else:
+            return ""
+        return f"The measures disagree: {what}. {first.measure} decides: readers see the first places."
+
+
+def _list(gains: Sequence[Gain]) -> str:
+    return ", ".join(map(str, gains))
+
+
+def judge_change(before: Measured, after: Measured) -> Verdict:
+    """Compare two strategies judged by the same resamples, measure by measure."""
+    return Verdict(
+        tuple(
+            Gain(name, before[name][0], after[name][0], *interval(after[name][1] - before[name][1])) for name in after
+        )
+    )

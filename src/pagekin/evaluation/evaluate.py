@@ -28,7 +28,9 @@ from pagekin.evaluation.figures import figures
 from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
 from pagekin.evaluation.report import write_report
+from pagekin.evaluation.served import MOST_PAIRS, SignalScores, judge_served
 from pagekin.hypertext import Corpus
+from pagekin.similarity import RelatedIndex
 from pagekin.store import Array, Progress, no_progress
 
 BY_INLINKS = ("3: window 32", "3: topical", "3: content")
@@ -152,7 +154,7 @@ class Evaluation:
 
     def comparisons(self) -> list[Difference]:
         """Compare the best strategy with all others."""
-        return compare_with_best(self.comparable, self.region)
+        return compare_with_best(self.comparable, self.region, self.scores)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for programs."""
@@ -188,6 +190,11 @@ def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
         "name": one.name, "strategy": one.strategy, "judged": one.facts["judged"],
         "orthogonality": finite_or_none(one.orthogonality), "ndcg10": finite_or_none(scores.ndcg10),
         "map": finite_or_none(scores.map),
+        **{
+            f"{name}_{end}": finite_or_none(value)
+            for name, ends in zip(("ndcg10", "map"), scores.intervals, strict=True)
+            for end, value in zip(("low", "high"), ends, strict=True)
+        },
         "seconds": round(one.seconds, 2), **{
             region: {"pairs": one.agreements[region].pairs, **finite_values(asdict(one.agreements[region]))} for region in REGIONS
         },
@@ -207,12 +214,13 @@ def finite_values(values: dict[str, Any]) -> dict[str, Any]:
 def evaluate_strategies(
     corpus: Corpus, directory: Directory, strategies: dict[str, Strategy], *, linked: bool = False, sample: int = 0,
     seed: int = 1, threads: int = 1, own_pages: Sequence[str] = (), baselines: Sequence[str] = (), cache: bool = True,
-    progress: Progress = no_progress,
+    served: RelatedIndex | None = None, wish: str = "", progress: Progress = no_progress,
 ) -> Evaluation:  # fmt: skip
     """Judge strategies by a directory. Temporary files are removed at the end, whatever happens.
 
     `own_pages` are beginnings of the URLs of the directory's own pages, which neither cite nor are judged; `baselines` are the
-    names of other tools' similarities to judge beside.
+    names of other tools' similarities to judge beside. With `served`, the score by which this index answers is judged, too, by
+    its weights for a wish.
     """
     own = directory_pages(corpus, own_pages)
     directory = without_own_pages(corpus, directory, own)
@@ -244,6 +252,13 @@ def evaluate_strategies(
             judgements += again
             if again:
                 scores |= _scores(draw_rankings(corpus, everything, seed), again)
+        if served is not None:
+            ranked, (answers,) = judge_served(
+                SignalScores(served), bench, {f"served ({wish or served.strategy.wish})": served.strategy.signals_for(wish)},
+                rounds, seed, lambda done: done * len(bench.urls) < MOST_PAIRS,
+            )  # fmt: skip
+            judgements.append(answers)
+            scores |= _scores(rankings if ranked is bench else draw_rankings(corpus, ranked, seed), [answers])
         nmdf = next((s for s in strategies.values() if s.weight.frequency == "nmdf"), None)
         groups: list[tuple[str, list[tuple[str, float, float, float]]]] = []
         if any(name in strategies for name in BY_INLINKS):

@@ -86,6 +86,9 @@ class ClassBootstrap:
         for row, picks in zip(self._times, drawn, strict=True):
             row += np.bincount(picks, minlength=count)
 
+    def __len__(self) -> int:
+        return len(self._times)
+
     def sums(self, per_source: Array) -> tuple[float, Array]:
         """Return (sum over all sources, sum in each resample)."""
         by_class = np.bincount(self._of, per_source.astype(np.float64), len(self.classes))

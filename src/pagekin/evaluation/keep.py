@@ -32,13 +32,14 @@ def summarise_evaluation(done: Evaluation, directory: str, command: str) -> Stor
 
 def summarise_tuning(done: Tuning, by: Directory, directory: str, command: str) -> StoredEvaluation:
     """Summarise a search for a better strategy."""
-    difference, low, high = (finite_or_none(value) or 0.0 for value in done.advantage)
-    interval = f"{difference:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+    first = done.verdict.gains[0]
     summary = (
-        f"The tuned strategy is better than '{done.best_preset}' ({interval})."
+        f"The tuned strategy is better than '{done.best_preset}' ({first})."
         if done.improved
-        else f"Nothing better than '{done.best_preset}' was found beyond chance ({interval})."
+        else f"Nothing better than '{done.best_preset}' was found beyond chance ({first})."
     )
+    summary = f"{summary} {done.verdict.conflict}".strip()
+    difference, low, high = (finite_or_none(value) or 0.0 for value in (first.difference, first.low, first.high))
     judged = f"{done.held_out[1]:,} pages of {done.held_out[0]:,} classes that the search did not see"
     evaluation = _make_summary(
         by, directory, command, judged, "siblings", summary, list(zip(done.judgements, done.scores, strict=True))

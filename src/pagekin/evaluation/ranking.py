@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.evaluation.experiments import NEAREST, Bench, Judgement
+from pagekin.evaluation.gamma import ClassBootstrap, interval
 from pagekin.hypertext import Corpus
+from pagekin.store import Array
 
 SOURCES = 500
 """Sources whose rankings are judged, at most: drawn, since a few hundred tell strategies apart."""
@@ -18,11 +20,26 @@ _MOST_GRADES = 2_000_000
 """Graded documents over all sources, at most: where classes are huge, fewer sources are taken."""
 
 
-class Scores(NamedTuple):
+@dataclass(frozen=True)
+class Scores:
     """Means over the sources."""
 
     ndcg10: float
     map: float
+    resampled: tuple[Array, Array]
+    """Both in each resample of the sources' classes, the same resamples for all strategies."""
+
+    @property
+    def intervals(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the 95 % intervals of nDCG@10 and of MAP."""
+        return interval(self.resampled[0]), interval(self.resampled[1])
+
+
+class Nearest(NamedTuple):
+    """The documents nearest to each source, -1 where there are no more, with their similarities: (sources, places)."""
+
+    nearest: npt.NDArray[np.int64]
+    nearest_similarity: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -42,8 +59,11 @@ class Rankings:
     """Their rows."""
     grades: dict[str, dict[str, int]]
     evaluator: Any
+    sources: int
+    """How many sources the bench has."""
+    bootstrap: ClassBootstrap
 
-    def run(self, one: Judgement) -> dict[str, dict[str, float]]:
+    def run(self, one: "Judgement | Nearest") -> dict[str, dict[str, float]]:
         """Return for each source that has any, the nearest documents with their similarities."""
         names = self.names
         return {
@@ -57,12 +77,22 @@ class Rankings:
             if near[0] >= 0
         }
 
-    def scores(self, one: Judgement) -> Scores:
+    def scores(self, one: "Judgement | Nearest") -> Scores:
         """Return nDCG@10 and MAP of a strategy; of equally similar documents, trec_eval takes the last address first."""
+        nothing = np.full(len(self.bootstrap), np.nan)
         if self.evaluator is None:
-            return Scores(float("nan"), float("nan"))
-        values = {str(measure): float(value) for measure, value in self.evaluator.calc_aggregate(self.run(one)).items()}
-        return Scores(values["nDCG@10"], next(value for measure, value in values.items() if measure.startswith("AP")))
+            return Scores(float("nan"), float("nan"), (nothing, nothing))
+        place_of = {self.names[row]: place for row, place in zip(self.rows.tolist(), self.places.tolist(), strict=True)}
+        drawn, values = np.zeros(self.sources), np.zeros((2, self.sources))  # a source without an answer keeps its 0
+        drawn[self.places] = 1
+        for found in self.evaluator.iter_calc(self.run(one)):
+            values[int(str(found.measure).startswith("AP")), place_of[found.query_id]] = found.value
+        count, counts = self.bootstrap.sums(drawn)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            (ndcg, ndcgs), (ap, aps) = (
+                (total / count, some / counts) for total, some in map(self.bootstrap.sums, values)
+            )
+        return Scores(ndcg, ap, (ndcgs, aps))
 
     @property
     def note(self) -> str:
@@ -92,8 +122,7 @@ def draw_rankings(corpus: Corpus, bench: Bench, seed: int = 1, most: int = SOURC
         if len(places) == most or graded > _MOST_GRADES:
             break
         row = int(bench.sources[place])
-        grade = depth - _distances(bench, row)
-        grade[row] = 0
+        grade = grade_documents(bench, row)
         if not np.any(grade == depth):
             continue
         related = np.flatnonzero(grade > 0)
@@ -102,19 +131,30 @@ def draw_rankings(corpus: Corpus, bench: Bench, seed: int = 1, most: int = SOURC
         places.append(place)
         rows.append(row)
     order = np.argsort(places)
+    drawn = np.array(places, np.int64)[order], np.array(rows, np.int64)[order]
+    return make_rankings(names, *drawn, grades, depth, len(bench.sources), bench.bootstrap)
+
+
+def make_rankings(
+    names: dict[int, str], places: Array, rows: Array, grades: dict[str, dict[str, int]], depth: int, sources: int,
+    bootstrap: ClassBootstrap,
+) -> Rankings:  # fmt: skip
+    """Make rankings of drawn sources by the grades of documents, the highest of which is `depth`."""
     evaluator = None
-    if places:
+    if len(places):
         import ir_measures
 
         evaluator = ir_measures.evaluator(measures(depth), grades)
-    return Rankings(names, np.array(places, np.int64)[order], np.array(rows, np.int64)[order], grades, evaluator)
+    return Rankings(names, places, rows, grades, evaluator, sources, bootstrap)
 
 
-def _distances(bench: Bench, row: int) -> npt.NDArray[np.int64]:
-    """Return the familial distance of every document from one: the smallest over their classes."""
+def grade_documents(bench: Bench, row: int) -> npt.NDArray[np.int64]:
+    """Return the grade of every document for a source: the depth less the familial distance, the smallest over their classes."""
     own = bench.classes[bench.class_offsets[row] : bench.class_offsets[row + 1]]
     nearest = bench.apart[own].min(axis=0)
-    return np.minimum.reduceat(nearest[bench.classes], bench.class_offsets[:-1])
+    grade = bench.directory.depth - np.minimum.reduceat(nearest[bench.classes], bench.class_offsets[:-1])
+    grade[row] = 0
+    return np.asarray(grade, np.int64)
 
 
 def document_id(url: str) -> str:

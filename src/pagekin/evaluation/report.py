@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _RIVALS = 10
 """Strategies closest to the best one that the picture shows."""
+_RANKED = ("ndcg10_low", "ndcg10_high", "map_low", "map_high")
 _NAMES = {"siblings": "sibling", "cousins": "cousin", "unrelated": "unrelated", "overall": "overall"}
 _GAMMAS = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unrelated")]
 
@@ -118,7 +120,12 @@ def _figure(figure: Figure, judged: dict[str, Judgement], done: "Evaluation") ->
             f"{what}, with its 95 % interval over classes", "Somers' D, the same with ties counted as 0",
             "more than half of the pairs are tied: Γ is of few pairs",
         ]  # fmt: skip
-    steps = [(step, figure.steps[step.other, step.better]) for step in compare_bars(values, list(figure.steps))]
+    scores = {label: done.scores[one.name] for label, one in judged.items()}
+    ranked = compare_bars({n: (one.ndcg10, one.resampled[0]) for n, one in scores.items()}, list(figure.steps))
+    steps = [
+        (step, figure.steps[step.other, step.better], places)
+        for step, places in zip(compare_bars(values, list(figure.steps)), ranked, strict=True)
+    ]
     return {
         "number": figure.number,
         "heading": f"Figure {figure.number}: {figure.title}" if figure.number[0].isdigit() else figure.title,
@@ -234,9 +241,10 @@ def _write_csv(file: Path, done: "Evaluation") -> None:
     measures = [item.name for item in fields(Agreement)]
     with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle)
-        writer.writerow(["name", "region", *measures, "orthogonality", "ndcg10", "map", "seconds"])
+        writer.writerow(["name", "region", *measures, "orthogonality", "ndcg10", "map", "seconds", *_RANKED])
         for one in done.judgements:
             for region in REGIONS:
                 numbers = [getattr(one.agreements[region], measure) for measure in measures]
-                rest = [one.orthogonality, *done.scores[one.name], round(one.seconds, 2)]
+                scores = done.scores[one.name]
+                rest = [one.orthogonality, scores.ndcg10, scores.map, round(one.seconds, 2), *chain(*scores.intervals)]
                 writer.writerow([one.name, region, *numbers, *rest])

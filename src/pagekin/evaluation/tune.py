@@ -1,39 +1,37 @@
-"""Looking for a better strategy: a seeded search on one half of the classes, and an honest word from the other half."""
+"""Looking for better bags: a seeded search on one half of the classes, and an honest word from the other half."""
 
 import random
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, setting_value, settings_table
 from pagekin.clusters import Directory, DirectoryError
-from pagekin.evaluation.compare import Difference, differences
+from pagekin.evaluation.compare import Difference, Verdict, differences, judge_change, measure_all
 from pagekin.evaluation.evaluate import (
     bag_workshop,
     directory_pages,
-    finite_or_none,
     finite_values,
     judgement_as_dict,
     without_own_pages,
 )
 from pagekin.evaluation.experiments import Bench, Experiment, Judgement, judge_all, make_bench, with_sources
-from pagekin.evaluation.gamma import interval
+from pagekin.evaluation.fit import gain_as_dict
+from pagekin.evaluation.halves import ROUNDS, Clock, draw, split_sources
 from pagekin.evaluation.ranking import Scores, draw_rankings
 from pagekin.hypertext import Corpus
 from pagekin.store import Progress, no_progress
 
 PARTS = ("siblings", "cousins", "unrelated")
 SEARCH_SOURCES = 800
-"""Training sources that a try is judged on, at most; the finalists are judged on all of them."""
+"""Sources that a try is judged on, and the winner in the other half, at most; finalists are judged on all for training."""
 FINALISTS = 5
 _SHAKEN = 3
-_ROUNDS = 1000
 
 AXES: dict[str, list[Any]] = tomllib.loads((Path(__file__).parent / "tables" / "axes.toml").read_text(encoding="utf-8"))
 """What is searched: the settings and their values, rising where they are numbers."""
@@ -44,11 +42,9 @@ class Tuning:
     """The result of a search for a better strategy."""
 
     choice: Strategy
-    improved: bool
-    """Whether the choice beats the better preset beyond chance on classes that the search did not see."""
     best_preset: str
-    advantage: tuple[float, float, float]
-    """By how much: the difference of the mean Somers' D, with its 95 % interval."""
+    verdict: Verdict
+    """What each measure says of the choice against the better preset, on classes that the search did not see."""
     judgements: list[Judgement]
     """The choice and the presets, on the held-out half."""
     scores: list[Scores]
@@ -60,6 +56,11 @@ class Tuning:
     """(second-level classes, sources) of the training half."""
     held_out: tuple[int, int]
     seed: int
+
+    @property
+    def improved(self) -> bool:
+        """Return whether the choice beats the better preset beyond chance, and by enough to matter."""
+        return self.verdict.better
 
     @property
     def advice(self) -> Strategy:
@@ -77,7 +78,6 @@ class Tuning:
 
     def as_toml(self, judged_by: str) -> str:
         """Return the strategy to use as a TOML file, with a note on how it was chosen."""
-        by, low, high = self.advantage
         what = (
             f"Tuned on {judged_by}"
             if self.improved
@@ -85,15 +85,16 @@ class Tuning:
         )
         return (
             f"# {what}: {self.tries} tries, seed {self.seed}.\n"
-            f"# On classes that the search did not see, the best of them and '{self.best_preset}' differ by {by:+.3f} in mean "
-            f"Somers' D\n# (95 % interval {low:+.3f} to {high:+.3f}).\n{self.advice.as_toml()}"
+            f"# On classes that the search did not see, the best of them against '{self.best_preset}' (95 % intervals):\n"
+            + "".join(f"#   {gain}\n" for gain in self.verdict.gains)
+            + self.advice.as_toml()
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for programs."""
         return {
             "improved": self.improved, "best_preset": self.best_preset, "strategy": self.advice.as_dict(),
-            "advantage": dict(zip(("difference", "low", "high"), map(finite_or_none, self.advantage), strict=True)),
+            "gains": [gain_as_dict(gain) for gain in self.verdict.gains], "conflict": self.verdict.conflict,
             "tuned": self.choice.as_dict(), "tries": self.tries, "seconds": round(self.seconds, 1), "seed": self.seed,
             "training": dict(zip(("classes", "sources"), self.training, strict=True)),
             "held_out": {
@@ -104,20 +105,6 @@ class Tuning:
         }  # fmt: skip
 
 
-def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
-    """Return (which sources are for training, second-level classes for training, for testing): no class is in both."""
-    second = [bench.directory.classes[number][:2] for number in bench.primary[bench.sources].tolist()]
-    names = sorted(set(second))
-    random.Random(seed).shuffle(names)
-    training = set(names[: (len(names) + 1) // 2])
-    return np.array([name in training for name in second], np.bool_), len(training), len(names) - len(training)
-
-
-def mean_agreement(judgement: Judgement) -> float:
-    """Return the mean Somers' D against siblings, cousins and unrelated pages, of those that the tree has."""
-    return _mean([judgement.agreements[region].somers_d for region in PARTS])
-
-
 def _mean(values: list[float]) -> float:
     """Return the mean of the values that are numbers; less than any of them if there are none."""
     held = [value for value in values if np.isfinite(value)]
@@ -126,13 +113,13 @@ def _mean(values: list[float]) -> float:
 
 def tune_strategy(
     corpus: Corpus, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, tries: int = 0,
-    seed: int = 1, threads: int = 1, progress: Progress = no_progress,
+    seed: int = 1, threads: int = 1, now: Callable[[], float] = time.perf_counter, progress: Progress = no_progress,
 ) -> Tuning:  # fmt: skip
-    """Search for `budget` seconds, or for exactly `tries` tries if given, and judge the best strategy.
+    """Search for `budget` seconds, judging included, or for exactly `tries` tries if given, and judge the best strategy.
 
-    `own_pages` are as in `evaluate_strategies`.
+    `own_pages` are as in `evaluate_strategies`; `now` is the clock.
     """
-    started = time.perf_counter()
+    clock = Clock(budget, now)
     own = directory_pages(corpus, own_pages)
     bench = make_bench(without_own_pages(corpus, directory, own), seed=seed, rounds=1)
     in_training, training_classes, other_classes = split_sources(bench, seed)
@@ -141,72 +128,83 @@ def tune_strategy(
         raise DirectoryError(
             "tuning needs at least two second-level classes, one to learn from and one to judge by; the tree has one"
         )
+    other = np.sort(draw(other, seed, SEARCH_SOURCES))
     some = train
     if len(train) > SEARCH_SOURCES:
         some = np.sort(np.random.default_rng(seed).choice(train, SEARCH_SOURCES, replace=False))
     with bag_workshop(corpus, bench.directory, threads, own) as workshop:
-        search = Search(corpus, with_sources(bench, some, 1, seed), workshop, threads, seed)
-
-        def spent() -> float:
-            return search.tries / tries if tries else (time.perf_counter() - started) / budget
-
+        search = Search(corpus, with_sources(bench, some, 1, seed), workshop, threads, seed, now)
+        # What is still to be done after the search: the winner and the presets are judged by the other half.
+        judged_at_the_end = (len(PRESETS) + 1) * max(1.0, len(other) / len(some))
         for _nothing in search.run():
-            progress("searching", min(1.0, spent()))
-            if spent() >= 1:
+            reserve = (judged_at_the_end + 1) * search.seconds_per_try  # and one more try
+            spent = search.tries / tries if tries else (clock.seconds + reserve) / budget
+            progress("searching", min(1.0, spent))
+            if spent >= 1 and search.tries >= len(PRESETS):
                 break
         progress("searching", 1.0)
-        finalists = search.best(FINALISTS)
-        again = Search(corpus, with_sources(bench, train, 1, seed), workshop, threads, seed)
-        for done, strategy in enumerate([*finalists, *PRESETS.values()]):
-            progress("finalists", done / (len(finalists) + len(PRESETS)))
-            again.score(strategy)
+        judge_again = Search(corpus, with_sources(bench, train, 1, seed), workshop, threads, seed, now)
+        affordable = FINALISTS
+        if len(some) == len(train):
+            judge_again = search  # all of the half was judged by already
+        elif not tries:
+            cost = search.seconds_per_try * len(train) / len(some)
+            affordable = int((clock.left - judged_at_the_end * search.seconds_per_try) / max(cost, 1e-9)) - len(PRESETS)
+        if affordable < 2:
+            judge_again = search
+        elif judge_again is not search:
+            finalists = search.best(min(FINALISTS, affordable))
+            for done, strategy in enumerate([*finalists, *PRESETS.values()]):
+                progress("finalists", done / (len(finalists) + len(PRESETS)))
+                judge_again.score(strategy)
         progress("finalists", 1.0)
-        choice = again.best(1)[0]
-        best_preset = max(PRESETS, key=lambda name: again.score(PRESETS[name]))
-        held_out = with_sources(bench, other, _ROUNDS, seed)
+        choice = judge_again.best(1)[0]
+        best_preset = max(PRESETS, key=lambda name: judge_again.score(PRESETS[name]))
+        held_out = with_sources(bench, other, ROUNDS, seed)
         experiment = Experiment(corpus, held_out, workshop, threads)
         rankings = draw_rankings(corpus, held_out, seed)
         judgements = judge_all(experiment, {"tuned": choice, **PRESETS}, progress)
-    against = next(one for one in judgements if one.name == best_preset)
-    advantage = mean_difference(judgements[0], against)
+    scores = [rankings.scores(one) for one in judgements]
+    measured = {one.name: measure_all(one, ranked) for one, ranked in zip(judgements, scores, strict=True)}
     return Tuning(
-        replace(choice, name="tuned"), advantage[1] > 0, best_preset, advantage, judgements,
-        [rankings.scores(one) for one in judgements], differences(judgements[0], judgements[1:]), search.tries,
-        time.perf_counter() - started, (training_classes, len(train)), (other_classes, len(other)), seed,
+        replace(choice, name="tuned"), best_preset, judge_change(measured[best_preset], measured["tuned"]), judgements,
+        scores, differences(judgements[0], judgements[1:]), search.tries, clock.seconds, (training_classes, len(train)),
+        (other_classes, len(other)), seed,
     )  # fmt: skip
-
-
-def mean_difference(one: Judgement, other: Judgement) -> tuple[float, float, float]:
-    """Return (difference of the mean Somers' D, low, high); the interval is paired, by resampled classes."""
-    with np.errstate(invalid="ignore"):
-        resampled = [one.resampled[region][1] - other.resampled[region][1] for region in PARTS]
-    held = [values for values in resampled if np.isfinite(values).any()]
-    if not held:
-        return 0.0, 0.0, 0.0
-    return (mean_agreement(one) - mean_agreement(other), *interval(np.mean(held, axis=0)))
 
 
 class Search:
     """A walk through the settings: each in turn to the better of its neighbouring values; when stuck, a few are drawn anew."""
 
-    def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, seed: int) -> None:
+    def __init__(
+        self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, seed: int, now: Callable[[], float]
+    ) -> None:
         self._experiment = Experiment(corpus, bench, workshop, threads)
         self._rankings = draw_rankings(corpus, bench, seed)
         self._random = random.Random(seed)
         self._scores: dict[str, tuple[float, Strategy]] = {}
+        self._now = now
+        self._seconds: list[float] = []
 
     @property
     def tries(self) -> int:
         """Return how many different strategies were judged."""
         return len(self._scores)
 
+    @property
+    def seconds_per_try(self) -> float:
+        """Return what a try takes: the median of all but the first, which also makes what the others share."""
+        return float(np.median(self._seconds[1:] or self._seconds or [0.0]))
+
     def score(self, strategy: Strategy) -> float:
-        """Score a strategy: the mean of Somers' D in three regions, for the whole order, and nDCG@10, for its top."""
+        """Score a strategy: half nDCG@10, for the first places, half the mean Somers' D of three regions, for all."""
         key = strategy.digest()
         if key not in self._scores:
+            started = self._now()
             judgement = self._experiment.judge(strategy.name, strategy)
-            parts = [judgement.agreements[region].somers_d for region in PARTS]
-            self._scores[key] = _mean([*parts, self._rankings.scores(judgement).ndcg10]), strategy
+            whole = _mean([judgement.agreements[region].somers_d for region in PARTS])
+            self._scores[key] = _mean([whole, self._rankings.scores(judgement).ndcg10]), strategy
+            self._seconds.append(self._now() - started)
         return self._scores[key][0]
 
     def best(self, count: int) -> list[Strategy]:

@@ -9,16 +9,20 @@ from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
 from .options import Citation, Method, RankingOptions, Share, SharedTerm, SignalShare, Sites, Wish
-from .related import LIST_ENTRIES, RelatedIndex
+from .related import DEPTH, LIST_ENTRIES, RelatedIndex
+from .signals import SIGNALS, QuerySignals, SignalReader, score_signals
 
 __all__ = [
+    "DEPTH",
     "INDEX_ARRAYS",
     "LIST_ENTRIES",
+    "SIGNALS",
     "Answer",
     "Citation",
     "Citations",
     "Method",
     "Query",
+    "QuerySignals",
     "RankedDocuments",
     "RankingOptions",
     "RelatedError",
@@ -26,6 +30,7 @@ __all__ = [
     "Result",
     "Share",
     "SharedTerm",
+    "SignalReader",
     "SignalShare",
     "SignatureIndex",
     "Sites",
@@ -38,6 +43,7 @@ __all__ = [
     "make_index",
     "make_maker",
     "near_duplicates",
+    "score_signals",
     "shared_terms",
     "tidy_text",
 ]

@@ -222,6 +222,11 @@ class SignalReader:
         return np.stack([cosine, contained, (theirs + ours) / 2], axis=1)
 
 
+def score_signals(values: Array, weights: Array, worth: Array) -> npt.NDArray[np.float64]:
+    """Return the scores that documents with these signals have by weights that add up to 1: see `QuerySignals.scores`."""
+    return np.asarray(np.round((np.sqrt(values) @ weights) ** 2 * worth, 7))
+
+
 class QuerySignals:
     """The signals between one query and documents, and the weights that make a score of them."""
 
@@ -256,8 +261,7 @@ class QuerySignals:
         ways counts more than being very near in one. Of one signal alone it is the signal itself. Pages that only list others
         are near many and seldom meant: they count half.
         """
-        means = (np.sqrt(self.values(documents)) @ self.weights) ** 2
-        return np.round(means * self._reader.worth(documents), 7)
+        return score_signals(self.values(documents), self.weights, self._reader.worth(documents))
 
     def shares(self, documents: Array, values: Array) -> npt.NDArray[np.float64]:
         """Return what each signal contributes to the scores of documents with these values; a row sums to the score."""

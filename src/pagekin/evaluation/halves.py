@@ -1,0 +1,52 @@
+"""One half to learn from, another to judge by, and a budget of time for both."""
+
+import random
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.evaluation.experiments import Bench
+from pagekin.store import Array
+
+SOURCES = 400
+"""Pages whose related pages are looked at in each half when weights are fitted, at most."""
+ROUNDS = 1000
+"""Resamples of the classes that judge."""
+
+
+def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
+    """Return (which sources are for training, second-level classes for training, for testing): no class is in both."""
+    second = [bench.directory.classes[number][:2] for number in bench.primary[bench.sources].tolist()]
+    names = sorted(set(second))
+    random.Random(seed).shuffle(names)
+    training = set(names[: (len(names) + 1) // 2])
+    return np.array([name in training for name in second], np.bool_), len(training), len(names) - len(training)
+
+
+def draw(places: Array, seed: int, most: int = SOURCES) -> npt.NDArray[np.int64]:
+    """Return at most so many of the places, in an order drawn by the seed."""
+    return np.asarray(np.random.default_rng(seed).permutation(places)[:most], np.int64)
+
+
+class Clock:
+    """The time since a beginning, as a share of a budget in seconds."""
+
+    def __init__(self, budget: float, now: Callable[[], float] = time.perf_counter) -> None:
+        self._budget, self._now, self._started = budget, now, now()
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the beginning."""
+        return self._now() - self._started
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left of the budget; below 0 once it is spent."""
+        return self._budget - self.seconds
+
+    @property
+    def spent(self) -> float:
+        """Return the share of the budget that is spent."""
+        return self.seconds / self._budget
