@@ -29,7 +29,9 @@ from pagekin.store import RaggedBytes, pack_strings
         ("http://", None),
     ],
 )
-def test_the_canonical_form_is_the_whatwg_one_without_fragment_and_needless_escapes(url: str, expected: str | None) -> None:
+def test_the_canonical_form_is_the_whatwg_one_without_fragment_and_needless_escapes(
+    url: str, expected: str | None
+) -> None:
     assert canonical_url(url) == expected
 
 
