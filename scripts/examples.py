@@ -1,4 +1,4 @@
-"""Write docs/examples.md: the related pages of twenty articles and of twenty pages of documentation, as the 2002 paper's Figures 13 and 14 do.
+"""Write docs/examples.md: related pages of twenty articles and twenty pages of documentation, as in the 2002 paper's Figure 13.
 
 pagekin build SCHOOL/site --base-url http://schools.example/ --out school.kin
 pagekin build python3.11/html --base-url https://docs.python.org/3.11/ --out python.kin
@@ -25,10 +25,11 @@ MODULES = (
 )  # fmt: skip
 INTRODUCTION = """# Forty examples
 
-The related pages of twenty articles of a school encyclopaedia (4,653 pages) and of twenty pages of Python's documentation as it is published
-(530 pages, with its indexes and navigation), by the strategy `{strategy}`, as they came out: `python scripts/examples.py school.kin
-python.kin` writes this page. Under each title stand the ten heaviest terms of its bag, as in the 2002 paper's Figure 14 (→ is a page
-that it links to); then the ten most related pages, as in its Figure 13, with their similarity. Near-duplicates are folded (*also*).
+The related pages of twenty articles of a school encyclopaedia (4,653 pages) and of twenty pages of Python's documentation as it is
+published (530 pages, with its indexes and navigation), by the strategy `{strategy}`, as they came out:
+`python scripts/examples.py school.kin python.kin` writes this page. Under each title stand the ten heaviest terms of its bag, as in
+the 2002 paper's Figure 14 (→ is a page that it links to); then the ten most related pages, as in its Figure 13, with their
+similarity. Near-duplicates are folded (*also*).
 """
 
 
