@@ -25,10 +25,10 @@ MODULES = (
 )  # fmt: skip
 INTRODUCTION = """# Forty examples
 
-The related pages of twenty articles of a school encyclopaedia (4,653 pages) and of twenty pages of Python's documentation as it is
-published (530 pages, with its indexes and navigation), by the strategy `{strategy}`, as they came out:
-`python scripts/examples.py school.kin python.kin` writes this page. Under each title stand the ten heaviest terms of its bag, as in
-the 2002 paper's Figure 14 (→ is a page that it links to); then the ten most related pages, as in its Figure 13, with their
+The related pages of twenty articles of a school encyclopaedia (4,653 pages) and of twenty pages of Python's documentation as it
+is published (530 pages, with its indexes and navigation), by the strategy `{strategy}`, as they came out:
+`python scripts/examples.py school.kin python.kin` writes this page. Under each title stand the ten heaviest terms of its bag, as
+in the 2002 paper's Figure 14 (→ is a page that it links to); then the ten most related pages, as in its Figure 13, with their
 similarity. Near-duplicates are folded (*also*).
 """
 

@@ -174,7 +174,7 @@ def apart() -> Iterator[ProcessPoolExecutor]:
 
 KINDS = (
     "about.", "alias.", "anchor.", "bag.", "bagterm.", "copy.", "form.", "host.", "inlink.", "label.",
-    "list.", "mark.", "page.", "posting.", "signature.", "snippet.", "stream.", "term.", "text.", "title.", "tree.", "url.",
+    "link.", "list.", "mark.", "page.", "posting.", "signature.", "snippet.", "stream.", "term.", "text.", "title.", "tree.", "url.",
 )  # fmt: skip
 
 

@@ -104,12 +104,18 @@ def _span(offsets: Array, ends: Array, document: int) -> npt.NDArray[np.int64]:
 
 
 def _degrees(offsets: Array, documents: Array) -> npt.NDArray[np.int64]:
-    return np.asarray(offsets[documents + 1], np.int64) - np.asarray(offsets[documents], np.int64)
+    """Return how many links documents have; raise IndexError for what a damaged collection might hold."""
+    degrees = np.asarray(offsets[documents + 1], np.int64) - np.asarray(offsets[documents], np.int64)
+    if bool(np.any((degrees < 0) | (degrees >= len(offsets)))):
+        raise IndexError("there are no such links")
+    return degrees
 
 
 def _as_share(both: Array, mine: float, theirs: Array) -> npt.NDArray[np.float64]:
     """Return the weight of common links as a share of both pages' links (a cosine, smoothed for pages with few links)."""
-    return np.asarray(both / np.sqrt((mine + FEW_LINKS) * (theirs + FEW_LINKS)))
+    if not (np.isfinite(mine) and mine >= 0 and bool(np.all(np.isfinite(theirs) & (theirs >= 0)))):
+        raise IndexError("the weights of links are none")  # of a damaged collection
+    return np.minimum(both / np.sqrt((mine + FEW_LINKS) * (theirs + FEW_LINKS)), 1.0)
 
 
 def _look_up(known: Array, values: Array, documents: Array) -> npt.NDArray[np.float64]:
