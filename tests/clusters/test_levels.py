@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import BagMatrix
-from pagekin.clusters import Tree
+from pagekin.clusters import Tree, levels
 from pagekin.clusters.levels import Level, LevelSums, Rows, tree_levels
 
 PAGES, TERMS = 40, 12
@@ -24,8 +24,10 @@ def random_tree(rng: np.random.Generator) -> Tree:
     return Tree.of_paths("random", paths, {})
 
 
+@pytest.mark.parametrize("table", [0, 1_000], ids=["sorted", "by a table"])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_level_has_the_sums_of_each_of_its_nodes(seed: int) -> None:
+def test_a_level_has_the_sums_of_each_of_its_nodes(seed: int, table: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "_TABLE", table)
     rng = np.random.default_rng(seed)
     rows, tree = random_rows(rng), random_tree(rng)
     seen: list[int] = []

@@ -10,6 +10,9 @@ from pagekin.bags import BagMatrix
 from pagekin.clusters.hierarchy import Tree
 from pagekin.store import Array, row_entries
 
+_TABLE = 8
+"""A table of keys is made if it has no more than so many places for each key."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -82,6 +85,21 @@ def tree_levels(tree: Tree) -> Iterator[Level]:
         yield Level(nodes, offsets.astype(np.int64), np.concatenate(held))
 
 
+def _number_distinct(keys: npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the distinct keys, all below `limit`, rising, and the place of each key among them.
+
+    By a table of all keys that there may be where it is not much longer than the keys: several times as fast as sorting.
+    """
+    if limit > _TABLE * len(keys):
+        distinct, place = np.unique(keys, return_inverse=True)
+        return distinct, place
+    number = np.zeros(limit, np.int64)
+    number[keys] = 1
+    distinct = np.flatnonzero(number)
+    number[distinct] = np.arange(len(distinct))
+    return distinct, number[keys]
+
+
 @dataclass(frozen=True)
 class LevelSums:
     """What the pages of each node of a level hold, term by term; pairs of a node and a term that no page holds are left out."""
@@ -102,11 +120,11 @@ class LevelSums:
 
     @classmethod
     def of(cls, level: Level, rows: Rows) -> "LevelSums":
-        """Sum up rows over the nodes of a level. Cost: a sort of the entries of its pages."""
+        """Sum up rows over the nodes of a level. Cost: a sort of the entries of its pages, at most."""
         entries = row_entries(rows.offsets, level.pages)
         sizes = rows.offsets[level.pages + 1] - rows.offsets[level.pages]
         keys = np.repeat(level.places, sizes) * rows.count + rows.terms[entries]
-        pairs, pair_of = np.unique(keys, return_inverse=True)
+        pairs, pair_of = _number_distinct(keys, len(level.nodes) * rows.count)
         # Pages are added up in their order, so the sums do not depend on the level's other nodes.
         weight = np.bincount(pair_of, rows.weights[entries], len(pairs)).astype(np.float64)
         pages = np.bincount(pair_of, minlength=len(pairs)).astype(np.int64)
