@@ -19,7 +19,7 @@ from pagekin.bags import choose_strategy
 from pagekin.engines import build_collection
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Corpus, ReadPlan
-from pagekin.similarity import RankingOptions, RelatedError, RelatedIndex
+from pagekin.similarity import RankingOptions, RelatedError, RelatedIndex, Wish
 from pagekin.store import open_kin
 from truth_measures import FIRST, Mask, Numbers, Side, Site, rank_by_rows
 from truth_sets import SETS
@@ -65,7 +65,7 @@ def collection(site: Site, preset: str, means: Means) -> Path:
     return path
 
 
-def pagekin_side(preset: str, site: Site, means: Means) -> Side:
+def pagekin_side(preset: str, site: Site, means: Means, wish: Wish = "") -> Side:
     """Rank by Pagekin with a preset, as `pagekin related --captured --unfold` does: peers do not fold copies either.
 
     Similarities, for Γ, are those that it serves when all pages of the samples are compared and copies are not folded.
@@ -93,10 +93,14 @@ def pagekin_side(preset: str, site: Site, means: Means) -> Side:
         return [(other, similarity) for other, similarity in found if other >= 0]
 
     def rank(number: int, among: Mask | None) -> list[int]:
-        return [other for other, _ in ask(number, RankingOptions(k=FIRST, captured_only=True, fold=False), among)]
+        return [
+            other for other, _ in ask(number, RankingOptions(k=FIRST, captured_only=True, fold=False, wish=wish), among)
+        ]
 
     def rows(some: Numbers) -> npt.NDArray[np.float32]:
-        everything = RankingOptions(k=10_000, captured_only=True, method="exact", fold=False, min_similarity=0.0)
+        everything = RankingOptions(
+            k=10_000, captured_only=True, method="exact", fold=False, min_similarity=0.0, wish=wish
+        )
         out = np.zeros((len(some), len(site)), np.float32)
         wanted = site.sample.pages | site.gamma_sample.pages
         for row, number in zip(out, some.tolist(), strict=True):
@@ -206,6 +210,8 @@ def embedding(model: str, words: int | None, site: Site, means: Means) -> Side:
 
 SIDES: dict[str, Callable[[Site, Means], Side]] = {
     "default": partial(pagekin_side, "default"),
+    "kin": partial(pagekin_side, "default", wish="kin"),
+    "see-also": partial(pagekin_side, "default", wish="see-also"),
     "haveliwala2002": partial(pagekin_side, "haveliwala2002"),
     "tfidf": tfidf,
     "bm25": bm25,
@@ -215,4 +221,4 @@ SIDES: dict[str, Callable[[Site, Means], Side]] = {
     "wordllama": partial(embedding, "wordllama", None),
 }
 MODELS = ("minilm", "wordllama")
-OURS = ("default", "haveliwala2002")
+OURS = ("default", "kin", "see-also", "haveliwala2002")
