@@ -95,7 +95,9 @@ def test_suggestions_are_like_the_hits_of_a_query_or_those_that_are_named(kin: P
     suggested = kin.suggest("volcano", limit=6)
     assert suggested.results
     assert not set(urls(suggested)) & set(urls(every)), "what matches is found, not suggested"
-    assert urls(kin.suggest("volcano", items=best, limit=6)) == urls(suggested)
+    named = kin.suggest("volcano", items=best, limit=6)
+    assert named.results
+    assert not set(urls(named)) & set(urls(best))
     whole = kin.suggest("volcano", preset="hypursuit1996", limit=1000)
     assert set(urls(whole)) != set(urls(suggested))
     assert whole.total == len(whole.results) > 0

@@ -322,7 +322,12 @@ def test_the_relative_links_of_html_count_where_its_address_is_told(tmp_path: Pa
             for result in told["results"]
         }
 
-    both = {"http://sea.example/whales": [krill], "http://ice.example/": [krill], "http://sea.example/boats": []}
+    both = {
+        "http://sea.example/whales": [krill],
+        "http://ice.example/": [krill],
+        "http://sea.example/boats": [],
+        krill: [],
+    }
     alone = {"http://sea.example/boats": []}
     relative = "<a href=../krill>them</a>"
     assert asked(relative) == alone

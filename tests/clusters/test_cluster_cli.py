@@ -31,7 +31,9 @@ def pages() -> dict[str, str]:
     for topic, words in TOPICS.items():
         for number in range(12):
             text = " ".join(rng.choice(words.split(), 14).tolist())
-            links = "".join(f"<a href='/{topic}/{(number + step) % 12}'>{topic}</a> " for step in (1, 5))
+            links = "".join(
+                f"<a href='/{topic}/{(number + step) % 12}'>{topic} {(number + step) % 12}</a> " for step in (1, 5)
+            )
             made[f"{SITE}{topic}/{number}"] = f"<title>{topic} {number}</title><p>{text}<p>{links}"
     return made
 

@@ -65,13 +65,13 @@ def test_a_question_that_is_a_phrase_is_taken_as_one(collection: Collection) -> 
 @pytest.mark.parametrize("query", ["black hole", "gravity", "light", "nest", "star"])
 def test_every_term_leaves_documents_and_narrower_ones_are_narrower(collection: Collection, query: str) -> None:
     terms = collection.refine(RefineRequest(query=query))
-    before = collection.search(SearchRequest(query=query, limit=100))
+    before = collection.search(SearchRequest(query=query, limit=100, match="all"))
     for term in (*terms.collocated, *terms.broader, *terms.narrower):
-        after = collection.search(SearchRequest(query=f"{query} {term}", limit=100))
+        after = collection.search(SearchRequest(query=f"{query} {term}", limit=100, match="all"))
         assert min(5, before.total) <= after.total < before.total
     for term in terms.narrower:
-        alone = collection.search(SearchRequest(query=term, limit=100)).total
-        both = collection.search(SearchRequest(query=f"{query} {term}", limit=100)).total
+        alone = collection.search(SearchRequest(query=term, limit=100, match="all")).total
+        both = collection.search(SearchRequest(query=f"{query} {term}", limit=100, match="all")).total
         assert alone < before.total
         assert both >= 0.5 * alone
 

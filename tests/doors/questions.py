@@ -75,7 +75,7 @@ SUBJECTS = {
             "expand": FULL_PAGE,
             "expand since": FULL_PAGE,
         },
-        without_effect=("related exact", "related captured"),
+        without_effect=("related exact", "related captured", "related see also"),
     ),
     "network": Subject(
         words="harbour",
@@ -88,7 +88,7 @@ SUBJECTS = {
         min_similarity=0.14,
         least={"search attribute": FULL_PAGE, "search since": FULL_PAGE, "search page 50": 0},
         expands_to="cluster",
-        without_effect=("related exact",),
+        without_effect=("related exact", "related captured", "related see also"),
     ),
 }
 HTML = "<title>Owls of barns</title><p>A barn owl hunts voles by ear over the harbour wall at night, and nests in barns.</p>"

@@ -96,7 +96,7 @@ def test_indexing_makes_a_collection_searchable_if_it_is_not(tmp_path: Path) -> 
 
 def test_suggestions_are_kept_and_the_same_as_made_anew(whole: Path) -> None:
     corpus = Corpus.open(whole)
-    kept, made = PageTopics.read(corpus.kin), PageTopics.of(corpus, 2)
+    kept, made = PageTopics.read(corpus.kin), PageTopics.of(corpus, 2, phrases=True)
     assert kept is not None
     assert kept.terms.tolist() == made.terms.tolist()
     assert list(kept.words) == list(made.words)

@@ -19,7 +19,7 @@ from .finding import data, follow, results
 
 
 @pytest.mark.parametrize(
-    "query", ["volcano", "volcanoes", "title:mountains", '"solar system"', "rivers OR planet", "Volcano"]
+    "query", ["volcano", "volcanoes", "title:river", '"south america"', "rivers OR planet", "Volcano"]
 )
 def test_other_words_are_no_forms_of_those_that_stand_there(client: Any, query: str) -> None:
     stems = {form_of(word.lower()) for word in re.findall(r"\w+", query.replace("title:", "").replace(" OR ", " "))}
@@ -41,7 +41,7 @@ def test_other_words_narrow_and_widen(client: Any, query: str) -> None:
     for term in (*view["along"], *view["narrower"]):
         refined = follow(client, term["address"])
         assert refined["total"] <= view["total"]
-        assert any(word["text"] == term["text"].lower() for word in refined["words"])
+        assert any(word["text"].strip('"') == term["text"].lower() for word in refined["words"])
     for term in view["wider"]:
         assert follow(client, term["address"])["total"] >= view["total"]
 

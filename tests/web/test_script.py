@@ -61,9 +61,9 @@ def test_other_words_come_without_a_new_page_and_back_brings_them_back(visit: An
     word = term.inner_text().lower()
     term.click()
     until(page, "document.querySelector('.chips.active')")
-    assert asked(page) == {"q": f"river {word}"}
-    assert page.title().startswith(f"river {word}")
-    assert page.input_value("#q") == f"river {word}"
+    assert asked(page) == {"q": f"river AND {word}"}
+    assert page.title().startswith(f"river AND {word}")
+    assert page.input_value("#q") == f"river AND {word}"
     assert focused(page) == "main"
     assert stayed(page)
     page.click("nav.modes a >> nth=1")
@@ -76,7 +76,7 @@ def test_other_words_come_without_a_new_page_and_back_brings_them_back(visit: An
     assert page.title().startswith("river ·")
     assert stayed(page)
     page.go_forward()
-    until(page, f"document.querySelector('#q').value === 'river {word}'")
+    until(page, f"document.querySelector('#q').value === 'river AND {word}'")
 
 
 def test_filters_and_pages_of_results_come_without_a_new_page(visit: Any, demo_site: str) -> None:

@@ -68,7 +68,7 @@ def tune(
     workers: options.Threads = 0,
     as_json: options.AsJson = False,
 ) -> None:  # fmt: skip
-    """Fit the weights of the signals, or the settings of the bags, to a collection.
+    """Fit the signals' weights or the bags to a collection.
 
     The search sees one half of the directory's second-level classes, or of the pages with hidden links; the other half judges.
     """

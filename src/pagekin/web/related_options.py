@@ -10,6 +10,8 @@ from pagekin.collection import Answer, RelatedOptions, RelatedRequest, ServiceEr
 from pagekin.routers import Served
 from pagekin.web.question import filters_of
 
+_LONGEST_NOTE = 400
+"""Characters of a note: it may name an address, and these have no end."""
 Text = Annotated[str, Parameter(max_length=200)]
 
 
@@ -59,4 +61,4 @@ async def ask_related(here: Served, request: RelatedRequest) -> Answer:
     except ServiceError as error:
         if error.status != 404:
             raise
-        return Answer(note=str(error)[:1].upper() + str(error)[1:])
+        return Answer(note=str(error)[:1].upper() + str(error)[1:_LONGEST_NOTE])

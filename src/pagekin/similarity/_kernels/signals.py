@@ -45,17 +45,18 @@ def compare_words(table, entries, tf, k1, b, documents, out):
             term = entries.terms[i]
             if term >= len(table):
                 raise IndexError("there is no such term")
-            here, count, own = entries.weights[i], entries.counts[i], table[term]
+            here, rare = np.float64(entries.weights[i]), np.float64(entries.idf[term])
+            count, own = entries.counts[i], table[term]
             heaviest = max(heaviest, here)
             if count > 0:
-                value = tf[count] * entries.idf[term]
+                value = tf[count] * rare
                 norm += value * value
                 cosine += own[COSINE] * value
                 contained += own[CONTAINED] * (count / (count + saturation))
             our_title += own[TITLED] * here
             if entries.flags[i] & TITLE:
-                title_idf += entries.idf[term]
-                their_title += entries.idf[term] * own[HEAVY]
+                title_idf += rare
+                their_title += rare * own[HEAVY]
         out[place, 0] = cosine / np.sqrt(norm) if norm > 0 else 0.0
         out[place, 1] = contained
         theirs = their_title / title_idf if title_idf > 0 else 0.0
