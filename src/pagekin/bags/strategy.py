@@ -142,7 +142,7 @@ class Signals:
 BAG_ALONE = Signals(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The order of the 2002 paper."""
 WISHES = {
-    "kin": Signals(0.5, 0.2, 0.05, 0.05, 0.0, 0.1, 0.1),
+    "kin": Signals(0.8, 0.08, 0.0, 0.04, 0.0, 0.04, 0.04),
     "see-also": Signals(0.2, 0.3, 0.2, 0.13, 0.07, 0.05, 0.05),
 }
 """Weights for pages of the same kind and subject, and for pages that an author would link to. These and the weights of
