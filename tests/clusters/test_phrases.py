@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from pagekin.bags import Strategy, find_furniture, make_vocabulary
+from pagekin.bags import LinkUse, Strategy, classify_links, make_vocabulary
 from pagekin.clusters.phrases import IN_TEXT, LEAST, MOST_CONTENT, find_phrases
 from pagekin.clusters.shown import STEMS
 from pagekin.hypertext import Attribute, Boundary, Corpus
@@ -34,7 +34,7 @@ def random_web(seed: int) -> dict[str, str]:
 
 def slow_phrases(corpus: Corpus, stem_of: np.ndarray, site_words: np.ndarray) -> Found:
     """Find (page, stems and stop words) -> rank, word by word."""
-    furniture = find_furniture(corpus, Strategy())
+    furniture = classify_links(corpus, Strategy()) == LinkUse.FURNITURE
     every: list[dict[tuple[int, ...], int]] = []
     for page in range(len(corpus)):
         stream = corpus.stream(page)
