@@ -1,13 +1,17 @@
 """Questions that few pages of a network answer whole: sites merge as one collection of all their pages would."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from pagekin.collection import Collection, ReloadingCollection, SearchRequest
+from pagekin.collection import Collection, ReloadingCollection, SearchRequest, parse_query
 from pagekin.routers import Place, Router
+from pagekin.routers.routing import RoutingTable
+from pagekin.text import asked_forms, form_of, weigh_query
 from tests.bags.webs import record
 
 from .webs import Running, ask, build_leaf, eager, free_ports, get, wait_for
@@ -56,6 +60,56 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with Running([(service, Place("127.0.0.1", ports[service.name])) for service in (*leaves, *routers)]):
         wait_for(lambda: get(urls["root"], "health").json["documents"] == sum(map(len, SITES.values())))
         yield urls["root"]
+
+
+@pytest.fixture(scope="module")
+def near(tmp_path_factory: pytest.TempPathFactory) -> Router:
+    """A router whose sites are asked directly, and so one after another."""
+    folder: Path = tmp_path_factory.mktemp("near")
+    leaves = {name: ReloadingCollection(name, build_leaf(folder / f"{name}.kin", pages_of(name))) for name in SITES}
+    router = Router("near", dict.fromkeys(SITES, "http://127.0.0.1:1/"), eager(), near=leaves)
+
+    async def known() -> None:
+        await router.start()
+        while (await router.health()).documents < sum(map(len, SITES.values())):
+            await asyncio.sleep(0.01)
+        await router.stop()
+
+    asyncio.run(known())
+    return router
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+@pytest.mark.parametrize(
+    "question", ["quince harbour words", "quince lantern harbour", "lantern owl", "quince owl wall"]
+)
+def test_sites_that_cannot_have_better_pages_are_spared(
+    near: Router, monkeypatch: pytest.MonkeyPatch, question: str, limit: int
+) -> None:
+    request = SearchRequest(query=question, limit=limit)
+    near.answers.clear()
+    spared = asyncio.run(near.search(request))
+    monkeypatch.setattr(RoutingTable, "largest_scores", lambda *_asked: {})
+    near.answers.clear()
+    asked = asyncio.run(near.search(request))
+    assert [(hit.url, hit.score) for hit in spared.results] == [(hit.url, hit.score) for hit in asked.results]
+    assert spared.total <= asked.total
+    assert len(spared.asked) <= len(asked.asked)
+    if (question, limit) == ("quince harbour words", 1):
+        assert "others have better pages" in {node.reason for node in spared.skipped}
+
+
+def test_no_page_scores_above_the_bound_of_the_words_that_its_site_holds(whole: Collection) -> None:
+    corpus = whole.corpus
+    for question in ("quince harbour lantern", "owl quince", "harbour wall boats"):
+        query = parse_query(question, "some")
+        stats = whole.text.stats_of(query)
+        forms = [form for _attribute, form in asked_forms(query)]
+        hits = whole.text.search(query, 100)
+        pages = [{form_of(corpus.word(int(term))) for term in corpus.stream(page).words} for page in hits.pages]
+        held = np.array([[form in page for form in forms] for page in pages])
+        assert held.any(axis=1).all()
+        assert (weigh_query(query, stats).largest_scores(held) >= hits.scores).all()
 
 
 def found(answer: Any) -> list[str]:

@@ -261,7 +261,7 @@ class Collection:
             found, _query, note = ask_best(
                 self, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
             )
-            scored = zip(found.pages, found.scores, strict=True)
+            scored = [pair for pair in zip(found.pages, found.scores, strict=True) if pair[1] >= request.above]
             hits = [msgspec.structs.replace(self._raw_hit(page), score=score) for page, score in scored]
             return self.answer(request, hits, started, total=found.total, more=found.total > len(hits), note=note)
         ranking, query, note = ask_best(self, request.query, match, rank, lambda ranking: ranking.total)

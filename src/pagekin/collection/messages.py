@@ -82,6 +82,8 @@ class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Routers ask for "all" and, where too few are found in the whole network, for "some"."""
     stats: Stats | None = None
     """Document frequencies over the whole network that was asked, so that scores can be compared."""
+    above: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
+    """Hits that score less are of no use, as others have given enough better ones; raw answers leave them out."""
 
 
 class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

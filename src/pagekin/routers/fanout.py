@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ _WALKERS = ThreadPoolExecutor(2, "walk")
 _STUCK = 0.25
 """Seconds after which a second thread helps to ask them: one collection on a slow disk does not stop all."""
 T = TypeVar("T")
+Noted = TypeVar("Noted", contravariant=True)
 R = TypeVar("R", bound=Request)
 
 
@@ -30,6 +31,16 @@ class ChildAnswer(msgspec.Struct, Generic[T], frozen=True):
     seconds: float
     size: int = 0
     error: str = ""
+
+
+class Watch(Protocol[Noted]):
+    """What is asked of children one after another may depend on what those before have answered."""
+
+    def request(self, name: str) -> Request | None:
+        """Return what a child is asked, or None if it need not be."""
+
+    def note(self, answer: Noted) -> None:
+        """Take note of what a child answered."""
 
 
 class FanOut:
@@ -55,9 +66,18 @@ class FanOut:
         )
 
     async def ask(
-        self, operation: str, requests: Mapping[str, Request], answer: type[T], deadline: float
+        self,
+        operation: str,
+        requests: Mapping[str, Request],
+        answer: type[T],
+        deadline: float,
+        watch: Watch[T] | None = None,
     ) -> list[ChildAnswer[T]]:
-        """Return how the call to each child ended, in the order of `requests`."""
+        """Return how the call to each child ended, in the order of `requests`.
+
+        With `watch`, children in this process are asked what it says by then, and those that it spares are left out.
+        """
+        spared: set[str] = set()
         try:
             left = time_for_children(deadline)
         except ChildError as error:
@@ -72,8 +92,14 @@ class FanOut:
                     name = near.popleft()
                 except IndexError:  # another thread took the last
                     return
-                outgoing = Outgoing(with_deadline(requests[name], rest))
-                answers[name] = walk(self._ask_one(operation, name, outgoing, answer))
+                request = watch.request(name) if watch else requests[name]
+                if request is None:
+                    spared.add(name)
+                    continue
+                ended = walk(self._ask_one(operation, name, Outgoing(with_deadline(request, rest)), answer))
+                answers[name] = ended
+                if watch and ended.answer is not None:
+                    watch.note(ended.answer)
 
         until = time.monotonic() + left
         if is_walking():
@@ -84,6 +110,7 @@ class FanOut:
         return [
             answers[name] if name in answers else ChildAnswer(name, None, left, 0, self._children[name].note_late(left))
             for name in requests
+            if name not in spared
         ]
 
     async def _ask_at_once(

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from pagekin.collection import MOST_NODES, Answer, AskedNode, Hit, SkippedNode, by_score
+from pagekin.collection import MOST_NODES, Answer, AskedNode, Hit, SearchRequest, SkippedNode, by_score
 from pagekin.routers.child import Child
 from pagekin.routers.fanout import ChildAnswer
 from pagekin.routers.knowledge import Snapshot
@@ -16,6 +16,7 @@ from pagekin.routers.trust import MOST_ON_PATH
 N = TypeVar("N", AskedNode, SkippedNode)
 _LARGEST_COUNT = 2**53
 """Whatever is counted is at most so much on its way."""
+NO_REQUESTS: Mapping[str, SearchRequest] = {}
 _AT_ONCE = 1_000
 """Hits that are worked on before others have their turn."""
 
@@ -35,14 +36,17 @@ class MergedAnswer:
     strategy: str = ""
     alpha: float = 0.0
     more: dict[str, float] = field(default_factory=dict)
-    """Children that have further hits -> the lowest score of those that they gave: below it, something may be missing.
+    """Children that have further hits -> the highest score that these can have: below it, something may be missing.
 
     The empty name stands for hits that were given, but not kept."""
+
+    spared: dict[str, float] = field(default_factory=dict)
+    """Children that were not asked, as others have better hits -> the score that none of theirs exceeds."""
 
     @property
     def threshold(self) -> float:
         """Return the score from which on no child can have a hit that it did not give."""
-        return max(self.more.values(), default=float("-inf"))
+        return max((*self.more.values(), *self.spared.values()), default=float("-inf"))
 
     def note_missing(self, reasons: Iterable[str]) -> None:
         """Note what is missing besides."""
@@ -64,9 +68,16 @@ class Merger:
         self.name, self._children = name, children
 
     async def merge(
-        self, answers: Sequence[ChildAnswer[Answer]], snapshot: Snapshot | None, most: int | None = None
+        self,
+        answers: Sequence[ChildAnswer[Answer]],
+        snapshot: Snapshot | None,
+        most: int | None = None,
+        requests: Mapping[str, SearchRequest] = NO_REQUESTS,
     ) -> MergedAnswer:
-        """Merge what children answered; with `most`, keep only so many of the best hits, in order."""
+        """Merge what children answered; with `most`, keep only so many of the best hits, in order.
+
+        `requests` are the searches that they were asked, where hits below some score were left out.
+        """
         merged = MergedAnswer()
         hits: list[tuple[str, Hit]] = []
         counted: dict[str, int] = {}
@@ -78,7 +89,10 @@ class Merger:
                 continue
             hits += [(child.name, hit) for hit in answer.results]
             merged.total = min(merged.total + _count_once(answer, counted), _LARGEST_COUNT)
-            if answer.more and answer.results:
+            request = requests.get(child.name)
+            if answer.more and request and len(answer.results) < request.limit:
+                merged.more[child.name] = request.above
+            elif answer.more and answer.results:
                 merged.more[child.name] = min(hit.score for hit in answer.results)
             if answer.note:
                 merged.notes.append(answer.note)

@@ -1,7 +1,9 @@
 """The ranking of a router: its children's rankings merged, copies folded, as deep as a page of hits needs."""
 
+import heapq
+import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -16,29 +18,80 @@ _AT_ONCE = 1_000
 """Hits that are folded on the event loop; more are folded in a thread."""
 
 
+class BestSoFar:
+    """A search of children one after another: what those before have given spares later ones work, or all of it.
+
+    Hits that score less than the `depth` best ones so far are of no use, and no child need be asked that cannot have better ones.
+    """
+
+    def __init__(self, request: SearchRequest, depth: int, bounds: Mapping[str, float]) -> None:
+        self._request, self._depth, self._bounds = request, depth, bounds
+        self._scores: list[float] = []
+        self.asked: dict[str, SearchRequest] = {}
+        self.spared: dict[str, float] = {}
+        """Children that were not asked -> the score that none of their pages exceeds."""
+
+    @property
+    def above(self) -> float:
+        """Return the score that hits must reach by now."""
+        return max(self._request.above, self._scores[0] if len(self._scores) >= self._depth else 0.0)
+
+    def request(self, name: str) -> SearchRequest | None:
+        """Return what a child is asked, or None if it cannot have a hit that is of use."""
+        above = self.above
+        if self._bounds.get(name, math.inf) < above:
+            self.spared[name] = self._bounds[name]
+            return None
+        if self._request.above != above:
+            self._request = msgspec.structs.replace(self._request, above=above)
+        self.asked[name] = self._request
+        return self._request
+
+    def note(self, answer: Answer) -> None:
+        """Take note of the scores of a child's hits."""
+        for hit in answer.results:
+            if len(self._scores) < self._depth:
+                heapq.heappush(self._scores, hit.score)
+            else:
+                heapq.heappushpop(self._scores, hit.score)
+
+
 async def rank_children(
     fan_out: FanOut, merger: Merger, snapshot: Snapshot | None, names: Sequence[str], request: SearchRequest, last: int,
-    fold: bool, deadline: float,
+    fold: bool, deadline: float, bounds: Mapping[str, float],
 ) -> tuple[MergedAnswer, list[Hit]]:  # fmt: skip
     """Return what children answered and the merged ranking, as deep as its first `last` hits need.
 
     Each child gives its best hits. Those that score below the last of a child that has more are not certain; where too few
-    others remain once copies are folded, the children that have more are asked for more.
+    others remain once copies are folded, the children that have more are asked for more. `bounds` are the scores that no
+    page of a child exceeds; those that promise most are asked first.
     """
     depth = min(last + 1 if fold else last, MOST_LOOKED_AT)
     answers: dict[str, ChildAnswer[Answer]] = {}
-    asked: Sequence[str] = names
+    spared: dict[str, float] = {}
+    searches: dict[str, SearchRequest] = {}
+    asked: Sequence[str] = sorted(names, key=lambda name: -bounds.get(name, 0.0)) if bounds else names
     while True:
-        deeper = msgspec.structs.replace(request, limit=depth)
-        requests: dict[str, Request] = dict.fromkeys(asked, deeper)
-        answers |= {one.name: one for one in await fan_out.ask("search", requests, Answer, deadline)}
-        merged = await merger.merge([answers[name] for name in names], snapshot, _DEEPER * depth if fold else depth)
+        best = BestSoFar(msgspec.structs.replace(request, limit=depth), depth, bounds)
+        for answered in answers.values():
+            if answered.answer is not None:
+                best.note(answered.answer)
+        requests: dict[str, Request] = dict.fromkeys(asked, msgspec.structs.replace(request, limit=depth))
+        ended = await fan_out.ask("search", requests, Answer, deadline, best)
+        answers |= {one.name: one for one in ended}
+        searches |= best.asked
+        spared = {name: bound for name, bound in (spared | best.spared).items() if name not in answers}
+        merged = await merger.merge(
+            [answers[name] for name in names if name in answers], snapshot, _DEEPER * depth if fold else depth, searches
+        )
+        merged.spared = spared
         if not fold:
             return merged, merge_hits(merged.hits)
         hits = await fold_beside_others(merged.hits)
         certain = sum(hit.score >= merged.threshold for hit in hits)
-        asked = [name for name in merged.more if name and merged.more[name] >= merged.threshold]
-        if certain > last or not merged.more or depth >= MOST_LOOKED_AT:
+        left = merged.more | spared
+        asked = [name for name in left if name and left[name] >= merged.threshold]
+        if certain > last or not left or depth >= MOST_LOOKED_AT:
             return merged, hits
         if time.monotonic() >= deadline:
             merged.note_missing([f"{merger.name}: no time was left to look for hits behind copies"])

@@ -52,6 +52,8 @@ _LONGEST_MARK = 160
 """Characters of the name in a mark."""
 _FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
 """The share of the time that is kept to ask for texts, and how many seconds are enough."""
+_CANNOT_REACH = "others have better pages"
+"""Why a child was passed over that holds too few words of a question."""
 _LEAST_SHARE = 0.3
 """The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 
@@ -205,7 +207,7 @@ class Router(Service):
             note = describe_match(question, whole, merged.total, spellings)
         last = request.first + request.limit
         chosen = hits[request.first : last]
-        more = len(hits) > last or (len(hits) == last and bool(merged.more))
+        more = len(hits) > last or bool(merged.more or merged.spared)
         if chosen and not request.raw:
             chosen = await self._with_texts(asked, merged, chosen, deadline)
         return self._answer(
@@ -243,10 +245,14 @@ class Router(Service):
         # Where the query began, texts are asked for afterwards, also if somebody has kept us waiting.
         kept = 0.0 if request.raw else min(_FOR_TEXTS_SHARE * request.deadline, _FOR_TEXTS)
         last = request.first + request.limit
-        onward = self.fan_out.onward(request, stats=request.stats or known.table.stats(query), raw=True, first=0)
+        stats = request.stats or known.table.stats(query)
+        onward = self.fan_out.onward(request, stats=stats, raw=True, first=0)
+        bounds = known.table.largest_scores(query, stats)
         merged, hits = await rank_children(
-            self.fan_out, self.merger, known, names, onward, last, not request.raw, deadline - kept
+            self.fan_out, self.merger, known, names, onward, last, not request.raw, deadline - kept, bounds
         )
+        merged.total += sum(known.table.fewest_pages(name, query) for name in merged.spared)
+        merged.skipped += [messages.SkippedNode(path=(self.name, name), reason=_CANNOT_REACH) for name in merged.spared]
         merged.skipped += [
             messages.SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()
         ]

@@ -23,7 +23,20 @@ from pagekin.labels import (
     term_key,
     without_filters,
 )
-from pagekin.text import ANALYSER, And, Not, Or, Query, Some, Stats, analyse, form_key, form_of
+from pagekin.text import (
+    ANALYSER,
+    And,
+    Not,
+    Or,
+    Query,
+    Some,
+    Stats,
+    analyse,
+    asked_forms,
+    form_key,
+    form_of,
+    weigh_query,
+)
 
 Mask = npt.NDArray[np.bool_]
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
@@ -184,6 +197,28 @@ class RoutingTable:
         belief = _CORI_LEAST + (1 - _CORI_LEAST) * in_child * np.maximum(rare, 0.0)
         means = belief.mean(axis=1) if len(pairs) else np.zeros(children)
         return dict(zip(self.names, means.tolist(), strict=True))
+
+    def largest_scores(self, query: Query, stats: Stats) -> dict[str, float]:
+        """Return the score that no page of each child can exceed, by the words of a question that the child may hold.
+
+        Empty for a query that is not for pages with some of its words: of others, the children that are asked hold all.
+        """
+        pairs, probes = _query_probes(query)
+        if not isinstance(query, Some) or any(attribute for attribute, _word in pairs):
+            return {}
+        held = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
+        if any(self._added):
+            held |= np.array([self._has_added(*pair) for pair in pairs]).T
+        forms = [form for _attribute, form in asked_forms(query)]
+        by_form = np.zeros((len(held), len(forms)), np.bool_)
+        for place, (_attribute, word) in enumerate(pairs):
+            by_form[:, forms.index(form_of(word))] |= held[:, place]
+        return dict(zip(self.names, weigh_query(query, stats).largest_scores(by_form).tolist(), strict=True))
+
+    def fewest_pages(self, name: str, query: Query) -> int:
+        """Return how many pages of a child hold some word of a query at least, as far as its label tells."""
+        told = self._told[self.names.index(name)]
+        return max((told.df(attribute, form_of(word)) or 0 for attribute, word in _query_probes(query)[0]), default=0)
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some words each child may hold together, in one group of its pages."""

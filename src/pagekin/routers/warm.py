@@ -27,7 +27,7 @@ from pagekin.routers.routing import RoutingTable
 from pagekin.text import ANALYSER, QueryError
 
 _log = logging.getLogger("pagekin.routers")
-_COMMON = "the"
+_COMMON, _OTHER = "the", "page"
 """What is asked for where no word is known."""
 
 
@@ -79,6 +79,7 @@ def _ask(collection: Collection, wholly: bool) -> None:
     for question in (
         lambda: collection.search(SearchRequest(query=f'"{word} {word}"', limit=1)),
         lambda: collection.search(SearchRequest(query=f"title:{word} OR {word}", limit=1)),
+        lambda: collection.search(SearchRequest(query=f"{word} {_OTHER}", limit=1, match="some")),
         lambda: collection.refine(RefineRequest(query=word)),
         lambda: collection.cooccurrences(CooccurrencesRequest(query=word)),
         lambda: collection.suggest(SuggestRequest(items=(item,))),

@@ -25,7 +25,7 @@ from .query import (
 )
 from .questions import FEW, Question, describe_match, read_question
 from .snippet import make_snippet
-from .statistics import Stats, asked_forms, form_key, largest_score
+from .statistics import Stats, asked_forms, form_key, largest_score, weigh_query
 
 __all__ = [
     "ANALYSER",
@@ -69,4 +69,5 @@ __all__ = [
     "tokens",
     "unfit_reason",
     "wanted_words",
+    "weigh_query",
 ]

@@ -23,10 +23,11 @@ from pagekin.text.fitness import unfit_reason
 from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import ATTRIBUTES, And, Not, Or, Phrase, Query, Some, Word
 from pagekin.text.scoring import (
-    MOSTLY,
     PAGES_OF_RANGE,
     PRESENT,
     ROW,
+    TEXT_BIT,
+    TITLE_BIT,
     Bounds,
     Places,
     Postings,
@@ -34,7 +35,15 @@ from pagekin.text.scoring import (
     Terms,
     corpus_lengths,
 )
-from pagekin.text.statistics import Stats, asked_forms, check_stats, form_key, inverse_frequency
+from pagekin.text.statistics import (
+    QueryWeights,
+    Stats,
+    asked_forms,
+    check_stats,
+    form_key,
+    inverse_frequency,
+    weigh_query,
+)
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -46,6 +55,9 @@ _MOST_PLAIN = 5_000
 _BITS: dict[str | None, int] = {None: 0} | {name: int(Attribute[name.upper()]) for name in ATTRIBUTES}
 _KEPT = 10_000
 """Forms whose places are cached."""
+_NO_RARITY: Array = np.zeros(0)
+_ALL_PAGES: Mask = np.zeros(0, np.bool_)
+"""As compiled code is told that every page may match."""
 _WORTH_BOUNDING = 500
 """Matches from which on bounds save more than they cost."""
 
@@ -153,7 +165,7 @@ class TextIndex:
                 return _Form(number, begin, end, row, int(kin["posting.bound_pages"][row]))
         return _Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)))
 
-    def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Sequence[float] = ()) -> Terms:
+    def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY) -> Terms:
         """Return (attribute, form) pairs as kernels take them."""
         known = [self.look_up(form) for _attribute, form in pairs]
         bits = [_BITS[attribute] for attribute, _form in pairs]
@@ -163,7 +175,7 @@ class TextIndex:
             np.array([form.end for form in known], np.int64),
             np.array(bits, np.int64) if any(bits) else _no_bits(len(bits)),
             np.array(numbers, np.int64),
-            np.array(rarity, np.float64),
+            rarity,
         )
 
     def places_of(self, forms: "list[_Form]") -> Places | None:
@@ -365,14 +377,12 @@ class _Search:
         return int(index.engine.count_pages(index.postings, known.begin, known.end, _BITS[attribute]))
 
     @cached_property
-    def _terms(self) -> Terms:
-        pairs, stats = asked_forms(self._query), self.stats
-        return self._index.terms(pairs, [inverse_frequency(stats, form_key(*pair)) for pair in pairs])
+    def _weights(self) -> QueryWeights:
+        return weigh_query(self._query, self.stats)
 
     @cached_property
-    def _mean(self) -> float:
-        """Return the mean length of pages in words."""
-        return self.stats.words / max(self.stats.pages, 1) or 1.0
+    def _terms(self) -> Terms:
+        return self._index.terms(asked_forms(self._query), self._weights.rarity)
 
     def best(self, most: int) -> tuple[int, Array, Array]:
         """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
@@ -381,7 +391,7 @@ class _Search:
             return self._best_of_some(self._query)
         if index.compiled and self._keep is None and _is_all_words(self._query):
             total, pages, scores = index.engine.best_with_all(
-                index.postings, self._terms, self._groups, self._mean, few
+                index.postings, self._terms, self._groups, self._weights.mean, few
             )
             if len(pages) < few:
                 return total, pages, scores
@@ -401,13 +411,28 @@ class _Search:
 
         Scores are 1 and more for pages that hold all parts, or are called most of them, and less for others.
         """
+        plain_words = all(isinstance(part, Word) and not part.attribute for part in query.parts)
+        if self._index.compiled and plain_words and "posting.where" in self._index.corpus.kin:
+            return self._rank_some(query)
         mask = self.matches()
         pages = mask.nonzero()[0]
-        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._mean)
+        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
         scores = scores + ROW * self._in_a_row(query, mask)[pages]
-        first = (self._matches(And(query.parts), mask) | self._is_called(MOSTLY))[pages]
+        first = (self._matches(And(query.parts), mask) | self._is_called())[pages]
         scores = np.where(first, 1.0 + scores, scores / (1.0 + scores))
         return self._groups.count(mask), *self._index.engine.best_of_groups(pages, scores, self._groups)
+
+    def _rank_some(self, query: Some) -> tuple[int, Array, Array]:
+        """Do the same for words alone, in compiled code."""
+        from pagekin.text._kernels.some import rank_some
+
+        index, weights = self._index, self._weights
+        ranked: tuple[int, Array, Array] = rank_some(
+            index.postings, self._terms, index.places_of([index.look_up(form) for _attribute, form in asked_forms(query)]),
+            weights.rows, (index.runs_under(TITLE_BIT), index.runs_under(TEXT_BIT)), self._groups, weights.mean,
+            weights.least_named, _ALL_PAGES if self._keep is None else self._keep,
+        )  # fmt: skip
+        return ranked
 
     def _in_a_row(self, query: Some, among: Mask) -> npt.NDArray[np.float64]:
         """Return for each page the inverse frequencies of the neighbouring words of a question that stand in a row on it."""
@@ -418,8 +443,8 @@ class _Search:
                 rows[self._phrase(Phrase(None, (first.word, second.word)), among)] += weight
         return rows
 
-    def _is_called(self, share: float) -> Mask:
-        """Return the pages whose titles or links have all words but one, and more than a share by inverse frequency."""
+    def _is_called(self) -> Mask:
+        """Return the pages whose titles or links have all words but one, and enough by inverse frequency."""
         index, named, words = self._index, np.zeros(len(self._index)), np.zeros(len(self._index), np.int64)
         for (_attribute, form), rarity in zip(asked_forms(self._query), self._terms.rarity.tolist(), strict=True):
             mask, number = _under(self._marks(form), "title"), index.look_up(form).number
@@ -428,8 +453,7 @@ class _Search:
                 mask[index.postings.called_page[called]] = True
             named[mask] += rarity
             words[mask] += 1
-        most = share * float(self._terms.rarity.sum()) * (1.0 + 1e-9)
-        return np.asarray((words >= len(self._terms.rarity) - 1) & (named > most))
+        return np.asarray((words >= len(self._terms.rarity) - 1) & (named > self._weights.least_named))
 
     def _best_by_bounds(self, mask: Mask, total: int, most: int) -> tuple[Array, Array]:
         """Return (pages, scores) of those pages of `mask` that may be among the `most` best."""
@@ -449,7 +473,7 @@ class _Search:
     def _score(self, pages: Array) -> tuple[Array, Array]:
         """Return (pages, scores), given pages in rising order, of each group only the best page."""
         engine = self._index.engine
-        scores = engine.score_pages(pages, self._index.postings, self._terms, self._mean)
+        scores = engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
         best: tuple[Array, Array] = engine.best_of_groups(pages, scores, self._groups)
         return best
 
@@ -458,7 +482,7 @@ class _Search:
         index = self._index
         rows = np.array([index.look_up(form).row for _attribute, form in asked_forms(self._query)], np.int64)
         bounds: npt.NDArray[np.float64] = index.engine.bound_ranges(
-            index.postings, self._terms, self._mean, index.bounds, rows, -(-len(index) // PAGES_OF_RANGE)
+            index.postings, self._terms, self._weights.mean, index.bounds, rows, -(-len(index) // PAGES_OF_RANGE)
         )
         return bounds
 

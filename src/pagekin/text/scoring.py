@@ -23,7 +23,7 @@ MOSTLY = 0.5
 """Share of a question above which a page is called what was asked for, though it does not hold all of the words."""
 SHORT, LONG = 10.0, 80.0
 """Bytes by which the length of titles counts: in one of LONG - SHORT bytes a word adds half of that."""
-TITLE_BIT, HEADER_BIT = int(Attribute.TITLE), int(Attribute.HEADER)
+TITLE_BIT, HEADER_BIT, TEXT_BIT = int(Attribute.TITLE), int(Attribute.HEADER), int(Attribute.TEXT)
 PRESENT = 1
 """A form stands on a page at all; the attributes under which it does are the bits above."""
 LONGEST_NARROW = 65_535
@@ -104,3 +104,12 @@ class Runs(NamedTuple):
     """(pages) where the page's share of `bounds` ends."""
     bounds: npt.NDArray[np.int64]
     """The first word of a run and the first after it, run after run."""
+
+
+class Rows(NamedTuple):
+    """Neighbouring words of a question, by their places among its terms."""
+
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    weight: npt.NDArray[np.float64]
+    """What a page gains on which they stand in a row, in units of ROW."""

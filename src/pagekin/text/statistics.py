@@ -1,14 +1,18 @@
 """What scores need to know of a collection, or of all collections of a network."""
 
+import itertools
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from pagekin.text.analysis import ANALYSER, form_of
-from pagekin.text.query import Query, QueryError, wanted_words
+from pagekin.text.query import Query, QueryError, Word, wanted_words
+from pagekin.text.scoring import K1, MOSTLY, ROW, TITLE, Rows
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 _TIMES = 64.0
@@ -74,3 +78,61 @@ def largest_score(query: Query, stats: Stats | None = None) -> float:
     if stats is None:
         return 1.0 + _TIMES * _RAREST * len(keys)
     return 1.0 + _TIMES * sum(inverse_frequency(stats, key) if key in stats.df else _RAREST for key in keys)
+
+
+class QueryWeights(NamedTuple):
+    """What statistics make of a query: the same for every collection that is asked it with them."""
+
+    rarity: npt.NDArray[np.float64]
+    """The inverse frequency of each of `asked_forms`."""
+    mean: float
+    """The mean length of pages in words."""
+    least_named: float
+    """The inverse frequencies that titles and links must exceed together for a page to be called what was asked for."""
+    rows: Rows
+    """The neighbouring words of a question."""
+
+    def largest_scores(self, held: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        """Return the scores that pages with some words of a question cannot exceed where only the words `held` stand.
+
+        `held` has a row per place that pages stand at, a column per form.
+        """
+        named = held @ self.rarity
+        everything = max(float(self.rarity.sum()), 1e-300)
+        rows = (held[:, self.rows.first] & held[:, self.rows.second]) @ self.rows.weight
+        most = (K1 + 1.0) * named + TITLE * named * (named / everything) ** 6 + ROW * rows
+        words = held.sum(axis=1)
+        first = (words == held.shape[1]) | ((words >= held.shape[1] - 1) & (named > self.least_named))
+        return np.asarray(np.where(first, 1.0 + most, most / (1.0 + most)) * (1.0 + 1e-9))
+
+
+class _Same(NamedTuple):
+    """Statistics as a key: the very same ones, which are given to hundreds of collections one after another."""
+
+    stats: Stats
+
+    def __hash__(self) -> int:
+        return id(self.stats)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.stats is other.stats
+
+
+def weigh_query(query: Query, stats: Stats) -> QueryWeights:
+    """Return what statistics make of a query."""
+    return _weigh_query(query, _Same(stats))
+
+
+@lru_cache(64)
+def _weigh_query(query: Query, same: _Same) -> QueryWeights:
+    stats, forms = same.stats, [form_key(*pair) for pair in asked_forms(query)]
+    rarity = {form: inverse_frequency(stats, form) for form in forms}
+    values = np.array(list(rarity.values()), np.float64)
+    words = [form_of(part.word) if isinstance(part, Word) else "" for part in getattr(query, "parts", ())]
+    pairs = [pair for pair in itertools.pairwise(words) if all(word in rarity for word in pair)]
+    places = np.array([[forms.index(word) for word in pair] for pair in pairs], np.int64).reshape(len(pairs), 2)
+    rows = Rows(
+        places[:, 0].copy(), places[:, 1].copy(), np.array([sum(rarity[word] for word in pair) for pair in pairs])
+    )
+    least = MOSTLY * float(values.sum()) * (1.0 + 1e-9)
+    return QueryWeights(values, stats.words / max(stats.pages, 1) or 1.0, least, rows)

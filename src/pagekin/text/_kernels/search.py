@@ -149,7 +149,7 @@ def best_of_groups(pages, scores, groups):
 
 
 @kernel
-def _called_share(postings, form):
+def called_share(postings, form):
     """Return where a form's share of what links call pages by begins and ends; nothing for form -1."""
     if form < 0:
         return 0, 0
@@ -167,7 +167,7 @@ def score_pages(pages, postings, terms, mean):
     all_named = 0.0
     for t in range(len(terms.begin)):
         at, end, bit, rarity = terms.begin[t], terms.end[t], terms.bit[t], terms.rarity[t]
-        link, last_link = _called_share(postings, terms.form[t])
+        link, last_link = called_share(postings, terms.form[t])
         all_named += rarity
         for i in range(len(pages)):
             page = pages[i]
@@ -241,7 +241,7 @@ def _bound_called(postings, terms, longest, by_name):
     """Raise the bounds `by_name` of ranges to what pages there can gain that links call by terms. Cost: one walk over these."""
     at, end = np.zeros(len(terms.form), np.int64), np.zeros(len(terms.form), np.int64)
     for t in range(len(at)):
-        at[t], end[t] = _called_share(postings, terms.form[t])
+        at[t], end[t] = called_share(postings, terms.form[t])
     called = np.zeros(len(at), np.uint8)
     while True:
         page = np.int64(-1)
