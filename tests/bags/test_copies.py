@@ -10,14 +10,16 @@ from pagekin.bags import (
     EMPTY_PLACE,
     NEAR_COPY,
     SKETCH_PLACES,
+    CopyIndex,
     are_copies,
     choose_strategy,
     common_words,
+    fold_copies,
     page_sketch,
     word_hash,
 )
 from pagekin.bags import build as building
-from pagekin.bags.copies import sketch
+from pagekin.bags.copies import copies_among, sketch
 from pagekin.hypertext import Corpus
 
 from . import oracle
@@ -101,3 +103,17 @@ def test_copies_are_told_whatever_links_to_them() -> None:
     assert are_copies(found, found[3]).tolist() == [False] * 5, "pages without words are nobody's copies"
     assert common_words(found, found[0])[:2].tolist() == [1.0, 1.0]
     assert (found[3] == EMPTY_PLACE).all()
+
+
+@generated
+@given(some.integers(0, 2**32 - 1), some.booleans())
+def test_few_sketches_fold_as_many_do(seed: int, named: bool) -> None:
+    rng = np.random.default_rng(seed)
+    originals = rng.integers(0, 300, (6, SKETCH_PLACES)).astype(np.uint16)
+    originals[rng.random(originals.shape) < rng.choice([0.0, 0.3, 0.98])] = EMPTY_PLACE
+    rows = originals[rng.integers(0, 6, 40)]
+    changed = rng.random(rows.shape) < rng.choice([0.02, 0.1, 0.2], (40, 1))
+    rows = np.where(changed, rng.choice([7, EMPTY_PLACE], rows.shape), rows).astype(np.uint16)
+    names = rng.integers(0, 30, 40).tolist() if named else None
+    assert fold_copies(rows, names) == CopyIndex(rows).fold(names)
+    assert [row.tolist() for row in copies_among(rows)] == [are_copies(rows, one).tolist() for one in rows]

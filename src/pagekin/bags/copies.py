@@ -18,6 +18,8 @@ SKETCH_PLACES = 64
 EMPTY_PLACE = 65_535
 NO_SKETCH = np.full(SKETCH_PLACES, EMPTY_PLACE, np.uint16)
 """The sketch of a page without words."""
+_FEW = 200
+"""Sketches of which all pairs are compared: that costs less than to find out which to compare."""
 NEAR_COPY = 0.9
 """Pages of which this share of words is common are near-duplicates, shown as one."""
 
@@ -112,7 +114,42 @@ def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> lis
 
     Entries of the same name, such as captures of one address, have the same head whatever their sketches say.
     """
-    return CopyIndex(sketches).fold(names)
+    if len(sketches) > _FEW:
+        return CopyIndex(sketches).fold(names)
+    heads: list[int] = []
+    of_name: dict[Hashable, int] = {}
+    for place, earlier in enumerate(_earlier_copies(sketches)):
+        head = of_name.get(names[place], -1) if names is not None else -1
+        if head < 0:
+            head = next((other for other in earlier if heads[other] == other), place)
+        heads.append(head)
+        if names is not None:
+            of_name.setdefault(names[place], head)
+    return heads
+
+
+def _earlier_copies(sketches: Array) -> list[list[int]]:
+    """Return for each of some hundred sketches the places of those before it that are its copies."""
+    found: list[list[int]] = [[] for _ in sketches]
+    for place, other in zip(*map(np.ndarray.tolist, np.tril(copies_among(sketches), -1).nonzero()), strict=True):
+        found[place].append(other)
+    return found
+
+
+def copies_among(sketches: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
+    """Mark the pairs of sketches (rows) that are near-duplicates, by comparing all with all: for some hundreds of them."""
+    size = len(sketches)
+    agree, neither, same = (
+        np.zeros((size, size), np.uint8),
+        np.zeros((size, size), np.uint8),
+        np.empty((size, size), np.bool_),
+    )
+    for place in np.ascontiguousarray(sketches.T):
+        np.equal(place[:, None], place, out=same)
+        agree += same.view(np.uint8)
+        if (empty := place == EMPTY_PLACE).any():
+            neither += np.logical_and(empty[:, None], empty, out=same).view(np.uint8)
+    return np.asarray((agree - neither) / np.maximum(SKETCH_PLACES - neither, 1) >= threshold)
 
 
 def _band_width(threshold: float) -> int:
@@ -122,11 +159,11 @@ def _band_width(threshold: float) -> int:
 
 def _band_keys(sketches: Array, width: int) -> npt.NDArray[np.int64]:
     """Return a number for each sketch and band, equal for equal bands; -1 for a band that is empty or not shared."""
-    keys = np.full((len(sketches), SKETCH_PLACES // width), -1, np.int64)
-    for band in range(SKETCH_PLACES // width):
-        part = np.ascontiguousarray(sketches[:, band * width : (band + 1) * width])
-        whole = part.view(np.dtype((np.void, part.itemsize * width))).reshape(-1)
-        _, number, times = np.unique(whole, return_inverse=True, return_counts=True)
-        shared = (times[number] > 1) & np.any(part != EMPTY_PLACE, axis=1)
-        keys[shared, band] = number[shared]
-    return keys
+    bands = np.asarray(sketches).reshape(len(sketches), SKETCH_PLACES // width, width)
+    hashes = np.tile(np.arange(bands.shape[1], dtype=np.uint64), (len(bands), 1))
+    for place in range(width):
+        hashes = mix64((hashes << np.uint64(16)) ^ bands[:, :, place])
+    _, number, times = np.unique(hashes, return_inverse=True, return_counts=True)
+    number = number.reshape(hashes.shape)
+    shared = (times[number] > 1) & (bands != EMPTY_PLACE).any(axis=2)
+    return np.where(shared, number, -1)
