@@ -267,3 +267,49 @@ def test_a_page_without_links_cannot_be_asked_for_hidden_ones(titled: Path) -> N
     assert code != 0
     assert "needs pages with 3 or more links" in said
     assert Corpus.open(titled).facts["index"]
+
+
+# -- a build that tunes -------------------------------------------------------------------------------------------------
+
+
+def build_by_command(folder: Path, web: Mapping[str, str], *more: str) -> str:
+    import pagekin.cli.build  # noqa: F401  (which registers the verb)
+
+    (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web.items()))
+    arguments = ["build", str(folder / "web.warc"), "--out", str(folder / "web.kin"), "--no-clusters", *more]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_build_with_tune_serves_what_was_fitted_and_another_build_repeats_it(tmp_path: Path) -> None:
+    saved = tmp_path / "tuned.toml"
+    said = build_by_command(tmp_path, pages(titled=True), "--tune", "20s", "--save-strategy", str(saved))
+    assert "The fitted weights are better" in said
+    tuned = RelatedIndex.open(tmp_path / "web.kin").strategy
+    assert (tuned.name, tuned.wish) == ("tuned", "kin")
+    assert tuned.signals.title > 2 * Strategy().signals_for("kin").title
+    manifest = (tmp_path / "web.kin" / "manifest.json").read_bytes()
+    build_by_command(tmp_path, pages(titled=True), "--strategy", str(saved))
+    assert (tmp_path / "web.kin" / "manifest.json").read_bytes() == manifest
+
+
+def test_a_build_with_tune_keeps_its_strategy_where_nothing_is_better(tmp_path: Path) -> None:
+    saved = tmp_path / "same.toml"
+    said = build_by_command(tmp_path, pages(titled=False), "--tune", "20s", "--save-strategy", str(saved), "--json")
+    told = json.loads(said)
+    assert told["tuning"]["improved"] is False
+    assert told["index"]["strategy"]["name"] == "default"
+    assert load_strategy(saved) == Strategy()
+
+
+def test_a_build_that_cannot_be_judged_is_a_build_all_the_same(tmp_path: Path) -> None:
+    said = build_by_command(tmp_path, {f"{SITE}one": "<title>harbour</title>lanterns and quinces"}, "--tune", "20s")
+    assert "Not tuned: " in said
+    assert len(RelatedIndex.open(tmp_path / "web.kin")) == 1
+
+
+def test_a_strategy_to_save_needs_tuning(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("one page")
+    arguments = ["build", str(tmp_path), "--out", str(tmp_path / "x.kin"), "--save-strategy", str(tmp_path / "s.toml")]
+    assert CliRunner().invoke(app, arguments).exit_code == USAGE

@@ -1,15 +1,19 @@
 """`pagekin build`: sources to an indexed collection."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pagekin import bags, engines, similarity
+from pagekin import bags, engines, hypertext, similarity
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.cli.cluster import clusters_of_options, names_of_option
+from pagekin.cli.evaluate import open_directory
 from pagekin.cli.read import make_plan, print_summary, round_times, seconds
+from pagekin.cli.tune import fit_signals, parse_seconds
+from pagekin.cli.tune import save_strategy as write_strategy
+from pagekin.errors import PagekinError
 
 
 @app.command()
@@ -30,9 +34,23 @@ def build(
     cluster_settings: options.ClusterSetting = None,
     names: options.KeptNames = "",
     text: Annotated[bool, typer.Option(help="Make the words searchable by `pagekin search`.")] = True,
+    tune: Annotated[
+        Any,
+        typer.Option(
+            metavar="TIME", parser=parse_seconds,
+            help="Then fit the signals of related pages to the collection for so long, as `pagekin tune` does: 60s, 5m.",
+        ),
+    ] = None,
+    tune_by: Annotated[
+        str, typer.Option(metavar="FILE|url-path|breadcrumbs|links", help="What --tune judges by.")
+    ] = "url-path",
+    save_strategy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Write the strategy that --tune chose; for --strategy of later builds."),
+    ] = None,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
-) -> None:
+) -> None:  # fmt: skip
     """Read and index web archives or folders of HTML.
 
     Related pages, clusters, search and the content label: all is made, in one commit.
@@ -42,6 +60,8 @@ def build(
             "--no-clusters leaves out what --clusters-preset, --cluster-set and --names describe; give one of them",
             USAGE,
         )
+    if save_strategy and not tune:
+        fail("--save-strategy writes what --tune chose; give --tune TIME", USAGE)
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     kept = names_of_option(names)
@@ -49,11 +69,41 @@ def build(
     with progress_bar(quiet or as_json) as tell:
         report = engines.build_collection(plan, chosen, tell, wanted, text, kept)
     assert report.read is not None
-    if as_json:
-        print_json({**report.facts, "seconds": {**seconds(report.read), **round_times(report.seconds)}})
-    elif not quiet:
+    if not as_json and not quiet:
         print_summary(report.read, out)
         print_index(report, out)
+    tuning: dict[str, Any] = {}
+    if tune:
+        tuning = _tune(out, tune_by, tune, workers, save_strategy, quiet or as_json)
+    if as_json:
+        times = {**seconds(report.read), **round_times(report.seconds)}
+        print_json({**hypertext.Corpus.open(out).facts, "seconds": times, **({"tuning": tuning} if tune else {})})
+
+
+def _tune(out: Path, by: str, budget: float, workers: int, save: Path | None, quiet: bool) -> dict[str, Any]:
+    """Fit the signals to a collection and index it by them where they are better; return what came of it.
+
+    A collection that cannot be judged is left as it is: it has been built, and that is what was asked for first.
+    """
+    corpus = hypertext.Corpus.open(out)
+    try:
+        tree = None if by == "links" else open_directory(corpus, by, 3, "lenient", "primary", False)
+        with progress_bar(quiet) as tell:
+            done = fit_signals(corpus, tree, (), budget, 1, tell)
+            if done.improved:
+                engines.index_collection(out, done.advice, tell, workers)
+    except PagekinError as error:
+        if not quiet:
+            say(f"\nNot tuned: {error}")
+        return {"improved": False, "error": str(error)}
+    if save is not None and done.improved:
+        write_strategy(save, done, out, "" if by == "links" else by)
+    elif save is not None:
+        with use_file(save):
+            save.write_text(done.strategy.as_toml(), encoding="utf-8")
+    if not quiet:
+        say("\n" + fill_template("signals", done=done))
+    return done.as_dict()
 
 
 def print_index(report: "engines.BuildReport", out: Path) -> None:

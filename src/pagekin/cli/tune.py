@@ -1,13 +1,14 @@
 """`pagekin tune`: fit the signals, or the bags, to a collection."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pagekin import clusters, evaluation, hypertext, similarity, store
 from pagekin import collection as collection_room
-from pagekin import evaluation, hypertext, similarity
 from pagekin.cli import options
 from pagekin.cli.app import (
     USAGE,
@@ -91,16 +92,9 @@ def tune(
                 threads=workers or hypertext.default_workers(), progress=tell,
             )  # fmt: skip
         else:
-            index = similarity.RelatedIndex(corpus, compiled=True)
-            if tree is not None:
-                own = directory_pages or ()
-                done = evaluation.tune_kin(index, tree, own_pages=own, budget=budget, seed=seed, progress=tell)
-            else:
-                done = evaluation.tune_see_also(index, budget=budget, seed=seed, progress=tell)
+            done = fit_signals(corpus, tree, directory_pages or (), budget, seed, tell)
     if save is not None:
-        judged_by = f"{Path(collection).name} and {Path(directory).name or 'hidden links'}"
-        with use_file(save):
-            save.write_text(done.as_toml(judged_by), encoding="utf-8")
+        save_strategy(save, done, collection, directory)
     if tree is not None and isinstance(done, evaluation.Tuning):
         flags = ["--bags", f"--tries {tries}" if tries else f"--budget {budget:g}s"]
         flags += [f"--seed {seed}"] if seed != 1 else []
@@ -113,3 +107,23 @@ def tune(
     if save is not None:
         what = "the tuned strategy" if done.improved else f"the strategy '{done.advice.name}'"
         say(f"\n{save} holds {what}. Next: pagekin index {collection} --strategy {save}")
+
+
+def fit_signals(
+    corpus: "hypertext.Corpus", tree: "clusters.Directory | None", own_pages: Sequence[str], budget: float, seed: int,
+    tell: "store.Progress",
+) -> "evaluation.SignalTuning":  # fmt: skip
+    """Fit the weights of the signals to a directory, or without one to hidden links."""
+    index = similarity.RelatedIndex(corpus, compiled=True)
+    if tree is None:
+        return evaluation.tune_see_also(index, budget=budget, seed=seed, progress=tell)
+    return evaluation.tune_kin(index, tree, own_pages=own_pages, budget=budget, seed=seed, progress=tell)
+
+
+def save_strategy(
+    file: Path, done: "evaluation.Tuning | evaluation.SignalTuning", collection: str | Path, directory: str
+) -> None:
+    """Write the strategy to use to a file, with what it was judged by."""
+    judged_by = f"{Path(collection).name} and {Path(directory).name or 'hidden links'}"
+    with use_file(file):
+        file.write_text(done.as_toml(judged_by), encoding="utf-8")
