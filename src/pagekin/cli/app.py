@@ -32,7 +32,7 @@ HELP = """Pagekin finds a web page's kin: related pages, clusters and search for
 Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
 
 VERBS = """
-crawl build search select expand suggest related bag duplicates neighbours export index evaluate explain-gamma tune cluster
+crawl plan build search select expand suggest related bag duplicates neighbours export index evaluate explain-gamma tune cluster
 clusters label summary refine network serve check demo info page read
 """.split()
 """Every verb, in the order of the help."""

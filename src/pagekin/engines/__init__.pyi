@@ -1,11 +1,13 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .costs import BuildCosts, estimate_costs
 from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildReport, build_collection, cluster_collection, index_collection, label_collection
 
 __all__ = [
     "LEAVES",
+    "BuildCosts",
     "BuildReport",
     "BuiltLeaves",
     "Census",
@@ -15,6 +17,7 @@ __all__ = [
     "LeavesError",
     "build_collection",
     "cluster_collection",
+    "estimate_costs",
     "index_collection",
     "label_collection",
     "lock_folder",

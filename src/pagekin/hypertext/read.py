@@ -53,6 +53,8 @@ class ReadPlan:
     all_captures: bool = False
     strict: bool = False
     limits: Limits = field(default_factory=Limits)
+    units: tuple[Unit, ...] = ()
+    """Read these units of the sources, and not all that there are."""
 
 
 @dataclass
@@ -80,7 +82,7 @@ def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")
     whole: set[str] = set()
-    units = plan_units(plan.sources, plan.base_urls, plan.base_url)
+    units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
     while True:
         parts_folder = writer.work / "parts"
         parts_folder.mkdir()
