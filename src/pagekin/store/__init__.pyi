@@ -7,11 +7,15 @@ from .columns import Columns
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
 from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
+from .secret import KEY_SIZE, PROCESS_KEY, new_key
+from .sorting import sort_by_keys, sort_numbers
 from .writer import KinWriter
 
 __all__ = [
     "CHECKED",
+    "KEY_SIZE",
     "MANIFEST",
+    "PROCESS_KEY",
     "Array",
     "ArrayFile",
     "Columns",
@@ -26,6 +30,7 @@ __all__ = [
     "check_shapes",
     "kernel",
     "map_in_order",
+    "new_key",
     "no_progress",
     "open_kin",
     "pack_strings",
@@ -33,4 +38,6 @@ __all__ = [
     "read_manifest",
     "row_entries",
     "smallest_uint",
+    "sort_by_keys",
+    "sort_numbers",
 ]
