@@ -192,16 +192,26 @@ def growing(head: bytes, block: bytes, times: int, wbits: int) -> tuple[bytes, i
     return start + repeated * times + b"\x03\x00", crc, size
 
 
-def growing_member(size: int) -> bytes:
-    """Return a gzip member that holds one record of `size` bytes of nothing."""
+def growing_member(size: int, said: int = -1) -> bytes:
+    """Return a gzip member that holds one record of `size` bytes of nothing, or `said` bytes by its header."""
     times = size // MIB
-    data, crc, whole = growing(record("http://bomb.example/", b"", times * MIB), bytes(MIB), times, 31)
+    head = record("http://bomb.example/", b"", times * MIB if said < 0 else said)
+    data, crc, whole = growing(head, bytes(MIB), times, 31)
     return data + struct.pack("<II", crc, whole & 0xFFFFFFFF)
 
 
-def write_warc(path: Path, size: int) -> None:
-    """Write a .warc.gz with two good pages and between them a record of a few MB that grows to `size`."""
-    path.write_bytes(gzip.compress(good(1)) + growing_member(size) + gzip.compress(good(2)))
+def write_warc(path: Path, bomb: bytes, last: bool = False) -> None:
+    """Write a .warc.gz with two good pages, and a member that grows between them, or last of all."""
+    first, second = gzip.compress(good(1)), gzip.compress(good(2))
+    path.write_bytes(first + second + bomb if last else first + bomb + second)
+
+
+def growing_body(size: int) -> bytes:
+    """Return a gzip member of a record whose body is compressed and grows to `size`."""
+    times = size // MIB
+    data, crc, whole = growing(b"<title>Bomb</title>", b" " * MIB, times, 31)
+    body = data + struct.pack("<II", crc, whole & 0xFFFFFFFF)
+    return gzip.compress(record("http://bomb.example/", body), 0)
 
 
 def write_wacz(path: Path, size: int, ratio: int) -> None:
@@ -227,17 +237,17 @@ def write_wacz(path: Path, size: int, ratio: int) -> None:
 def read_archive(path: Path, most_seconds: int = 600) -> tuple[str, float, float, float]:
     """Read an archive in a process of its own; return (what came of it, seconds, MB of memory, MB of temporary disk)."""
     child = (
-        "import json,sys,time,resource,os,tempfile\n"
+        "import json, sys, time\n"
         "from pagekin.sources import Limits, Page, Skip, plan_units, read_unit\n"
         "import fastwarc\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "peak = lambda: int(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0]) / 1024\n"
+        "before = peak()\n"
         "started = time.perf_counter()\n"
         "items = [i for u in plan_units([sys.argv[1]], {}) for i in read_unit(u, Limits())]\n"
         "seconds = time.perf_counter() - started\n"
         "pages = [i.url for i in items if isinstance(i, Page) and 'good' in i.url]\n"
         "skips = [i.reason for i in items if isinstance(i, Skip)]\n"
-        "rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "print(json.dumps([len(pages), skips, seconds, (rss - before) / 1024]))\n"
+        "print(json.dumps([len(pages), skips, seconds, peak() - before]))\n"
     )
     with tempfile.TemporaryDirectory() as scratch:
         process = subprocess.Popen(
@@ -269,21 +279,26 @@ def main() -> None:
     parser.add_argument("--grow", type=float, default=3.0, help="GB that the record of the .warc.gz grows to")
     options = parser.parse_args()
     print(f"{'processor time':<34}{'random s':>10}{'chosen s':>10}{'times':>8}")
-    for what, plain, chosen in compare_words(options.words):
+    for what, plain, chosen in compare_words(options.words) if options.words else []:
         print(f"{what:<34}{plain:>10.3f}{chosen:>10.3f}{chosen / plain:>8.2f}")
     print(f"\n{'archive':<34}{'MB':>7}{'seconds':>9}{'memory MB':>11}{'disk MB':>9}  outcome")
+    size = int(options.grow * 1e9)
     with tempfile.TemporaryDirectory() as folder:
         cases: dict[str, Callable[[Path], None]] = {
-            "record that grows 1,000 times.warc.gz": lambda path: write_warc(path, int(options.grow * 1e9)),
-            "WACZ that grows 230 times.wacz": lambda path: write_wacz(path, 4_290_000_000, 230),
-            "WACZ that grows 1,000 times.wacz": lambda path: write_wacz(path, 4_290_000_000, 1_000),
+            "record.warc.gz": lambda path: write_warc(path, growing_member(size)),
+            "last record.warc.gz": lambda path: write_warc(path, growing_member(size), last=True),
+            "record of a wrong length.warc.gz": lambda path: write_warc(path, growing_member(size, 1_000)),
+            "cut record.warc.gz": lambda path: write_warc(path, growing_member(size)[:-1_000], last=True),
+            "compressed body.warc.gz": lambda path: write_warc(path, growing_body(size)),
+            "WACZ, 230 times.wacz": lambda path: write_wacz(path, 4_290_000_000, 230),
+            "WACZ, 1,000 times.wacz": lambda path: write_wacz(path, 4_290_000_000, 1_000),
         }
         for name, write in cases.items():
             path = Path(folder) / name
             write(path)
             outcome, seconds, memory, disk = read_archive(path)
-            size = path.stat().st_size / 1e6
-            print(f"{path.stem:<34}{size:>7.1f}{seconds:>9.2f}{memory:>11.0f}{disk:>9.0f}  {outcome}")
+            packed = path.stat().st_size / 1e6
+            print(f"{name.partition('.')[0]:<34}{packed:>7.1f}{seconds:>9.2f}{memory:>11.0f}{disk:>9.0f}  {outcome}")
             path.unlink()
     print(f"\nlargest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
 

@@ -8,11 +8,12 @@ from functools import cache
 from typing import Any, BinaryIO, cast
 
 from pagekin.sources.captures import Capture, is_http_url, read_capture
+from pagekin.sources.growth import BombError
 from pagekin.sources.http import unix_time
-from pagekin.sources.items import Item, Page, Skip
+from pagekin.sources.items import BOMB, Item, Page, Skip
 from pagekin.sources.limits import Limits
-from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, Opening, member_pieces, next_record
-from pagekin.sources.warc import READ_ERRORS, report_damage
+from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, TOO_LARGE, Opening, member_pieces, next_record
+from pagekin.sources.warc import READ_ERRORS, report_damage, resumed
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
 _FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
@@ -32,9 +33,10 @@ def _http_parser() -> Any:
 class _Member(io.RawIOBase):
     """The decompressed bytes of one gzip member, as a stream."""
 
-    def __init__(self, stream: BinaryIO, start: int) -> None:
+    def __init__(self, stream: BinaryIO, start: int, ratio: int) -> None:
         stream.seek(start)
-        self._start, self._pieces, self._piece = start, member_pieces(stream), memoryview(b"")
+        self._start, self._pieces, self._piece = start, member_pieces(stream, ratio), memoryview(b"")
+        self._ratio = ratio
         self.end = -1
         """The member's end in the file, or -1 while that is unknown."""
 
@@ -48,6 +50,8 @@ class _Member(io.RawIOBase):
             self._piece = memoryview(piece)
             if length is None:
                 return 0
+            if length == TOO_LARGE:
+                raise BombError(f"a gzip member grows more than {self._ratio} times")
             if length == DAMAGED:
                 raise zlib.error("the gzip member cannot be decompressed")
             self.end = self._start + length if length >= 0 else -1
@@ -70,7 +74,7 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
     position = 0
     while 0 <= position < size:
         stream.seek(position)
-        member = _Member(stream, position) if stream.read(3) == GZIP_MAGIC else None
+        member = _Member(stream, position, limits.ratio) if stream.read(3) == GZIP_MAGIC else None
         stream.seek(position)
         file = cast(BinaryIO, io.BufferedReader(member, 1 << 16)) if member else stream
         try:
@@ -78,6 +82,11 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
             if member and member.end < 0:
                 raise _DamageError("the file ends inside this record", position, [], range(0), cut=True)
             position = member.end if member else size
+            continue
+        except BombError as error:
+            resume = next_record(stream, position + 1, ARC)
+            yield Skip(BOMB, where, position, detail=f"{error}; {resumed(resume)}", html=True)
+            position = resume
             continue
         except _DamageError as error:
             damage = error

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from pagekin.errors import PagekinError
 
-DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body"})
+BOMB = "decompression bomb"
+DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body", BOMB})
 """Reasons for a skip that mean the input is broken: `--strict` refuses them."""
 
 
