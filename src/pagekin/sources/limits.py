@@ -31,6 +31,9 @@ class Limits:
         400, "open elements that are remembered; deeper ones are read but their nesting is not", 16, 4_000
     )
     url_bytes: int = limit(2_000, "bytes of a link's address; a longer one is dropped", 100)
+    page_seconds: float = limit(
+        60.0, "seconds of processor time that a page may take; one that takes longer is skipped", 0.1, 1 << 20
+    )
     word_bytes: int = limit(120, "bytes of a word in UTF-8; a longer one is cut", 16, 250)
 
 
