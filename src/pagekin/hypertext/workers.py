@@ -19,6 +19,7 @@ from typing import Any
 
 from pagekin.errors import PagekinError
 from pagekin.sources import Unit
+from pagekin.store import is_full
 
 _ALARM = signal.SIGPROF  # what ITIMER_PROF sends; without a handler it ends the process, whatever that is doing
 
@@ -231,8 +232,8 @@ class WorkerPool:
 
 def _failure(error: Exception, detail: str) -> Exception:
     """Return the error to raise for one that a worker met."""
-    if isinstance(error, PagekinError):
-        return error
+    if isinstance(error, PagekinError) or is_full(error):
+        return error  # it is the disk that parts are written to: who has the collection says so
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
         return WorkerError(f"Reading failed: {error.strerror or error}{where}", detail)

@@ -13,6 +13,7 @@ from pagekin.sources.growth import FREE_IN_ALL, STEP, BombError, Growth, Metered
 from pagekin.sources.items import BOMB, Item, Page, Skip, SourceError
 from pagekin.sources.limits import Limits
 from pagekin.sources.warc import READ_ERRORS, damage_skip, read_warc
+from pagekin.store import on_temporary_disk
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # its last fields: the lengths of the name and of the extra field
 
@@ -82,7 +83,7 @@ def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits
     If it grows more than it may, what was copied until then is read, but for its last record.
     """
     growth = Growth(limits.ratio, FREE_IN_ALL)
-    with tempfile.TemporaryFile() as copy, path.open("rb") as file:
+    with on_temporary_disk(), tempfile.TemporaryFile() as copy, path.open("rb") as file:
         failure, bomb = "", ""
         metered = MeteredFile(file)
         try:
@@ -90,7 +91,8 @@ def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits
                 before = metered.taken
                 # In small pieces: one that is damaged is lost whole.
                 while piece := member.read(_COPIED):
-                    copy.write(piece)
+                    with on_temporary_disk():  # or it would be taken for damage of the WACZ
+                        copy.write(piece)
                     growth.check(metered.taken - before, growth.grown + len(piece))
                     if growth.grown > limits.unpacked_bytes:
                         raise BombError(f"it takes more than {limits.unpacked_bytes:,} bytes of the temporary disk")
@@ -100,6 +102,7 @@ def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits
             bomb = str(error)
         except (*READ_ERRORS, NotImplementedError) as error:
             failure = f"the zip file is damaged: {error}"
+        copy.flush()
         size = copy.tell()
         items = _read_items(copy, where, size, limits, growth)
         yield from _before_the_cut(items, where, size, bomb) if bomb else items

@@ -4,6 +4,7 @@ from .arrays import Array, ArrayFile, rank, row_entries, smallest_uint
 from .batches import Progress, batch_ranges, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
+from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
 from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
@@ -19,6 +20,7 @@ __all__ = [
     "Array",
     "ArrayFile",
     "Columns",
+    "DiskFullError",
     "Finding",
     "Kin",
     "KinError",
@@ -28,10 +30,12 @@ __all__ = [
     "batch_ranges",
     "check_files",
     "check_shapes",
+    "is_full",
     "kernel",
     "map_in_order",
     "new_key",
     "no_progress",
+    "on_temporary_disk",
     "open_kin",
     "pack_strings",
     "rank",
@@ -40,4 +44,5 @@ __all__ = [
     "smallest_uint",
     "sort_by_keys",
     "sort_numbers",
+    "temporary_folder",
 ]
