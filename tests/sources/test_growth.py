@@ -1,5 +1,6 @@
 """Archives that grow: whatever is packed in what, it is given up early, and everything else is kept."""
 
+import contextlib
 import gzip
 import zipfile
 import zlib
@@ -11,7 +12,7 @@ import pytest
 import zstandard
 from benchmarks.hostile import good, growing, growing_body, growing_member, record, write_wacz
 
-from pagekin.sources import Limits, Page, Skip, plan_units, read_unit
+from pagekin.sources import Limits, Page, Skip, SourceError, plan_units, read_unit
 from pagekin.sources.growth import FREE, FREE_IN_ALL, STEP
 from pagekin.sources.http import BodyError, decode_body
 from tests.sources.making import arc, arc_header, http, members, read_bytes, read_file, reasons, urls, warc
@@ -103,6 +104,18 @@ def test_a_record_of_an_arc_file_that_grows_is_skipped(tmp_path: Path) -> None:
     assert reasons(items)["decompression bomb"] == 1
 
 
+def test_small_records_of_an_arc_file_do_not_grow_more_together_than_one_may(tmp_path: Path) -> None:
+    packed = gzip.compress(b"<p>" + b" " * (8 * MIB) + b"x")
+    small = [arc(f"http://a.test/{i}", http(packed)) for i in range(50)]
+    plain = [arc(f"http://a.test/good{i}", http(b"<p>good")) for i in range(3)]
+    path = tmp_path / "made.arc.gz"
+    path.write_bytes(b"".join(members([arc_header(), *small, *plain])))
+    items = read_file(path, Limits(ratio=2_000))
+    size = sum(len(item.html) for item in items if isinstance(item, Page))
+    assert size <= max(FREE_IN_ALL, 2_000 * path.stat().st_size)
+    assert urls(items)[-3:] == ["good0", "good1", "good2"]
+
+
 CODINGS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "deflate": zlib.compress,
@@ -181,3 +194,46 @@ def test_records_packed_in_a_packed_wacz_do_not_grow_more_than_it_may(tmp_path: 
     size = sum(len(item.html) for item in items if isinstance(item, Page))
     assert size <= max(FREE_IN_ALL, 200 * path.stat().st_size) + FREE
     assert reasons(items)["decompression bomb"] > 0
+
+
+def test_files_of_a_zip_file_that_overlap_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "overlap.wacz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/a.warc", b"".join(good(i) for i in range(100)))
+        first = archive.filelist[0]
+        for i in range(50):  # the same bytes, listed again and again
+            again = zipfile.ZipInfo(f"archive/{i}.warc")
+            for name in ("header_offset", "compress_size", "file_size", "CRC", "compress_type"):
+                setattr(again, name, getattr(first, name))
+            archive.filelist.append(again)
+    with pytest.raises(SourceError, match="files in it overlap"):
+        plan_units([str(path)], {})
+
+
+def test_many_files_in_a_wacz_may_not_grow_more_than_one(tmp_path: Path) -> None:
+    path = tmp_path / "many.wacz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i in range(40):
+            archive.writestr(f"archive/{i:02}.warc", record(f"http://made.test/{i}", b" " * (4 * MIB) + b"x"))
+    items = read_file(path)
+    assert urls(items) == []
+    assert reasons(items) == {"decompression bomb": 40}
+
+
+@pytest.mark.parametrize("at", [10, 5_000, 100_000, 1_000_000])
+def test_what_comes_before_the_damage_in_a_body_is_kept_to_the_last_byte(at: int) -> None:
+    body = gzip.compress(b"".join(b"<p>line %d</p>" % (i * i) for i in range(400_000)))
+    assert len(body) > 1_000_000
+    damaged = body[:at] + b"\xff" * 64 + body[at + 64 :]
+    known = zlib.decompressobj(31)
+    kept = bytearray()
+    with contextlib.suppress(zlib.error):
+        for place in range(len(damaged)):
+            kept += known.decompress(damaged[place : place + 1])
+    if kept:
+        plain, cut = decode_body(damaged, "", "gzip", Limits())
+        assert cut
+        assert plain == kept[: Limits().page_bytes]
+    else:
+        with pytest.raises(BodyError):
+            decode_body(damaged, "", "gzip", Limits())

@@ -35,6 +35,14 @@ class Growth:
         """Return whether this is too much already, or would be with `grown` bytes more."""
         return self.grown + grown > max(self.free, self.ratio * self.fed)
 
+    def admit(self, grown: int) -> bool:
+        """Add `grown` bytes to what came out, unless that would be too much; return whether it was added."""
+        if grown > 0:
+            if self.exceeds(grown):
+                return False
+            self.grown += grown
+        return True
+
     def check(self, fed: int, grown: int) -> None:
         """Note how many bytes went in and came out so far; BombError if these are too many."""
         self.fed, self.grown = fed, grown

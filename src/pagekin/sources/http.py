@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 import brotli
 import zstandard
@@ -15,6 +16,7 @@ from pagekin.sources.items import BOMB
 from pagekin.sources.limits import Limits
 
 _STEP = 1 << 14
+_FEW = 1 << 11
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_CODINGS = 4
@@ -160,9 +162,7 @@ def _inflate(body: bytes, wbits: int = 31) -> Iterator[tuple[bytes, int]]:
             try:
                 piece = stream.decompress(rest, FREE)
             except zlib.error:
-                # A call that fails returns nothing: byte by byte, what comes before the damage does.
-                taken = len(body) - len(rest)
-                yield from ((spare.decompress(rest[at : at + 1]), taken + at + 1) for at in range(len(rest)))
+                yield from _inflate_to_damage(spare, rest, len(body) - len(rest))
                 raise
             rest = stream.unconsumed_tail
             yield piece, len(body) - len(rest or stream.unused_data)
@@ -171,6 +171,18 @@ def _inflate(body: bytes, wbits: int = 31) -> Iterator[tuple[bytes, int]]:
         rest = stream.unused_data
         if wbits != 31 or rest[:2] != b"\x1f\x8b":
             return
+
+
+def _inflate_to_damage(stream: Any, rest: bytes, taken: int) -> Iterator[tuple[bytes, int]]:
+    """Decompress what comes before the damage in `rest`: a call that fails returns nothing, so the last ones get a byte each."""
+    for start in range(0, len(rest), _FEW):
+        spare = stream.copy()
+        try:
+            yield stream.decompress(rest[start : start + _FEW]), taken + start + _FEW
+        except zlib.error:
+            for at in range(start, start + _FEW):
+                yield spare.decompress(rest[at : at + 1]), taken + at + 1
+            raise
 
 
 def _undeflate(body: bytes) -> Iterator[tuple[bytes, int]]:

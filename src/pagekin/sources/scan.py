@@ -162,11 +162,12 @@ TOO_LARGE = -3
 _RATIO = Limits().ratio
 
 
-def member_pieces(stream: BinaryIO, ratio: int = _RATIO) -> Iterator[tuple[bytes, int]]:
+def member_pieces(stream: BinaryIO, ratio: int = _RATIO, free: int = FREE) -> Iterator[tuple[bytes, int]]:
     """Decompress the gzip member at the stream's position; yield (bytes, end) pairs.
 
     `end` is the member's compressed length with the last piece and -1 with earlier ones. If the file ends inside the
-    member it stays -1; if the member cannot be decompressed it is DAMAGED, and if it grows beyond `ratio` it is TOO_LARGE.
+    member it stays -1; if the member cannot be decompressed it is DAMAGED, and if it grows beyond `ratio` and `free`
+    bytes it is TOO_LARGE.
     """
     member = zlib.decompressobj(31)
     fed = grown = 0
@@ -180,7 +181,7 @@ def member_pieces(stream: BinaryIO, ratio: int = _RATIO) -> Iterator[tuple[bytes
         rest = member.unused_data if member.eof else member.unconsumed_tail
         fed += len(pending) - len(rest)
         grown += len(piece)
-        if grown > max(FREE, ratio * fed):
+        if grown > max(free, ratio * fed):
             yield b"", TOO_LARGE
             return
         yield piece, fed if member.eof else -1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pagekin.sources.growth import FREE_IN_ALL, STEP, BombError, Growth, MeteredFile
+from pagekin.sources.growth import FREE_IN_ALL, SMALL, STEP, BombError, Growth, MeteredFile
 from pagekin.sources.items import BOMB, Item, Page, Skip, SourceError
 from pagekin.sources.limits import Limits
 from pagekin.sources.warc import READ_ERRORS, damage_skip, read_warc
@@ -57,6 +57,8 @@ def list_wacz(path: Path, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
         raise SourceError(f"{path} is not a readable WACZ (zip) file: {error}.") from error
     if not members:
         raise SourceError(f"{path} holds no WARC file; a WACZ keeps them under archive/.")
+    if sum(m.compress_size for m in members) > path.stat().st_size:
+        raise SourceError(f"{path} is not a readable WACZ (zip) file: files in it overlap, as only a bomb's do.")
     if any(m.flag_bits & 1 for m in members):
         raise SourceError(f"{path} is encrypted; unpack it and read the WARC files.")
     return sorted(members, key=lambda m: m.filename)
@@ -72,9 +74,18 @@ def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Ite
             extra = sum(_LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size)))
             start = info.header_offset + _LOCAL_HEADER.size + extra
             window = io.BufferedReader(_Window(file, start, info.file_size), 1 << 16)
-            yield from _read_items(cast(BinaryIO, window), where, info.file_size, limits)
+            for item in read_warc(
+                cast(BinaryIO, window), where, 0, info.file_size, limits, None, _free_bytes(path, info)
+            ):
+                if not isinstance(item, int):
+                    yield item
             return
         yield from _read_unpacked(path, info, where, limits)
+
+
+def _free_bytes(path: Path, info: zipfile.ZipInfo) -> int:
+    """Return a file's share of the bytes that all of a WACZ may grow to: many small files get no more than one large file."""
+    return max(SMALL, FREE_IN_ALL * info.compress_size // path.stat().st_size)
 
 
 def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits) -> Iterator[Item | int]:
@@ -82,7 +93,7 @@ def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits
 
     If it grows more than it may, what was copied until then is read, but for its last record.
     """
-    growth = Growth(limits.ratio, FREE_IN_ALL)
+    growth = Growth(limits.ratio, _free_bytes(path, info))
     with on_temporary_disk(), tempfile.TemporaryFile() as copy, path.open("rb") as file:
         failure, bomb = "", ""
         metered = MeteredFile(file)
@@ -104,7 +115,7 @@ def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits
             failure = f"the zip file is damaged: {error}"
         copy.flush()
         size = copy.tell()
-        items = _read_items(copy, where, size, limits, growth)
+        items = (i for i in read_warc(copy, where, 0, size, limits, growth) if not isinstance(i, int))
         yield from _before_the_cut(items, where, size, bomb) if bomb else items
         if failure:
             yield damage_skip(where, size, failure, -1)
@@ -126,11 +137,3 @@ def _before_the_cut(items: Iterator[Item], where: str, size: int, bomb: str) -> 
     if held is not None:
         yield held
     yield Skip(BOMB, where, at, url, f"{bomb}; nothing after it can be read", html=bool(url))
-
-
-def _read_items(
-    stream: BinaryIO, where: str, size: int, limits: Limits, unpacked: Growth | None = None
-) -> Iterator[Item]:
-    for item in read_warc(stream, where, 0, size, limits, unpacked):
-        if not isinstance(item, int):
-            yield item

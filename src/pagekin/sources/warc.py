@@ -35,16 +35,22 @@ READ_ERRORS = (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile)
 
 
 def read_warc(
-    stream: BinaryIO, where: str, start: int, end: int, limits: Limits, unpacked: Growth | None = None
+    stream: BinaryIO,
+    where: str,
+    start: int,
+    end: int,
+    limits: Limits,
+    unpacked: Growth | None = None,
+    free: int = FREE_IN_ALL,
 ) -> Iterator[Item | int]:
     """Yield the items of the records that begin in [start, end) of a WARC file, then the offset where reading stopped.
 
     That offset (an int) belongs to the first record at or after `end`, or is the file's size. The caller compares it with
     the start of the next unit. `unpacked` says how the file itself was decompressed, if it was: its records may not grow more
-    than it has left.
+    than it has left. `free` bytes may come of any number.
     """
     size = stream.seek(0, 2)
-    in_all = unpacked or Growth(limits.ratio, FREE_IN_ALL)
+    in_all = unpacked or Growth(limits.ratio, free)
     last_unit = end >= size
     position = start
     while position < end:
@@ -116,6 +122,11 @@ def damage_skip(where: str, at: int, what: str, resume: int, html: bool = False)
     return Skip("damaged record", where, at, detail=f"{what}; {resumed(resume)}", html=html)
 
 
+def too_much_in_all(limits: Limits) -> str:
+    """Return why a record that grows little is refused, for people."""
+    return f"with all that was read before, it grows more than {limits.ratio} times"
+
+
 def resumed(resume: int) -> str:
     """Return where reading goes on, for people; -1 is nowhere."""
     return f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
@@ -142,10 +153,8 @@ def _step_over(
             read += step
             own.check(file.taken - before, read)
     grown = max(read, _page_bytes(held)) - (file.taken - before)
-    if grown > 0:
-        if in_all.exceeds(grown):
-            raise BombError(f"with all that was read before, it grows more than {limits.ratio} times")
-        in_all.grown += grown
+    if not in_all.admit(grown):
+        raise BombError(too_much_in_all(limits))
 
 
 def _locate_failure(stream: BinaryIO, position: int, last: int, extent: Extent, reading: bool) -> tuple[int, int]:
