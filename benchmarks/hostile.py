@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def processor_seconds(work: Callable[[], object], rounds: int = 3) -> float:
     return min(times)
 
 
-def compare_words(count: int) -> Iterator[tuple[str, float, float]]:
+def compare_words(count: int) -> Iterator[tuple[Any, ...]]:
     """Yield (what, seconds of random input, seconds of chosen input) for the word table, the sorts and a whole page."""
     from pagekin.hypertext import Lexer
     from pagekin.hypertext.part import PartBuilder
@@ -120,6 +121,8 @@ def compare_words(count: int) -> Iterator[tuple[str, float, float]]:
     lex(plain[:100])()
     store(plain[:100])()
     yield f"{count:,} words into the table", processor_seconds(lex(plain)), processor_seconds(lex(chosen))
+    links = [[b"<a href=" + word + b">x</a>" for word in words] for words in (plain[:50_000], chosen[:50_000])]
+    yield f"{len(links[0]):,} addresses into the table", *(processor_seconds(lex(some)) for some in links)
     yield f"{count:,} words into a part", processor_seconds(store(plain)), processor_seconds(store(chosen))
     some = sorted(plain[:60_000])
     killing = [some[rank] for rank in order_against_quicksort(len(some))]
@@ -147,14 +150,15 @@ def posting(words: list[bytes]) -> Callable[[], object]:
     from pagekin.store import KinWriter
     from pagekin.text import make_text
 
-    folder = Path(tempfile.mkdtemp(prefix="hostile-"))
+    kept = tempfile.TemporaryDirectory(prefix="hostile-")
+    folder = Path(kept.name)
     (folder / "site").mkdir()
     (folder / "site" / "page.html").write_bytes(b" ".join(words))
     read_sources(ReadPlan([str(folder / "site")], folder / "site.kin"))
     corpus = Corpus.open(folder / "site.kin")
 
     def work() -> None:
-        with KinWriter(folder / "text.kin", "benchmark") as writer:
+        with KinWriter(Path(kept.name) / "text.kin", "benchmark") as writer:
             make_text(writer, corpus)
 
     work()
