@@ -31,6 +31,7 @@ def main() -> None:
         run(HERE / "truth.py")
     else:
         print("truth.py is left out: PAGEKIN_DATA is not set")
+    run(HERE / "hostile.py")
     run(HERE / "read_scaling.py", cache)
     with tempfile.TemporaryDirectory() as scratch:
         collection = Path(scratch) / "gtk.kin"

@@ -26,7 +26,17 @@ from pagekin.bags.weights import (
 )
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
-from pagekin.store import Array, ArrayFile, KinWriter, Progress, batch_ranges, map_in_order, no_progress, smallest_uint
+from pagekin.store import (
+    PROCESS_KEY,
+    Array,
+    ArrayFile,
+    KinWriter,
+    Progress,
+    batch_ranges,
+    map_in_order,
+    no_progress,
+    smallest_uint,
+)
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
@@ -251,6 +261,7 @@ def merge(
             touched=np.empty(terms, dtype=np.int64),
             seen=np.zeros(1 << (2 * most_links).bit_length(), dtype=np.uint64),
             used=np.empty(most_links + 1, dtype=np.int64),
+            key=PROCESS_KEY,
         )
         for _ in range(threads)
     ]

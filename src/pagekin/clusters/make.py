@@ -1,6 +1,5 @@
 """Put a collection's pages into clusters, by the default or by the paper's method, and describe the clusters."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -27,7 +26,7 @@ from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.shown import ShownPhrases, phrases_of_corpus
 from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings, host_of
-from pagekin.store import Array, Progress, no_progress
+from pagekin.store import Array, Progress, no_progress, temporary_folder
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """What names are taken from: common words tell more than rare ones what a group of pages is about."""
@@ -100,8 +99,8 @@ def describe_trees(
     Names are phrases, or with phrases=False a few telling words; `names` are those that topics have in any case.
     """
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
-    with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
-        workshop = BagWorkshop(corpus, Path(folder), threads)
+    with temporary_folder("clusters") as folder:
+        workshop = BagWorkshop(corpus, folder, threads)
         matrix = workshop.bags(PLAIN).matrix(page_url)
         rows = Rows.of_words(matrix, workshop.words(PLAIN))
         urls, place = np.unique(page_url, return_index=True)

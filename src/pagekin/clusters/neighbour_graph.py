@@ -1,10 +1,8 @@
 """A sparse graph of a collection's pages: each beside those that are most like it, and those it is linked with."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +10,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order, no_progress
+from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_folder
 
 _ROWS = 256
 """Rows whose neighbours are searched together."""
@@ -87,9 +85,9 @@ def neighbour_graph(corpus: Corpus, urls: Array, threads: int = 1, progress: Pro
     if len(urls) < 2:
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     progress("bags", 0.0)
-    with tempfile.TemporaryDirectory(prefix="pagekin-clusters-") as folder:
+    with temporary_folder("clusters") as folder:
         left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
-        matrix = BagWorkshop(corpus, Path(folder), threads, left_out).bags(_STRATEGY).matrix(urls)
+        matrix = BagWorkshop(corpus, folder, threads, left_out).bags(_STRATEGY).matrix(urls)
     near, similarity = nearest_pages(matrix, threads, progress=lambda share: progress("neighbours", share))
     return join_graphs(near, similarity, *links_between(corpus, urls))
 

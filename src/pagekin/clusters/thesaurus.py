@@ -4,11 +4,9 @@
 `collection`.
 """
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy, bag_forms, stem_of_word
 from pagekin.hypertext import Corpus, fold_case
-from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint
+from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint, temporary_folder
 
 ABOUT = 60
 """A page is about so many of its heaviest words."""
@@ -58,8 +56,8 @@ class PageTopics:
         from pagekin.bags import BagWorkshop  # which questions do not need
 
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
-        with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
-            workshop = BagWorkshop(corpus, Path(folder), threads)
+        with temporary_folder("thesaurus") as folder:
+            workshop = BagWorkshop(corpus, folder, threads)
             matrix = workshop.bags(_STRATEGY).matrix(page_url)
             words = workshop.words(_STRATEGY)
             page = matrix.rows

@@ -1,6 +1,5 @@
 """One evaluation from beginning to end: a corpus, a directory, strategies; judgements and a report."""
 
-import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +30,7 @@ from pagekin.evaluation.report import write_report
 from pagekin.evaluation.served import MOST_PAIRS, SignalScores, judge_served
 from pagekin.hypertext import Corpus
 from pagekin.similarity import RelatedIndex
-from pagekin.store import Array, Progress, no_progress
+from pagekin.store import Array, Progress, no_progress, temporary_folder
 
 BY_INLINKS = ("3: window 32", "3: topical", "3: content")
 """Strategies whose sources are also told apart by the number of pages that link to them."""
@@ -113,8 +112,8 @@ def bag_workshop(corpus: Corpus, directory: Directory, threads: int, own: Array)
 
     The directory's own pages cite nothing, and breadcrumbs that are the tree are no text.
     """
-    with tempfile.TemporaryDirectory(prefix="pagekin-evaluation-", ignore_cleanup_errors=True) as folder:
-        yield BagWorkshop(corpus, Path(folder), threads, own, directory.name == "breadcrumbs")
+    with temporary_folder("evaluation") as folder:
+        yield BagWorkshop(corpus, folder, threads, own, directory.name == "breadcrumbs")
 
 
 # -- the whole ----------------------------------------------------------------------------------------------------------

@@ -9,21 +9,13 @@ from .language import declared_language
 from .lexer import Lexer
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import nearest_urls, unknown_url_message
-from .read import (
-    PARSERS,
-    DamagedInputError,
-    ReadPlan,
-    ReadReport,
-    WorkerError,
-    default_workers,
-    read_sources,
-    read_sources_into,
-)
+from .read import PARSERS, DamagedInputError, ReadPlan, ReadReport, default_workers, read_sources, read_sources_into
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
 from .titles import ShortTitles, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
+from .workers import WorkerError
 from .writing import common_spellings
 
 __all__ = [

@@ -8,7 +8,7 @@ from pagekin.hypertext._kernels.lexer import lex_pages
 from pagekin.hypertext.batch import ROW_SIZE, LexedBatch
 from pagekin.hypertext.tables import tables
 from pagekin.sources import Limits
-from pagekin.store import Array, RaggedBytes
+from pagekin.store import KEY_SIZE, PROCESS_KEY, Array, RaggedBytes
 
 _AHEAD = 64  # the kernels read so many bytes ahead, at most
 
@@ -16,7 +16,8 @@ _AHEAD = 64  # the kernels read so many bytes ahead, at most
 class StringTable:
     """Byte strings numbered in order of arrival, in arrays that the kernels share (see `intern`)."""
 
-    def __init__(self, strings: int, size: int) -> None:
+    def __init__(self, strings: int, size: int, key: Array) -> None:
+        self.key = key
         self.slots = np.zeros(4 * strings, dtype=np.uint64)
         self.bounds = np.zeros(strings + 1, dtype=np.int64)
         self.arena = np.zeros(size, dtype=np.uint8)
@@ -29,7 +30,7 @@ class StringTable:
         """Make room for twice as many strings as now; there are `count`."""
         self.slots = np.zeros(2 * len(self.slots), dtype=np.uint64)
         self.bounds = _grow(self.bounds, 2 * len(self.bounds) - 1)
-        refill(self.slots, self.bounds, self.arena, count)
+        refill(self.slots, self.bounds, self.arena, count, self.key)
 
     def reserve(self, count: int, more: int) -> None:
         """Make room for `more` bytes beside those of the `count` strings that there are."""
@@ -52,12 +53,13 @@ def _grow(array: Array, size: int) -> Array:
 class Lexer:
     """A reader of pages in batches; words and link addresses are numbered across all batches of one lexer."""
 
-    def __init__(self, limits: Limits, batch_bytes: int = 4 << 20) -> None:
+    def __init__(self, limits: Limits, batch_bytes: int = 4 << 20, key: Array = PROCESS_KEY) -> None:
         self.limits = limits
         self._tables = tables()
-        self.terms = StringTable(1 << 16, 1 << 20)
-        self.hrefs = StringTable(1 << 14, 1 << 20)
+        self.terms = StringTable(1 << 16, 1 << 20, key)
+        self.hrefs = StringTable(1 << 14, 1 << 20, key)
         self._state = np.zeros(slots.STATE_SIZE, dtype=np.int64)
+        self._state[slots.KEY : slots.KEY + KEY_SIZE] = key
         self._state[slots.MAX_TOKENS] = limits.tokens
         self._state[slots.MAX_ANCHORS] = limits.anchors
         self._state[slots.MAX_URL] = limits.url_bytes

@@ -1,22 +1,20 @@
 """Read sources into a corpus: units go to workers, their parts to one collection."""
 
-import multiprocessing
 import os
 import shutil
 import time
-import traceback
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
-from pagekin.errors import PagekinError
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
-from pagekin.sources import Limits, Page, SourceError, Unit, plan_units, read_unit
+from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
+from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
 from pagekin.store import KinWriter, Progress, no_progress
 
 PART_TOKENS = 2_000_000
@@ -24,16 +22,6 @@ PART_TOKENS = 2_000_000
 HUGE_PAGE = 3 << 20
 """A page of this many bytes starts a new part: its own need and a part's do not add up."""
 PARSERS = ("fast", "strict")
-
-
-class WorkerError(PagekinError):
-    """A worker process that failed; the message is for the user, `detail` for a bug report."""
-
-    fault = "ours"
-
-    def __init__(self, message: str, detail: str = "") -> None:
-        super().__init__(message)
-        self.detail = detail
 
 
 class DamagedInputError(SourceError):
@@ -87,7 +75,8 @@ def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no
         parts_folder = writer.work / "parts"
         parts_folder.mkdir()
         report = ReadReport({})
-        run = _read_here if plan.workers <= 1 or len(units) <= 1 else _read_in_processes
+        # The demo web is our own: no page of it takes long.
+        run = _read_here if plan.workers <= 1 or all(unit.kind == "demo" for unit in units) else _read_in_processes
         folders, stops = run(plan, units, parts_folder, report, progress)
         wrong = _misplaced(units, stops)
         if not wrong:
@@ -157,35 +146,81 @@ def warm_up(parser: str, limits: Limits) -> None:
 class _PartWriter:
     """One worker's parts: pages are added unit by unit, and written when there are enough."""
 
-    def __init__(self, plan: ReadPlan, folder: Path, name: str) -> None:
+    def __init__(
+        self,
+        plan: ReadPlan,
+        folder: Path,
+        name: str,
+        clock: Clock = NO_CLOCK,
+        tell: Callable[[Path, dict[int, int]], None] = lambda _path, _items: None,
+    ) -> None:
         self.plan = plan
         self.folder = folder
         self.name = name
         self.written: list[Path] = []
+        self._clock, self._tell = clock, tell
+        self._items: dict[int, int] = {}
+        """How many items of each unit are in parts, once the next one is written."""
         self._builder = self._fresh()
 
     def _fresh(self) -> PartBuilder:
         return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits)
 
-    def read(self, unit: Unit) -> int:
-        """Read one unit; return where it stopped, if its source can tell."""
-        stop = -1
-        for item in read_unit(unit, self.plan.limits):
+    def read(self, task: Task) -> tuple[int, int]:
+        """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""
+        stop, number = -1, 0
+        if task.careful:
+            self._flush()
+        source = read_unit(task.unit, self.plan.limits)
+        while True:
+            self._clock.start(number, taking=False)
+            item = self._too_slow(task, "") if number == task.until else next(source, None)
+            if item is None:
+                break
             if isinstance(item, int):
                 stop = item
                 continue
-            if isinstance(item, Page) and len(item.html) >= HUGE_PAGE and self._builder.tokens >= PART_TOKENS // 8:
-                self.finish()
-            self._builder.take(item)
-            if self._builder.tokens >= PART_TOKENS:
-                self.finish()
-        return stop
+            if number >= task.first:
+                self._take(task, number, item)
+            number += 1
+            if number == task.until + 1:
+                stop = task.unit.end
+                break
+        self._clock.stop()
+        return stop, number
+
+    def _take(self, task: Task, number: int, item: Item) -> None:
+        """Add an item of a unit to the part."""
+        if isinstance(item, Page) and len(item.html) >= HUGE_PAGE and self._builder.tokens >= PART_TOKENS // 8:
+            self.finish()
+        self._clock.start(number, taking=True)
+        self._builder.take(self._too_slow(task, item.url) if number in task.refused else item)
+        if task.careful:
+            self._builder.flush()
+        self._items[task.place] = number + 1
+        if self._builder.tokens >= PART_TOKENS:
+            self.finish()
+
+    def _too_slow(self, task: Task, url: str) -> Skip:
+        """Return the skip of a page that took too long, or of the rest of a unit."""
+        seconds = f"more than {self.plan.limits.page_seconds:g} s of processor time"
+        what = f"{seconds} to read it" if url else f"{seconds} to get the next record; nothing after it was read"
+        return Skip(TOO_SLOW, task.unit.where, url=url, detail=what, html=bool(url))
+
+    def _flush(self) -> None:
+        """Read the pages that wait."""
+        self._clock.start(-1, taking=False)
+        self._builder.flush()
+        self._clock.stop()
 
     def finish(self) -> None:
         """Write the pages so far as a part."""
+        self._flush()
         path = self.folder / f"{self.name}-{len(self.written)}"
         self._builder.write(path)
         self.written.append(path)
+        self._tell(path, self._items)
+        self._items = {}
         del self._builder
         give_back_memory()
         self._builder = self._fresh()
@@ -205,7 +240,7 @@ def _read_here(
     done = 0
     stops: dict[int, int] = {}
     for i, unit in enumerate(units):
-        stops[i] = writer.read(unit)
+        stops[i], _items = writer.read(Task(i, unit))
         done += unit.weight
         progress("reading", done / total)
     writer.finish()
@@ -213,33 +248,17 @@ def _read_here(
     return writer.written, stops
 
 
-_shared: dict[str, Any] = {}
-"""What the tasks of a worker process share."""
-
-
-def _begin_worker(plan: ReadPlan, folder: Path, meeting: Any) -> None:
-    _shared.update(plan=plan, folder=folder, meeting=meeting)
-
-
-def _warm_worker() -> None:
-    """Make a worker process ready. It waits for the others first, so that each process takes one of these tasks."""
-    _shared["meeting"].wait()
-    plan = _shared["plan"]
+def _work(plan: ReadPlan, folder: Path, connection: Connection, clock: Clock, name: str) -> None:
+    """Read what the parent process sends, in a process of its own; `WorkerPool` knows the messages."""
     warm_up(plan.parser, plan.limits)
-    _shared["writer"] = _PartWriter(plan, _shared["folder"], str(os.getpid()))
-
-
-def _read_in_worker(unit: Unit) -> int:
-    stop: int = _shared["writer"].read(unit)
-    return stop
-
-
-def _finish_worker() -> list[Path]:
-    """Write what a worker process has read; return all its parts. Each process takes one of these tasks, too."""
-    _shared["meeting"].wait()
-    writer: _PartWriter = _shared["writer"]
-    writer.finish()
-    return writer.written
+    writer = _PartWriter(plan, folder, name, clock, lambda path, items: connection.send(("part", path, items)))
+    connection.send(("ready",))
+    while (task := connection.recv()) is not None:
+        if isinstance(task, Task):
+            connection.send(("done", task.place, *writer.read(task)))
+        else:
+            writer.finish()
+            connection.send(("finished",))
 
 
 def _read_in_processes(
@@ -248,39 +267,20 @@ def _read_in_processes(
     """Read the units in several processes, the largest first; raise WorkerError if one of them failed or died."""
     started = time.perf_counter()
     progress("starting", 0.0)
-    context = multiprocessing.get_context("spawn")
-    count = min(plan.workers, len(units))
-    pool = ProcessPoolExecutor(count, context, _begin_worker, (plan, folder, context.Barrier(count)))
+    pool = WorkerPool(min(plan.workers, len(units)), plan.limits.page_seconds, _work, (plan, folder))
     try:
-        for ready in [pool.submit(_warm_worker) for _ in range(count)]:
-            ready.result()
+        pool.wait_until_ready()
         report.start_up = time.perf_counter() - started
         started = time.perf_counter()
-        total, done = sum(unit.weight for unit in units) or 1, 0
-        stops: dict[int, int] = {}
         by_weight = sorted(range(len(units)), key=lambda place: -units[place].weight)
-        reads = {pool.submit(_read_in_worker, units[place]): place for place in by_weight}
-        for read in as_completed(reads):
-            place = reads[read]
-            stops[place] = read.result()
-            done += units[place].weight
+        total, done = sum(unit.weight for unit in units) or 1, 0
+        for place in pool.read([units[place] for place in by_weight]):
+            done += units[by_weight[place]].weight
             progress("reading", done / total)
-        finishes = [pool.submit(_finish_worker) for _ in range(count)]
-        paths = sorted(path for finish in finishes for path in finish.result())
         report.reading = time.perf_counter() - started
-        return paths, stops
-    except BrokenProcessPool:
-        raise WorkerError(
-            "A reading process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. "
-            "Nothing was written."
-        ) from None
-    except OSError as error:
-        raise WorkerError(f"Reading failed: {error.strerror or error}: {error.filename or folder}") from error
-    except Exception as error:
-        detail = "".join(traceback.format_exception(error))
-        raise WorkerError(f"Reading failed: {type(error).__name__}: {error}", detail) from error
+        return sorted(pool.parts), {by_weight[place]: stop for place, stop in pool.stops.items()}
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.close()
 
 
 def default_workers() -> int:

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .demo import demo_pages
-from .items import DAMAGE_REASONS, Item, Page, Redirect, Revisit, Skip, SourceError
+from .items import DAMAGE_REASONS, TOO_SLOW, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
 from .robot import crawl
@@ -13,6 +13,7 @@ from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 __all__ = [
     "DAMAGE_REASONS",
     "SCOPES",
+    "TOO_SLOW",
     "CrawlError",
     "CrawlLimits",
     "CrawlPlan",

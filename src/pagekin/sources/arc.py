@@ -8,11 +8,12 @@ from functools import cache
 from typing import Any, BinaryIO, cast
 
 from pagekin.sources.captures import Capture, is_http_url, read_capture
+from pagekin.sources.growth import FREE, FREE_IN_ALL, SMALL, BombError, Growth
 from pagekin.sources.http import unix_time
-from pagekin.sources.items import Item, Page, Skip
+from pagekin.sources.items import BOMB, Item, Page, Skip
 from pagekin.sources.limits import Limits
-from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, Opening, member_pieces, next_record
-from pagekin.sources.warc import READ_ERRORS, report_damage
+from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, TOO_LARGE, Opening, member_pieces, next_record
+from pagekin.sources.warc import READ_ERRORS, report_damage, resumed, too_much_in_all
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
 _FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
@@ -32,9 +33,12 @@ def _http_parser() -> Any:
 class _Member(io.RawIOBase):
     """The decompressed bytes of one gzip member, as a stream."""
 
-    def __init__(self, stream: BinaryIO, start: int) -> None:
+    def __init__(self, stream: BinaryIO, start: int, ratio: int, free: int) -> None:
         stream.seek(start)
-        self._start, self._pieces, self._piece = start, member_pieces(stream), memoryview(b"")
+        self._start, self._pieces, self._piece = start, member_pieces(stream, ratio, free), memoryview(b"")
+        self._ratio = ratio
+        self.grown = 0
+        """Bytes that came out of it so far."""
         self.end = -1
         """The member's end in the file, or -1 while that is unknown."""
 
@@ -46,8 +50,11 @@ class _Member(io.RawIOBase):
         while not self._piece:
             piece, length = next(self._pieces, (b"", None))
             self._piece = memoryview(piece)
+            self.grown += len(piece)
             if length is None:
                 return 0
+            if length == TOO_LARGE:
+                raise BombError(f"a gzip member grows more than {self._ratio} times")
             if length == DAMAGED:
                 raise zlib.error("the gzip member cannot be decompressed")
             self.end = self._start + length if length >= 0 else -1
@@ -68,16 +75,31 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
     """Yield the items of an ARC file."""
     size = stream.seek(0, 2)
     position = 0
+    in_all = Growth(limits.ratio, FREE_IN_ALL)
     while 0 <= position < size:
         stream.seek(position)
-        member = _Member(stream, position) if stream.read(3) == GZIP_MAGIC else None
+        in_all.fed = position
+        free = SMALL if in_all.exceeds(FREE) else FREE
+        member = _Member(stream, position, limits.ratio, free) if stream.read(3) == GZIP_MAGIC else None
         stream.seek(position)
         file = cast(BinaryIO, io.BufferedReader(member, 1 << 16)) if member else stream
         try:
-            yield from _read_records(file, where, position, member is not None, limits)
+            for item in _read_records(file, where, position, member is not None, limits):
+                page = len(item.html) if isinstance(item, Page) and member else 0
+                if page <= SMALL or in_all.admit(page):
+                    yield item
+                else:
+                    yield Skip(BOMB, where, position, item.url, too_much_in_all(limits), html=True)
             if member and member.end < 0:
                 raise _DamageError("the file ends inside this record", position, [], range(0), cut=True)
+            if member:
+                in_all.grown += max(0, member.grown - (member.end - position))
             position = member.end if member else size
+            continue
+        except BombError as error:
+            resume = next_record(stream, position + 1, ARC)
+            yield Skip(BOMB, where, position, detail=f"{error}; {resumed(resume)}")
+            position = resume
             continue
         except _DamageError as error:
             damage = error

@@ -1,18 +1,22 @@
 """Decode HTTP bodies as archives hold them: transfer and content encodings, within limits."""
 
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 import brotli
 import zstandard
 
+from pagekin.sources.growth import FREE
+from pagekin.sources.items import BOMB
 from pagekin.sources.limits import Limits
 
-_FREE_GROWTH = 1 << 20  # a small body may grow by any ratio up to this
-_STEP = 1 << 16
+_STEP = 1 << 14
+_FEW = 1 << 11
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_CODINGS = 4
@@ -80,7 +84,7 @@ def decode_body(raw: bytes, transfer: str, content: str, limits: Limits) -> tupl
         elif coding not in ("deflate", "br"):
             continue
         try:
-            plain, short = _decompress(_CODINGS[coding], body, limits)
+            plain, short = _decompress(_CODINGS[coding], body, len(raw), limits)
         except BodyError as error:
             if error.reason != "undecodable body" or not _looks_decoded(body):
                 raise
@@ -119,17 +123,23 @@ def _dechunk(body: bytes) -> bytes:
     return b"".join(parts) + body[position:] if len(parts) > 1 else body
 
 
-def _decompress(pieces: Callable[[bytes], Iterator[bytes]], body: bytes, limits: Limits) -> tuple[bytes, bool]:
-    """Join decompressed pieces; return (body, whether it was cut). A bomb is refused before it fills the memory."""
-    most = min(limits.page_bytes, max(_FREE_GROWTH, len(body) * limits.ratio))
+def _decompress(
+    pieces: Callable[[bytes], Iterator[tuple[bytes, int]]], body: bytes, raw: int, limits: Limits
+) -> tuple[bytes, bool]:
+    """Join decompressed pieces; return (body, whether it was cut). A bomb is refused before it fills the memory.
+
+    `raw` are the bytes of the record's body, which all its encodings together may not let grow beyond the ratio. A body that
+    is cut is judged by the part of it that was decompressed: nobody knows what the rest would grow to.
+    """
+    allowed = max(FREE, raw * limits.ratio)
     out = bytearray()
     try:
-        for piece in pieces(body):
+        for piece, taken in pieces(body):
             out += piece
-            if len(out) > most:
-                if most < limits.page_bytes:
-                    raise BodyError("decompression bomb", f"{len(body):,} bytes grow more than {limits.ratio} times")
-                return bytes(out[:most]), True
+            if len(out) > allowed or (len(out) > limits.page_bytes and len(out) > max(FREE, taken * limits.ratio)):
+                raise BodyError(BOMB, f"{min(raw, taken):,} bytes grow more than {limits.ratio} times")
+            if len(out) > limits.page_bytes:
+                return bytes(out[: limits.page_bytes]), True
     except EOFError:
         return bytes(out), True
     except (zlib.error, brotli.error, zstandard.ZstdError) as error:
@@ -139,21 +149,23 @@ def _decompress(pieces: Callable[[bytes], Iterator[bytes]], body: bytes, limits:
     return bytes(out), False
 
 
-def _inflate(body: bytes, wbits: int = 31) -> Iterator[bytes]:
-    """Decompress gzip (also several members), zlib or raw deflate, up to the damage if there is some."""
+def _inflate(body: bytes, wbits: int = 31) -> Iterator[tuple[bytes, int]]:
+    """Decompress gzip (also several members), zlib or raw deflate, up to the damage if there is some.
+
+    Like its neighbours, it yields pieces of at most a few MiB, each with how many bytes of the body it took so far.
+    """
     rest = body
     while rest:
         stream = zlib.decompressobj(wbits)
         while not stream.eof:
             spare = stream.copy()
             try:
-                piece = stream.decompress(rest, _FREE_GROWTH)
+                piece = stream.decompress(rest, FREE)
             except zlib.error:
-                # A call that fails returns nothing: byte by byte, what comes before the damage does.
-                yield from (spare.decompress(rest[at : at + 1]) for at in range(len(rest)))
+                yield from _inflate_to_damage(spare, rest, len(body) - len(rest))
                 raise
-            yield piece
             rest = stream.unconsumed_tail
+            yield piece, len(body) - len(rest or stream.unused_data)
             if not piece and not rest and not stream.eof:
                 raise EOFError
         rest = stream.unused_data
@@ -161,32 +173,46 @@ def _inflate(body: bytes, wbits: int = 31) -> Iterator[bytes]:
             return
 
 
-def _undeflate(body: bytes) -> Iterator[bytes]:
+def _inflate_to_damage(stream: Any, rest: bytes, taken: int) -> Iterator[tuple[bytes, int]]:
+    """Decompress what comes before the damage in `rest`: a call that fails returns nothing, so the last ones get a byte each."""
+    for start in range(0, len(rest), _FEW):
+        spare = stream.copy()
+        try:
+            yield stream.decompress(rest[start : start + _FEW]), taken + start + _FEW
+        except zlib.error:
+            for at in range(start, start + _FEW):
+                yield spare.decompress(rest[at : at + 1]), taken + at + 1
+            raise
+
+
+def _undeflate(body: bytes) -> Iterator[tuple[bytes, int]]:
     """Decompress `deflate`: RFC 9110 means zlib by it, but many servers sent raw deflate."""
     zlib_header = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
     return _inflate(body, 15 if zlib_header else -15)
 
 
-def _unbrotli(body: bytes) -> Iterator[bytes]:
+def _unbrotli(body: bytes) -> Iterator[tuple[bytes, int]]:
     stream = brotli.Decompressor()
     for start in range(0, len(body), _STEP):
         # output_buffer_limit bounds the output of one call; further calls return the rest.
-        yield stream.process(body[start : start + _STEP], output_buffer_limit=_FREE_GROWTH)
+        taken = min(start + _STEP, len(body))
+        yield stream.process(body[start:taken], output_buffer_limit=FREE), taken
         while not stream.is_finished() and not stream.can_accept_more_data():
-            yield stream.process(b"", output_buffer_limit=_FREE_GROWTH)
+            yield stream.process(b"", output_buffer_limit=FREE), taken
         if stream.is_finished():
             return
     raise EOFError
 
 
-def _unzstd(body: bytes) -> Iterator[bytes]:
+def _unzstd(body: bytes) -> Iterator[tuple[bytes, int]]:
     # 8 MiB is the largest window that RFC 9659 allows in HTTP.
     decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 23)
-    with decompressor.stream_reader(body, read_across_frames=True) as stream:
-        while piece := stream.read(_FREE_GROWTH):
-            yield piece
+    source = io.BytesIO(body)
+    with decompressor.stream_reader(source, read_size=_STEP, read_across_frames=True) as stream:
+        while piece := stream.read(FREE):
+            yield piece, source.tell()
 
 
-_CODINGS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
+_CODINGS: dict[str, Callable[[bytes], Iterator[tuple[bytes, int]]]] = {
     "gzip": _inflate, "zstd": _unzstd, "deflate": _undeflate, "br": _unbrotli
 }  # fmt: skip

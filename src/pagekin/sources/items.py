@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from pagekin.errors import PagekinError
 
-DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body"})
-"""Reasons for a skip that mean the input is broken: `--strict` refuses them."""
+BOMB = "decompression bomb"
+TOO_SLOW = "too slow"
+DAMAGE_REASONS = frozenset({"damaged record", "truncated record", "undecodable body", BOMB, TOO_SLOW})
+"""Reasons for a skip that mean the input is broken, or made to do harm: `--strict` refuses them."""
 
 
 class SourceError(PagekinError):

@@ -14,11 +14,16 @@ def limit(default: Any, meaning: str, least: float = 0, most: float = 1 << 40) -
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for one page. A page over a limit is cut there (or skipped, for `ratio`) and counted."""
+    """Limits, most of them for one page. A page over a limit is cut there (or skipped, for `ratio`) and counted."""
 
     page_bytes: int = limit(16 << 20, "bytes of a page after decompression; the rest is cut", 1_000, 1 << 30)
     ratio: int = limit(
-        200, "times a body may grow when decompressed, beyond its first MiB; a page over it is skipped", 2
+        200, "times a record or body may grow when decompressed, beyond its first MiB; one over it is skipped", 2
+    )
+    unpacked_bytes: int = limit(
+        8 << 30,
+        "bytes of the temporary disk that a compressed WARC file in a WACZ may take; the rest is not read",
+        1_000_000,
     )
     tokens: int = limit(500_000, "words of a page; the rest is cut", 100, 50_000_000)
     anchors: int = limit(50_000, "anchors of a page; the rest is cut", 10, 5_000_000)
@@ -26,6 +31,9 @@ class Limits:
         400, "open elements that are remembered; deeper ones are read but their nesting is not", 16, 4_000
     )
     url_bytes: int = limit(2_000, "bytes of a link's address; a longer one is dropped", 100)
+    page_seconds: float = limit(
+        60.0, "seconds of processor time that a page may take; one that takes longer is skipped", 0.1, 1 << 20
+    )
     word_bytes: int = limit(120, "bytes of a word in UTF-8; a longer one is cut", 16, 250)
 
 

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from pagekin.sources.growth import FREE
+from pagekin.sources.limits import Limits
+
 GZIP_MAGIC = b"\x1f\x8b\x08"
 MAX_HEADER = 1 << 20
 _BLOCK = 1 << 20
@@ -92,8 +95,8 @@ class Extent:
     """The end of a WARC record, and its fault if it has one.
 
     "cut": the file ends inside the record. "length": its Content-Length is wrong. "long": its Content-Length reaches
-    beyond its gzip member. "shared": its gzip member holds other records too, which have no offsets. "unknown": there is
-    no readable record.
+    beyond its gzip member. "shared": its gzip member holds other records too, which have no offsets. "bomb": its gzip
+    member grows more than it may; its end was not looked for. "unknown": there is no readable record.
     """
 
     end: int
@@ -139,6 +142,8 @@ def _member_extent(stream: BinaryIO, start: int) -> Extent:
             after += piece[max(0, needed - total) :][:64]
         total += len(piece)
         end = compressed
+    if end == TOO_LARGE:
+        return Extent(start, "bomb")
     if end == DAMAGED:
         return Extent(start, "unknown")
     if end < 0:
@@ -153,16 +158,19 @@ def _member_extent(stream: BinaryIO, start: int) -> Extent:
 
 
 DAMAGED = -2
+TOO_LARGE = -3
+_RATIO = Limits().ratio
 
 
-def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
+def member_pieces(stream: BinaryIO, ratio: int = _RATIO, free: int = FREE) -> Iterator[tuple[bytes, int]]:
     """Decompress the gzip member at the stream's position; yield (bytes, end) pairs.
 
     `end` is the member's compressed length with the last piece and -1 with earlier ones. If the file ends inside the
-    member it stays -1; if the member cannot be decompressed it is DAMAGED.
+    member it stays -1; if the member cannot be decompressed it is DAMAGED, and if it grows beyond `ratio` and `free`
+    bytes it is TOO_LARGE.
     """
     member = zlib.decompressobj(31)
-    fed = 0
+    fed = grown = 0
     pending = stream.read(_STEP)
     while pending:
         try:
@@ -172,6 +180,10 @@ def member_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
             return
         rest = member.unused_data if member.eof else member.unconsumed_tail
         fed += len(pending) - len(rest)
+        grown += len(piece)
+        if grown > max(free, ratio * fed):
+            yield b"", TOO_LARGE
+            return
         yield piece, fed if member.eof else -1
         if member.eof:
             return

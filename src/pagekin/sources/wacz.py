@@ -2,7 +2,6 @@
 
 import io
 import re
-import shutil
 import struct
 import tempfile
 import zipfile
@@ -10,11 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pagekin.sources.items import Item, SourceError
+from pagekin.sources.growth import FREE_IN_ALL, SMALL, STEP, BombError, Growth, MeteredFile
+from pagekin.sources.items import BOMB, Item, Page, Skip, SourceError
 from pagekin.sources.limits import Limits
 from pagekin.sources.warc import READ_ERRORS, damage_skip, read_warc
+from pagekin.store import on_temporary_disk
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # its last fields: the lengths of the name and of the extra field
+
+
+_COPIED = 1 << 12
 
 
 class _Window(io.RawIOBase):
@@ -53,13 +57,15 @@ def list_wacz(path: Path, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
         raise SourceError(f"{path} is not a readable WACZ (zip) file: {error}.") from error
     if not members:
         raise SourceError(f"{path} holds no WARC file; a WACZ keeps them under archive/.")
+    if sum(m.compress_size for m in members) > path.stat().st_size:
+        raise SourceError(f"{path} is not a readable WACZ (zip) file: files in it overlap, as only a bomb's do.")
     if any(m.flag_bits & 1 for m in members):
         raise SourceError(f"{path} is encrypted; unpack it and read the WARC files.")
     return sorted(members, key=lambda m: m.filename)
 
 
-def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Item]:
-    """Yield the items of the WARC file `name` in the zip file at `path`."""
+def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Item | int]:
+    """Yield the items of the WARC file `name` in the zip file at `path`; and -1 now and then, while it is unpacked."""
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         info = archive.getinfo(name)
         if info.compress_type == zipfile.ZIP_STORED:
@@ -68,22 +74,66 @@ def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Ite
             extra = sum(_LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size)))
             start = info.header_offset + _LOCAL_HEADER.size + extra
             window = io.BufferedReader(_Window(file, start, info.file_size), 1 << 16)
-            yield from _read_items(cast(BinaryIO, window), where, info.file_size, limits)
+            for item in read_warc(
+                cast(BinaryIO, window), where, 0, info.file_size, limits, None, _free_bytes(path, info)
+            ):
+                if not isinstance(item, int):
+                    yield item
             return
-        with tempfile.TemporaryFile() as copy:
-            failure = ""
-            try:
-                with archive.open(info) as member:
-                    shutil.copyfileobj(member, copy, 4096)
-            except (*READ_ERRORS, NotImplementedError) as error:
-                failure = f"the zip file is damaged: {error}"
-            size = copy.tell()
-            yield from _read_items(copy, where, size, limits)
-            if failure:
-                yield damage_skip(where, size, failure, -1)
+        yield from _read_unpacked(path, info, where, limits)
 
 
-def _read_items(stream: BinaryIO, where: str, size: int, limits: Limits) -> Iterator[Item]:
-    for item in read_warc(stream, where, 0, size, limits):
-        if not isinstance(item, int):
-            yield item
+def _free_bytes(path: Path, info: zipfile.ZipInfo) -> int:
+    """Return a file's share of the bytes that all of a WACZ may grow to: many small files get no more than one large file."""
+    return max(SMALL, FREE_IN_ALL * info.compress_size // path.stat().st_size)
+
+
+def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits) -> Iterator[Item | int]:
+    """Yield the items of a WARC file that is compressed once more, by way of a copy on the temporary disk.
+
+    If it grows more than it may, what was copied until then is read, but for its last record.
+    """
+    growth = Growth(limits.ratio, _free_bytes(path, info))
+    with on_temporary_disk(), tempfile.TemporaryFile() as copy, path.open("rb") as file:
+        failure, bomb = "", ""
+        metered = MeteredFile(file)
+        try:
+            with zipfile.ZipFile(cast(BinaryIO, metered)) as archive, archive.open(info) as member:
+                before = metered.taken
+                # In small pieces: one that is damaged is lost whole.
+                while piece := member.read(_COPIED):
+                    with on_temporary_disk():  # or it would be taken for damage of the WACZ
+                        copy.write(piece)
+                    growth.check(metered.taken - before, growth.grown + len(piece))
+                    if growth.grown > limits.unpacked_bytes:
+                        raise BombError(f"it takes more than {limits.unpacked_bytes:,} bytes of the temporary disk")
+                    if growth.grown % STEP < _COPIED:
+                        yield -1  # reading goes on
+        except BombError as error:
+            bomb = str(error)
+        except (*READ_ERRORS, NotImplementedError) as error:
+            failure = f"the zip file is damaged: {error}"
+        copy.flush()
+        size = copy.tell()
+        items = (i for i in read_warc(copy, where, 0, size, limits, growth) if not isinstance(i, int))
+        yield from _before_the_cut(items, where, size, bomb) if bomb else items
+        if failure:
+            yield damage_skip(where, size, failure, -1)
+
+
+def _before_the_cut(items: Iterator[Item], where: str, size: int, bomb: str) -> Iterator[Item]:
+    """Yield the items of a copy that was given up, without those of the record that it ends in; then why it was."""
+    held: Item | None = None
+    at, url = size, ""
+    for item in items:
+        if isinstance(item, Skip) and item.reason == "truncated record":
+            at, url = item.offset, item.url
+            if not url and isinstance(held, Page):  # the cut was noticed after its page
+                url, held = held.url, None
+            break
+        if held is not None:
+            yield held
+        held = item
+    if held is not None:
+        yield held
+    yield Skip(BOMB, where, at, url, f"{bomb}; nothing after it can be read", html=bool(url))

@@ -3,6 +3,10 @@
 fastwarc does the reading. It leaves three things to us. A file that ends inside a record ends without an error. A
 damaged record ends the iteration, so we resume at the next record that can be found. A Content-Length that is too large
 includes the records after it, so a record's items are held back until the next record has been read.
+
+It would also decompress whatever it steps over. A long record is therefore read to its end in steps, and given up when it
+grows more than it may (see `growth`). Reading resumes at the next gzip member that holds a record: nothing else is lost. Only
+where all records share one member is there no such place, and the rest of the file is not read.
 """
 
 import zipfile
@@ -13,8 +17,9 @@ from typing import Any, BinaryIO
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from pagekin.sources.captures import Capture, is_http_url, plain_url, read_capture
+from pagekin.sources.growth import FREE, FREE_IN_ALL, PIECE, SMALL, STEP, BombError, Growth, MeteredFile
 from pagekin.sources.http import unix_time
-from pagekin.sources.items import Item, Page, Revisit, Skip
+from pagekin.sources.items import BOMB, Item, Page, Revisit, Skip
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import (
     GZIP_MAGIC,
@@ -29,35 +34,58 @@ from pagekin.sources.scan import (
 READ_ERRORS = (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile)
 
 
-def read_warc(stream: BinaryIO, where: str, start: int, end: int, limits: Limits) -> Iterator[Item | int]:
+def read_warc(
+    stream: BinaryIO,
+    where: str,
+    start: int,
+    end: int,
+    limits: Limits,
+    unpacked: Growth | None = None,
+    free: int = FREE_IN_ALL,
+) -> Iterator[Item | int]:
     """Yield the items of the records that begin in [start, end) of a WARC file, then the offset where reading stopped.
 
     That offset (an int) belongs to the first record at or after `end`, or is the file's size. The caller compares it with
-    the start of the next unit.
+    the start of the next unit. `unpacked` says how the file itself was decompressed, if it was: its records may not grow more
+    than it has left. `free` bytes may come of any number.
     """
     size = stream.seek(0, 2)
+    in_all = unpacked or Growth(limits.ratio, free)
     last_unit = end >= size
     position = start
     while position < end:
         # Only where it is needed: quirks mode skips garbage without an error.
         bare_newlines = has_bare_newlines(stream, position)
         stream.seek(position)
-        last, held, failure, reading = -1, list[Item](), "", False
+        last, held, failure, reading, bomb = -1, list[Item](), "", False, ""
+        file = MeteredFile(stream)
         try:
-            for record in ArchiveIterator(
-                stream, parse_http=False, max_header_len=MAX_HEADER, quirks_mode=bare_newlines
-            ):
+            for record in ArchiveIterator(file, parse_http=False, max_header_len=MAX_HEADER, quirks_mode=bare_newlines):
                 yield from held
                 held = []
                 # Offsets inside a gzip member of several records are unreliable, but such a file is one unit.
                 if record.stream_pos >= end and not last_unit:
                     yield record.stream_pos
                     return
-                last, reading = record.stream_pos, True
+                last, reading, before = record.stream_pos, True, file.taken
                 held = list(read_record(record, where, limits))
+                if record.content_length > SMALL or _page_bytes(held) > SMALL:
+                    if unpacked is None:
+                        in_all.fed = position - start + file.taken
+                    _step_over(record, file, max(0, before - PIECE), held, limits, in_all)
                 reading = False
+        except BombError as error:
+            bomb, url = str(error), plain_url(record.headers.get("WARC-Target-URI") or "")
         except READ_ERRORS as error:
             failure = str(error)
+        if bomb:
+            position = next_record(stream, last + 1)
+            html = any(isinstance(item, Page) for item in held)
+            yield Skip(BOMB, where, last, url, f"{bomb}; {resumed(position)}", html)
+            if position < 0:
+                yield size
+                return
+            continue
         extent = record_extent(stream, last, size) if 0 <= last < size else Extent(size, "unknown")
         if failure:
             at, resume = _locate_failure(stream, position, last, extent, reading)
@@ -91,15 +119,49 @@ def report_damage(held: list[Item], where: str, at: int, what: str, resume: int,
 
 def damage_skip(where: str, at: int, what: str, resume: int, html: bool = False) -> Skip:
     """Return a skip for damage at byte `at`; reading resumes at byte `resume`, or not at all if that is -1."""
-    after = f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
-    return Skip("damaged record", where, at, detail=f"{what}; {after}", html=html)
+    return Skip("damaged record", where, at, detail=f"{what}; {resumed(resume)}", html=html)
+
+
+def too_much_in_all(limits: Limits) -> str:
+    """Return why a record that grows little is refused, for people."""
+    return f"with all that was read before, it grows more than {limits.ratio} times"
+
+
+def resumed(resume: int) -> str:
+    """Return where reading goes on, for people; -1 is nowhere."""
+    return f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
+
+
+def _page_bytes(held: list[Item]) -> int:
+    """Return the size of a record's page, or 0; it is the record's last item."""
+    return len(held[-1].html) if held and isinstance(held[-1], Page) else 0
+
+
+def _step_over(
+    record: WarcRecord, file: MeteredFile, before: int, held: list[Item], limits: Limits, in_all: Growth
+) -> None:
+    """Read a record to its end, in steps; BombError if it grows too much, alone or with all records before it.
+
+    `before` is what had been taken of the file when the record began, or a little less.
+    """
+    read = record.content_length
+    if read > FREE:
+        own = Growth(limits.ratio)
+        read = record.reader.tell()
+        own.check(file.taken - before, read)
+        while step := record.reader.consume(STEP):
+            read += step
+            own.check(file.taken - before, read)
+    grown = max(read, _page_bytes(held)) - (file.taken - before)
+    if not in_all.admit(grown):
+        raise BombError(too_much_in_all(limits))
 
 
 def _locate_failure(stream: BinaryIO, position: int, last: int, extent: Extent, reading: bool) -> tuple[int, int]:
     """Return (offset of the damage, offset to resume at or -1) after an error of fastwarc."""
     if last < 0:
         return position, next_record(stream, position + 1)
-    if reading or extent.fault in ("unknown", "shared", "cut"):
+    if reading or extent.fault in ("unknown", "shared", "cut", "bomb"):
         return last, next_record(stream, last + 1)
     if extent.fault:  # the record before the damage is the damaged one
         stream.seek(last)

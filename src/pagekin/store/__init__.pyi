@@ -4,17 +4,23 @@ from .arrays import Array, ArrayFile, rank, row_entries, smallest_uint
 from .batches import Progress, batch_ranges, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
+from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
 from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
+from .secret import KEY_SIZE, PROCESS_KEY, new_key
+from .sorting import sort_by_keys, sort_numbers
 from .writer import KinWriter
 
 __all__ = [
     "CHECKED",
+    "KEY_SIZE",
     "MANIFEST",
+    "PROCESS_KEY",
     "Array",
     "ArrayFile",
     "Columns",
+    "DiskFullError",
     "Finding",
     "Kin",
     "KinError",
@@ -24,13 +30,19 @@ __all__ = [
     "batch_ranges",
     "check_files",
     "check_shapes",
+    "is_full",
     "kernel",
     "map_in_order",
+    "new_key",
     "no_progress",
+    "on_temporary_disk",
     "open_kin",
     "pack_strings",
     "rank",
     "read_manifest",
     "row_entries",
     "smallest_uint",
+    "sort_by_keys",
+    "sort_numbers",
+    "temporary_folder",
 ]

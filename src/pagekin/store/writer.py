@@ -1,7 +1,6 @@
 """Write a `.kin` folder: one writer at a time, all or nothing."""
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -18,6 +17,7 @@ from typing import IO, Any, Self
 import numpy.typing as npt
 
 from pagekin.store.arrays import Array, ArrayFile
+from pagekin.store.disk import DiskFullError, describe_full, is_full
 from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
 
 LOCK = ".lock"
@@ -25,7 +25,6 @@ _WORK = ".work-"
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
 _OURS = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.(npy|files)", re.IGNORECASE)
 """Names of arrays' files, and of the folders of plain files that earlier versions kept in collections."""
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def is_part_of_a_build(name: str) -> bool:
@@ -70,6 +69,8 @@ class KinWriter:
                 self._release()
                 raise
         except OSError as error:
+            if is_full(error):
+                raise DiskFullError(f"{self.path} cannot be written: {describe_full(error, self.path)}.") from error
             raise KinError(f"{self.path} cannot be written: {error.strerror}.") from error
         return self
 
@@ -178,9 +179,9 @@ class KinWriter:
         with contextlib.suppress(KinError, OSError):
             self._remove_leftovers()
         self._release()
-        if isinstance(error, OSError) and error.errno in _FULL:
-            raise KinError(
-                f"{self.path} could not be written: {error.strerror}. It is as it was before; "
+        if is_full(error):
+            raise DiskFullError(
+                f"{self.path} could not be written: {describe_full(error, self.path)}. It is as it was before; "
                 "make room on the disk and run the command again."
             ) from error
 

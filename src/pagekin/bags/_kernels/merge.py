@@ -61,6 +61,7 @@ class Scratch(NamedTuple):
     touched: Any  # int64 (terms)
     seen: Any  # uint64 (2^k places, more than half of them empty): a hash table, zero before and after
     used: Any  # int64 (as many as a URL has inlinks)
+    key: Any  # int64 (4): the secret of this process, which decides the places in `seen`
 
 
 class Merged(NamedTuple):
@@ -167,7 +168,7 @@ def _add_links(url, batch, web, kept, scales, scratch, count):
         if len(scales.near) == 0:
             continue
         if scales.once:
-            slot = _new_slot(anchor, source, web, kept, scratch.seen)
+            slot = _new_slot(anchor, source, web, kept, scratch.seen, scratch.key)
             if slot < 0:
                 continue
             scratch.used[in_use] = slot
@@ -179,8 +180,11 @@ def _add_links(url, batch, web, kept, scales, scratch, count):
 
 
 @kernel
-def _new_slot(anchor, source, web, kept, seen):
-    """Return the place that a link of these words and this host takes in `seen`, or -1 if it has one already."""
+def _new_slot(anchor, source, web, kept, seen, secret):
+    """Return the place that a link of these words and this host takes in `seen`, or -1 if it has one already.
+
+    What it is known by is the same in all processes. Where it lies is `secret`: pages cannot choose links that meet in one place.
+    """
     mask = uint64(len(seen) - 1)
     place = kept.offsets[source]
     key = uint64(web.page_host[source] + 1) * uint64(0x9E3779B97F4A7C15)
@@ -188,7 +192,9 @@ def _new_slot(anchor, source, web, kept, seen):
         key = (key ^ uint64(kept.words[i])) * uint64(0xBF58476D1CE4E5B9)
         key ^= key >> uint64(29)
     key |= uint64(1)  # never the mark of an empty place
-    slot = (key >> uint64(7)) & mask
+    mixed = (key ^ uint64(secret[0])) * uint64(secret[2])
+    mixed = (mixed ^ (mixed >> uint64(32))) * uint64(secret[3])
+    slot = (mixed >> uint64(24)) & mask
     while seen[slot] != 0 and seen[slot] != key:
         slot = (slot + uint64(1)) & mask
     if seen[slot] == key:

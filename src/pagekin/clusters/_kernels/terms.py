@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pagekin.hypertext import decode_stream
-from pagekin.store import kernel
+from pagekin.store import kernel, sort_numbers
 
 TITLE = 1
 ATTRIBUTES = 6
@@ -56,7 +56,8 @@ def count_terms(streams, decoded, word_of, terms, counts, ends):
                 if attributes >> bit & 1:
                     terms[n] = word * ATTRIBUTES + bit
                     n += 1
-        found = np.sort(terms[start:n])
+        found = terms[start:n].copy()
+        sort_numbers(found)
         n = start
         for i in range(len(found)):
             if i and found[i] == found[i - 1]:

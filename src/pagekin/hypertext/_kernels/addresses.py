@@ -66,7 +66,7 @@ def add_href(start, end, lx):
     length = write_address(start, end, at, lx)
     if length < 0:
         return np.int64(-1)
-    href = intern(length, digest_of(arena, at, length), slots, st[s.HREF_SHIFT], bounds, arena, count)
+    href = intern(length, digest_of(arena, at, length, st, s.KEY), slots, st[s.HREF_SHIFT], bounds, arena, count)
     if href == count:
         st[s.NHREFS] = count + 1
     return href

@@ -15,6 +15,20 @@ from numba.extending import intrinsic
 
 from pagekin.store import CHECKED
 
+
+@intrinsic
+def fold(_typing: Any, _one: Any, _other: Any) -> Any:
+    """Return the two halves of the 128-bit product of two numbers, one XOR the other."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        wide, narrow = ir.IntType(128), ir.IntType(64)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), narrow)
+        return builder.xor(high, builder.trunc(product, narrow))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 if CHECKED:
     from pagekin.hypertext._kernels.checked import array_at, borrow, load, store
 else:
@@ -61,4 +75,4 @@ else:
         return types.void(array, types.int64, types.uint64), generate
 
 
-__all__ = ["array_at", "borrow", "load", "store"]
+__all__ = ["array_at", "borrow", "fold", "load", "store"]

@@ -1,8 +1,13 @@
-"""Number byte strings in order of arrival: an open-addressing table over an arena."""
+"""Number byte strings in order of arrival: an open-addressing table over an arena.
+
+Pages choose the strings, so the digests that place them depend on a key, random for each process: nobody can choose strings
+that meet in one place. The key (`store.PROCESS_KEY`) travels as data, never as a constant of compiled code, which is kept between
+processes. Numbers go by arrival and files by order, so that nothing stored depends on it.
+"""
 
 import numpy as np
 
-from pagekin.hypertext._kernels.borrow import borrow, load
+from pagekin.hypertext._kernels.borrow import borrow, fold, load
 from pagekin.hypertext._kernels.slots import NAME_PLACES
 from pagekin.store import kernel
 
@@ -15,7 +20,10 @@ _NAME_MASK = np.uint64(NAME_PLACES - 1)
 
 
 def name_digest(name: bytes) -> int:
-    """Return the digest of a name for `find_name`: like `digest_of`, its length first (a name may end in zeros)."""
+    """Return the digest of a name for `find_name`, with its length first (a name may end in zeros).
+
+    It needs no key: the table is fixed, and what is looked up in it never enters it.
+    """
     digest = 0
     for part in (len(name), *(int.from_bytes(name[i : i + 8], "little") for i in range(0, len(name), 8))):
         digest = ((digest ^ part) * _FACTOR) & 0xFFFFFFFFFFFFFFFF
@@ -35,7 +43,7 @@ def slot_shift(places):
 
 @kernel
 def mix(digest, eight):
-    """Return the digest of a string, given that of what stands before its last eight bytes."""
+    """Return the digest of a name, given that of what stands before its last eight bytes."""
     digest = (digest ^ eight) * _MULTIPLIER
     return digest ^ (digest >> _HALF)
 
@@ -47,16 +55,47 @@ def head(eight, length):
     return (eight << spare) >> spare
 
 
+@kernel(inline=True)
+def digest_short(eight, length, key, at):
+    """Return the digest of a string of up to eight bytes, zeros after it; it tells strings of equal length apart.
+
+    The key's four numbers begin at key[at]. Two rounds, each of them one to one: after a single one, strings that differ in their
+    last bit would differ in two bits that everybody knows.
+    """
+    digest = eight ^ (np.uint64(key[at]) + np.uint64(length) * np.uint64(key[at + 1]))
+    digest *= np.uint64(key[at + 2])
+    digest ^= digest >> _HALF
+    return digest * np.uint64(key[at + 3])
+
+
+@kernel(inline=True)
+def start_digest(length, key, at):
+    """Return what the digest of a string of more than eight bytes begins with."""
+    return np.uint64(key[at]) + np.uint64(length) * np.uint64(key[at + 1])
+
+
+@kernel(inline=True)
+def extend_digest(digest, eight, key, at):
+    """Return the digest of a string of more than eight bytes, given that of what stands before its last eight.
+
+    Both halves of a product with a secret number: no difference of one step can be undone by the next without knowing it.
+    """
+    return fold(digest ^ eight, np.uint64(key[at + 2]))
+
+
 @kernel
-def digest_of(data, start, length):
-    """Return the digest of data[start : start + length]; it tells strings of equal length up to eight apart."""
-    digest = np.uint64(0)
+def digest_of(data, start, length, key, at):
+    """Return the digest of data[start : start + length] by the key at key[at]; those of up to eight bytes tell strings apart."""
+    if length <= 8:
+        eight = head(load(data, start), length) if length > 0 else np.uint64(0)
+        return digest_short(eight, length, key, at)
+    digest = start_digest(length, key, at)
     end = start + length
     while start + 8 <= end:
-        digest = mix(digest, load(data, start))
+        digest = extend_digest(digest, load(data, start), key, at)
         start += 8
     if start < end:
-        digest = mix(digest, head(load(data, start), end - start))
+        digest = extend_digest(digest, head(load(data, start), end - start), key, at)
     return digest
 
 
@@ -99,13 +138,14 @@ def intern(length, digest, slots, shift, bounds, arena, count):
 
 
 @kernel
-def refill(slots, bounds, arena, count):
-    """Enter strings 0..count-1 into emptied `slots`."""
+def refill(slots, bounds, arena, count, key):
+    """Enter strings 0..count-1 into emptied `slots`, by the `key` that their digests will have."""
     shift = slot_shift(len(slots))
     slots, bounds, arena = borrow(slots), borrow(bounds), borrow(arena)
     for number in range(count):
         length = bounds[number + 1] - bounds[number]
-        intern(length, digest_of(arena, bounds[number], length), slots, shift, bounds, arena, number)
+        digest = digest_of(arena, bounds[number], length, key, 0)
+        intern(length, digest, slots, shift, bounds, arena, number)
 
 
 @kernel(inline=True)

@@ -13,7 +13,8 @@ ELEMENTS_MOST = 128
 NAME_PLACES = 512
 
 (
-    # How full the tables are, and the limits.
+    # The secret key of digests (see `intern`), how full the tables are, and the limits.
+    KEY, KEY_1, KEY_2, KEY_3,
     NTERMS, NHREFS, MAX_TOKENS, MAX_ANCHORS, MAX_URL, MAX_WORD, MAX_EVENTS, MAX_TERMS, MAX_HREFS, TERM_SHIFT, HREF_SHIFT,
     NESTING, FULL,
     # Where the page's bytes and its share of each array begin.
@@ -29,7 +30,7 @@ NAME_PLACES = 512
     # The tree: open elements that count, depth of stack and formatting list, whether formatting is to be reopened.
     HEADINGS, ADDRESSES, KEYWORDS, PARAGRAPHS, TABLES, SVG, OTHERS, SP, NF, PENDING, CRUMB_SP, CRUMB_SPANS, FRAMESET,
     FRAMESET_OK, MUTE, SAVED_TXT, AREA, LAST,
-) = range(71)  # fmt: skip
+) = range(75)  # fmt: skip
 FULL_TERMS, FULL_HREFS = 1, 2  # bits of FULL: there is no room for another word or address
 # From LAST on: the position of the last boundary of each kind.
 FOUND = LAST + 16

@@ -7,7 +7,7 @@ import numpy as np
 
 from pagekin.hypertext._kernels.borrow import array_at, borrow, load
 from pagekin.hypertext._kernels.intern import head
-from pagekin.store import kernel
+from pagekin.store import kernel, sort_by_keys
 
 AHEAD = 8
 
@@ -44,18 +44,11 @@ def _compare(data, start, length, other_data, other, other_length):
 
 
 @kernel
-def _sort_keys(keys, order):
-    """Sort `order` by the keys beside it, and these."""
-    places = np.argsort(keys)
-    keys[:], order[:] = keys[places], order[places]
-
-
-@kernel
 def sort_strings(data, bounds, order, places):
     """Sort the strings; return how many distinct ones there are.
 
     `order` becomes the distinct strings' numbers in order, equal ones once, `places` the place of each string
-    among them. Radix sort by eight bytes, each level by quicksort: O(bytes + n log n).
+    among them. Radix sort by eight bytes, each level by merge sort: O(bytes + n log n) in any order.
     """
     data, bounds = borrow(data), borrow(bounds)
     count = len(order)
@@ -68,7 +61,7 @@ def sort_strings(data, bounds, order, places):
         for i in range(low, high):
             start = bounds[order[i]] + depth
             keys[i] = _key(data, start, bounds[order[i] + 1] - start)
-        _sort_keys(keys[low:high], order[low:high])
+        sort_by_keys(keys[low:high], order[low:high])
         first = low
         while first < high:
             last = first + 1
@@ -78,7 +71,7 @@ def sort_strings(data, bounds, order, places):
                 # Those that end here come first, the shorter before the longer (they differ in zeros at their ends).
                 for i in range(first, last):
                     keys[i] = np.uint64(min(bounds[order[i] + 1] - bounds[order[i]] - depth, 9))
-                _sort_keys(keys[first:last], order[first:last])
+                sort_by_keys(keys[first:last], order[first:last])
                 longer = first
                 while longer < last and keys[longer] <= 8:
                     longer += 1

@@ -5,7 +5,7 @@ import numpy as np
 from pagekin.hypertext._kernels import slots as s
 from pagekin.hypertext._kernels import tree, wide
 from pagekin.hypertext._kernels.borrow import store
-from pagekin.hypertext._kernels.intern import digest_of, head, intern, mix
+from pagekin.hypertext._kernels.intern import digest_of, digest_short, extend_digest, head, intern, start_digest
 from pagekin.hypertext._kernels.references import encode, reference
 from pagekin.store import kernel
 
@@ -84,7 +84,7 @@ def add_word_inline(lx):
     slots, bounds, arena = lx.terms
     digest = np.uint64(st[s.DIGEST])
     if digest == 0:
-        digest = digest_of(arena, bounds[count], length)
+        digest = digest_of(arena, bounds[count], length, st, s.KEY)
     number = intern(length, digest, slots, st[s.TERM_SHIFT], bounds, arena, count)
     if number == count:
         st[s.NTERMS] = count + 1
@@ -128,12 +128,13 @@ def read_letters(pos, lx):
         if count <= 8:
             low = head(low, count)
             store(arena, base, low)
-            digest = mix(np.uint64(0), low)
+            digest = digest_short(low, count, st, s.KEY)
         else:
             high = head(high, count - 8)
             store(arena, base, low)
             store(arena, base + 8, high)
-            digest = mix(mix(np.uint64(0), low), high)
+            digest = extend_digest(start_digest(count, st, s.KEY), low, st, s.KEY)
+            digest = extend_digest(digest, high, st, s.KEY)
         st[s.DIGEST] = np.int64(digest)
         st[s.LENGTH] = count
         st[s.NTXT] = ntxt + count

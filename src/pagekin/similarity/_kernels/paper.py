@@ -6,7 +6,7 @@ from numba import float64, int64, uint32, uint64
 from pagekin.bags import mix_number
 from pagekin.similarity.darts import GOLDEN
 from pagekin.similarity.paper import PARTS, P
-from pagekin.store import kernel
+from pagekin.store import kernel, sort_by_keys, sort_numbers
 
 _P = uint64(P)
 _LOW = uint64(0xFFFFFFFF)
@@ -30,13 +30,17 @@ def _round_bag(weights, hashes, units, counts):
         left -= counts[i]
     if left == 0:
         return
-    least = np.partition(remainders, len(remainders) - left)[len(remainders) - left]
+    rising = remainders.copy()
+    sort_numbers(rising)
+    least = rising[len(rising) - left]
     for i in range(len(weights)):
         if remainders[i] > least:
             counts[i] += 1
             left -= 1
     ties = np.flatnonzero(remainders == least)
-    for i in ties[np.argsort(hashes[ties])[:left]]:
+    tied = hashes[ties]
+    sort_by_keys(tied, ties)
+    for i in ties[:left]:
         counts[i] += 1
 
 

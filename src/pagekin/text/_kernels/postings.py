@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from pagekin.hypertext import decode_stream
-from pagekin.store import kernel
+from pagekin.store import kernel, sort_numbers
 from pagekin.text.scoring import HEADER, HEADER_BIT, LONG, LONGEST_NARROW, PAGES_OF_RANGE, SHORT, TITLE_BIT
 
 _ATTRIBUTE_BITS, _WORD_BITS = 6, 31
@@ -30,7 +30,7 @@ def count_forms(streams, decoded, form_of, forms, attributes, counts, where, end
         for at in range(length):
             form = np.int64(form_of[decoded.terms[at]])
             keys[at] = (form << _WORD_BITS | at) << _ATTRIBUTE_BITS | decoded.attributes[at]
-        keys.sort()
+        sort_numbers(keys)
         first = 0
         while first < length:
             form = keys[first] >> (_WORD_BITS + _ATTRIBUTE_BITS)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pagekin.hypertext import decode_stream
-from pagekin.store import kernel
+from pagekin.store import kernel, sort_numbers
 from pagekin.text._kernels.postings import weigh_page
 from pagekin.text.scoring import CALLED, K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
 
@@ -126,7 +126,7 @@ def best_with_all(postings, terms, groups, mean, few):
         return documents, pages, np.zeros(0)
     if documents == len(pages):
         return documents, pages, score_pages(pages, postings, terms, mean)
-    pages.sort()
+    sort_numbers(pages)
     pages, scores = best_of_groups(pages, score_pages(pages, postings, terms, mean), groups)
     return documents, pages, scores
 

@@ -1,0 +1,240 @@
+"""Processes that read units, and may be killed in the middle of one.
+
+A page can cost more than anyone foresaw, in compiled code that cannot be interrupted. So a worker sets an alarm of processor
+time before each item of its unit, and the system kills it when the alarm goes off. What it had written as parts is kept. What
+it had only in memory is read again by a new worker: first page by page, to learn which one took so long, and then without
+that page, which is counted as skipped.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from pagekin.errors import PagekinError
+from pagekin.sources import Unit
+from pagekin.store import is_full
+
+_ALARM = signal.SIGPROF  # what ITIMER_PROF sends; without a handler it ends the process, whatever that is doing
+
+
+class WorkerError(PagekinError):
+    """A worker process that failed; the message is for the user, `detail` for a bug report."""
+
+    fault = "ours"
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit to be read, or what is still missing of it."""
+
+    place: int
+    unit: Unit
+    first: int = 0
+    """The items before this one are in written parts."""
+    careful: bool = False
+    """Read page by page: one of them took too long."""
+    refused: frozenset[int] = frozenset()
+    """Items that took too long."""
+    until: int = -1
+    """The item that the source did not give in time: reading ends before it; -1 for none."""
+
+
+class Clock:
+    """The alarm of a worker. What it was set for can be read by others after the worker was killed."""
+
+    def __init__(self, seconds: float, shared: Any = None) -> None:
+        self._seconds, self._shared = seconds, shared
+
+    def start(self, item: int, taking: bool) -> None:
+        """Set the alarm, for getting an item from its source, or for `taking` it in; -1 is what still waits to be read."""
+        if self._shared is not None:
+            self._shared.value = 2 * item + taking
+            signal.setitimer(signal.ITIMER_PROF, self._seconds)
+
+    def stop(self) -> None:
+        """Take the alarm back."""
+        if self._shared is not None:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+NO_CLOCK = Clock(0)
+"""For reading in this process, which nobody may kill."""
+
+Work = Callable[[Connection, Clock, str], None]
+
+
+def _run(work: Callable[..., None], args: tuple[Any, ...], connection: Connection, clock: Clock, name: str) -> None:
+    """Run a worker: `work(*args, connection, clock, name)`, which ends when it receives None."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted as well, and ends the workers
+    signal.signal(_ALARM, signal.SIG_DFL)
+    try:
+        work(*args, connection, clock, name)
+    except (EOFError, BrokenPipeError):
+        return  # the parent is gone
+    except Exception as error:
+        clock.stop()
+        _send_error(connection, error)
+
+
+def _send_error(connection: Connection, error: Exception) -> None:
+    detail = "".join(traceback.format_exception(error))
+    with contextlib.suppress(BrokenPipeError):
+        try:
+            connection.send(("failed", error, detail))
+        except Exception:  # an error that cannot travel
+            connection.send(("failed", RuntimeError(f"{type(error).__name__}: {error}"), detail))
+
+
+@dataclass
+class _Worker:
+    """A worker as its parent sees it."""
+
+    process: Any
+    connection: Connection
+    shared: Any
+    tasks: dict[int, Task] = field(default_factory=dict)
+    """What it has read or reads, and what is not all in written parts, by place."""
+    current: Task | None = None
+    ready: bool = False
+    finishing: bool = False
+
+
+class WorkerPool:
+    """Workers that read tasks until all of them are in written parts."""
+
+    def __init__(self, count: int, seconds: float, work: Callable[..., None], args: tuple[Any, ...]) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._seconds, self._work, self._args = seconds, work, args
+        self._names = iter(range(1 << 30))
+        self._waiting: deque[Task] = deque()
+        self._written: dict[int, int] = {}
+        """How many items of each unit are in written parts."""
+        self._sizes: dict[int, int] = {}
+        """How many items each unit has, once it was read to its end."""
+        self.parts: list[Path] = []
+        self.stops: dict[int, int] = {}
+        self._workers = [self._start() for _ in range(count)]
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        shared = self._context.RawValue("q", -1)
+        args = (self._work, self._args, theirs, Clock(self._seconds, shared), str(next(self._names)))
+        process = self._context.Process(target=_run, args=args, daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours, shared)
+
+    def wait_until_ready(self) -> None:
+        """Wait until every worker has loaded what it needs."""
+        while not all(worker.ready for worker in self._workers):
+            self._receive()
+
+    def read(self, units: list[Unit]) -> Iterator[int]:
+        """Read units, in this order of their beginning; yield the place of each when it was read to its end."""
+        self._waiting.extend(Task(place, unit) for place, unit in enumerate(units))
+        told: set[int] = set()
+        while any(self._written.get(place, 0) != self._sizes.get(place, -1) for place in range(len(units))):
+            self._hand_out()
+            self._receive()
+            yield from (place for place in self._sizes if place not in told)
+            told.update(self._sizes)
+
+    def _hand_out(self) -> None:
+        """Give idle workers something to do; when nothing is left to be read, let them write what they have."""
+        for worker in self._workers:
+            if worker.ready and worker.current is None and not worker.finishing:
+                if self._waiting:
+                    worker.current = self._waiting.popleft()
+                    worker.tasks[worker.current.place] = worker.current
+                    self._send(worker, worker.current)
+                elif worker.tasks and not any(other.current for other in self._workers):
+                    worker.finishing = True
+                    self._send(worker, "finish")
+
+    def _send(self, worker: _Worker, message: Any) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it died: `_receive` will notice
+            worker.connection.send(message)
+
+    def _receive(self) -> None:
+        """Wait for messages of workers, or their deaths."""
+        by_connection = {worker.connection: worker for worker in self._workers}
+        for connection in wait(list(by_connection)):
+            worker = by_connection[connection]  # type: ignore[index]
+            try:
+                self._note(worker, worker.connection.recv())
+            except (EOFError, ConnectionResetError):
+                self._bury(worker)
+
+    def _note(self, worker: _Worker, message: tuple[Any, ...]) -> None:
+        match message:
+            case ("ready",):
+                worker.ready = True
+            case ("part", path, written):
+                self.parts.append(path)
+                self._written |= written
+                self._forget_written(worker)
+            case ("done", place, stop, size):
+                self.stops[place], self._sizes[place] = stop, size
+                if not size:
+                    self._written[place] = 0
+                worker.current = None
+                self._forget_written(worker)
+            case ("finished",):
+                worker.finishing = False
+            case ("failed", error, detail):
+                raise _failure(error, detail)
+
+    def _forget_written(self, worker: _Worker) -> None:
+        """Forget tasks of a worker that are safe: all their items are in written parts."""
+        for place in list(worker.tasks):
+            if self._sizes.get(place, -1) == self._written.get(place, 0):
+                del worker.tasks[place]
+
+    def _bury(self, worker: _Worker) -> None:
+        """Put the tasks of a worker that was killed by its alarm back in the queue, and start another one in its place."""
+        worker.process.join()
+        worker.connection.close()
+        if worker.process.exitcode != -_ALARM:
+            raise WorkerError(
+                "A reading process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. "
+                "Nothing was written."
+            )
+        item, taking = divmod(worker.shared.value, 2)
+        known = worker.current is not None and worker.current.careful and item >= 0
+        for place, task in worker.tasks.items():
+            # Without `known`, any page in memory may be the one: all that is read again is read page by page.
+            careful = task.careful or not known
+            again = replace(task, first=self._written.get(place, 0), careful=careful)
+            if known and task is worker.current:
+                again = replace(again, refused=task.refused | {item}) if taking else replace(again, until=item)
+            self._sizes.pop(place, None)
+            self._waiting.append(again)
+        self._workers[self._workers.index(worker)] = self._start()
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self._workers:
+            worker.connection.close()
+            worker.process.kill()
+            worker.process.join()
+
+
+def _failure(error: Exception, detail: str) -> Exception:
+    """Return the error to raise for one that a worker met."""
+    if isinstance(error, PagekinError) or is_full(error):
+        return error  # it is the disk that parts are written to: who has the collection says so
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        return WorkerError(f"Reading failed: {error.strerror or error}{where}", detail)
+    return WorkerError(f"Reading failed: {type(error).__name__}: {error}", detail)

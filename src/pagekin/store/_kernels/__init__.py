@@ -1,0 +1,1 @@
+"""Compiled kernels that all rooms use: one file per job, plain arrays in and out."""

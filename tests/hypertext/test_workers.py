@@ -1,0 +1,142 @@
+"""Workers that are killed in the middle of a page: the page is skipped, and nothing else is lost."""
+
+import os
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from pagekin.hypertext import Corpus, ReadPlan, WorkerError, read_sources
+from pagekin.hypertext.workers import Clock, Task, WorkerPool
+from pagekin.sources import Limits, Unit
+from tests.sources.making import http, members, warc
+
+
+def burn() -> None:
+    """Use processor time without end."""
+    while True:
+        pass
+
+
+def write_numbers(folder: Path, log: Path, connection: Connection, clock: Clock, name: str) -> None:
+    """A worker whose units are lists of words; each part holds the words of two or three units, as a file.
+
+    "slow" never ends, unless it is read page by page and refused; "late" never comes from the source.
+    """
+    held: dict[int, list[str]] = {}
+    waiting: list[str] = []
+    parts = 0
+
+    def flush() -> None:
+        if "slow" in waiting:
+            burn()
+        waiting.clear()
+
+    def finish() -> None:
+        nonlocal held, parts
+        clock.start(-1, taking=False)
+        flush()
+        clock.stop()
+        path = folder / f"{name}-{parts}"
+        path.write_text(" ".join(word for words in held.values() for word in words))
+        parts += 1
+        connection.send(("part", path, {place: counts[place] for place in held}))
+        held = {}
+
+    counts: dict[int, int] = {}
+    connection.send(("ready",))
+    while (task := connection.recv()) is not None:
+        if not isinstance(task, Task):
+            finish()
+            connection.send(("finished",))
+            continue
+        with log.open("a") as file:
+            file.write(f"{task.unit.path} {task.first} {task.careful} {sorted(task.refused)} {task.until}\n")
+        if task.careful:
+            clock.start(-1, taking=False)
+            flush()
+        words = task.unit.path.split()
+        number = 0
+        for number, word in enumerate(words):
+            clock.start(number, taking=False)
+            if word == "late":
+                if number == task.until:
+                    held.setdefault(task.place, []).append("(late)")
+                    counts[task.place] = number + 1
+                    break
+                burn()
+            if number < task.first:
+                continue
+            clock.start(number, taking=True)
+            word = "(slow)" if number in task.refused else word
+            waiting.append(word)
+            held.setdefault(task.place, []).append(word)
+            counts[task.place] = number + 1
+            if task.careful:
+                flush()
+            if word == "part":
+                finish()
+        clock.stop()
+        connection.send(("done", task.place, -1, number + 1))
+
+
+def words_of(pool: WorkerPool) -> list[str]:
+    return sorted(word for part in pool.parts for word in part.read_text().split())
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        (["a b", "c slow d", "e"], "(slow) a b c d e"),
+        (["a part b", "c", "slow"], "(slow) a b c part"),
+        (["slow", "slow slow", "a"], "(slow) (slow) (slow) a"),
+        (["a part b slow c part d slow e", "f"], "(slow) (slow) a b c d e f part part"),
+        (["a late b", "c"], "(late) a c"),
+        (["a part b late c slow", "slow d"], "(late) (slow) a b d part"),
+    ],
+)
+def test_what_a_killed_worker_had_in_memory_is_read_again_and_nothing_twice(
+    tmp_path: Path, count: int, units: list[str], expected: str
+) -> None:
+    pool = WorkerPool(count, 0.1, write_numbers, (tmp_path, tmp_path / "log"))
+    try:
+        pool.wait_until_ready()
+        assert sorted(pool.read([Unit("made", unit) for unit in units])) == list(range(len(units)))
+        assert words_of(pool) == expected.split()
+    finally:
+        pool.close()
+
+
+def kill_itself(connection: Connection, _clock: Clock, _name: str) -> None:
+    connection.send(("ready",))
+    connection.recv()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_died_otherwise_ends_the_reading() -> None:
+    pool = WorkerPool(1, 0.1, kill_itself, ())
+    try:
+        pool.wait_until_ready()
+        with pytest.raises(WorkerError, match=r"ended unexpectedly.*fewer --workers"):
+            list(pool.read([Unit("made", "a")]))
+    finally:
+        pool.close()
+
+
+def test_a_page_that_takes_too_long_is_skipped_and_all_others_are_kept(tmp_path: Path) -> None:
+    # The strict reader takes many seconds for a page of sixteen megabytes.
+    slow = "".join(f"<p>word{i} <b>bold</b></p>\n" for i in range(600_000)).encode()
+    pages = [warc(f"http://made.test/{i}", http(b"<title>%d</title><p>good" % i)) for i in range(5)]
+    pages.insert(3, warc("http://made.test/slow", http(slow)))
+    (tmp_path / "made.warc.gz").write_bytes(b"".join(members(pages)))
+    limits = Limits(page_seconds=0.5, tokens=50_000_000)
+    plan = ReadPlan([str(tmp_path / "made.warc.gz")], tmp_path / "a.kin", "strict", workers=2, limits=limits)
+    report = read_sources(plan)
+    corpus = Corpus.open(tmp_path / "a.kin")
+    assert [corpus.page_url(i)[-1] for i in range(len(corpus))] == list("01234")
+    assert report.facts["skipped"]["too slow"] == 1
+    assert report.facts["html_records"] == 6
+    (example,) = report.facts["damaged_examples"]
+    assert example == "made.warc.gz: http://made.test/slow: too slow: more than 0.5 s of processor time to read it"
