@@ -20,7 +20,7 @@ from pagekin.store import Progress, no_progress
 SAMPLES = (3 << 20, 24 << 20)
 """Bytes of the sources that the two samples hold, about."""
 _CORPUS = ("stream.", "text.", "mark.", "anchor.", "url.", "term.")
-_FILES = 100
+_FILES = 400
 """Files of a folder that a sample takes at once."""
 _KIB = 1 if sys.platform == "darwin" else 1024
 """The unit in which the system tells the memory of a process."""

@@ -1,0 +1,58 @@
+"""What a build will cost: samples are taken from all over the sources, and what they take is carried on."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pagekin.engines.costs import _carry_on, take_sample
+from pagekin.sources import Unit
+
+
+def test_a_sample_is_taken_from_all_over_the_sources() -> None:
+    units = [Unit("warc", "a.warc", 100 * place, 100 * place + 100) for place in range(64)]
+    sizes = [100] * 64
+    chosen = [unit.start // 100 for unit in take_sample(units, sizes, 800)]
+    assert len(chosen) == len(set(chosen)) == 8
+    assert {place // 16 for place in chosen} == {0, 1, 2, 3}
+    assert len(take_sample(units, sizes, 10**9)) == 64
+    folder = Unit("folder", "site", 0, 1_000, "", "http://a.test/", tuple(map(str, range(1_000))))
+    assert len(take_sample([folder], [10_000], 100)[0].files) == 400
+
+
+def test_costs_lie_on_the_line_through_what_was_measured() -> None:
+    assert _carry_on((100, 10.0), (300, 30.0), 1_000) == 100.0
+    assert _carry_on((100, 50.0), (300, 50.0), 1_000) == 50.0  # what does not grow
+    assert _carry_on((100, 60.0), (300, 50.0), 1_000) == 50.0  # noise
+    assert _carry_on((300, 30.0), (300, 30.0), 600) == 60.0  # one sample alone: in proportion
+    assert _carry_on((300, 30.0), (300, 30.0), 300) == 30.0
+
+
+@pytest.mark.parametrize("flags", [["--no-clusters", "--no-text"], []])
+def test_the_plan_of_a_folder_says_what_its_build_takes(tmp_path: Path, flags: list[str]) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    for page in range(60):
+        words = " ".join(f"word{page * step % 97}" for step in range(200))
+        (site / f"{page}.html").write_text(
+            f"<title>page {page}</title><p>{words} <a href={(page + 1) % 60}.html>next one</a>"
+        )
+    kin = tmp_path / "site.kin"
+
+    def run(*arguments: str) -> dict[str, object]:
+        command = [sys.executable, "-m", "pagekin", *arguments, str(site), "--out", str(kin), "--json", *flags]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        told: dict[str, object] = json.loads(done.stdout)
+        return told
+
+    costs = run("plan")
+    assert not kin.exists()
+    built = run("build")
+    assert costs["pages"] == built["pages"] == 60
+    assert costs["html_bytes"] == built["html_bytes"]
+    size = sum(file.stat().st_size for file in kin.rglob("*") if file.is_file())
+    assert costs["disk"] == pytest.approx(size, rel=0.2)
+    assert ("names" in costs["seconds"], "postings" in costs["seconds"]) == (not flags, not flags)  # type: ignore[operator]
