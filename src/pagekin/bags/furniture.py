@@ -54,8 +54,14 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     """Return the `LinkUse` of every anchor.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
-    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors.
+    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors,
+    once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
+    shares = strategy.content.furniture, strategy.anchors.listing
+    return corpus.term_tables(("link uses", *shares), lambda: _classify_links(corpus, strategy))
+
+
+def _classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
     if not len(corpus) or not (finds_furniture or finds_lists):
