@@ -10,6 +10,7 @@ from pagekin.bags import (
     EMPTY_PLACE,
     NEAR_COPY,
     SKETCH_PLACES,
+    CopyIndex,
     are_copies,
     choose_strategy,
     common_words,
@@ -101,3 +102,18 @@ def test_copies_are_told_whatever_links_to_them() -> None:
     assert are_copies(found, found[3]).tolist() == [False] * 5, "pages without words are nobody's copies"
     assert common_words(found, found[0])[:2].tolist() == [1.0, 1.0]
     assert (found[3] == EMPTY_PLACE).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_sketches_are_folded_as_one_by_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    templates = rng.integers(0, 60_000, (5, SKETCH_PLACES)).astype(np.uint16)
+    rows = templates[rng.integers(0, 5, 300)]
+    # Some places differ from the template's, a few in copies and many in others; some are empty.
+    for row, changed in zip(rows, rng.integers(0, 14, len(rows)).tolist(), strict=True):
+        row[rng.integers(0, SKETCH_PLACES, changed)] = rng.integers(0, 60_000, changed)
+        row[rng.integers(0, SKETCH_PLACES, int(rng.integers(0, 8)))] = EMPTY_PLACE
+    rows[::50] = EMPTY_PLACE
+    index = CopyIndex(rows)
+    assert index.fold_all().tolist() == CopyIndex(rows).fold()
+    assert len(set(index.fold_all().tolist())) < len(rows)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order, no_progress
+from pagekin.store import Array, Progress, distinct, map_in_order, no_progress
 
 _ROWS = 256
 """Rows whose neighbours are searched together."""
@@ -168,7 +168,7 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
     """
     sources, targets = anchor_ends(corpus, urls)
     kept = (sources >= 0) & (targets >= 0) & (sources != targets) & (classify_links(corpus, Strategy()) == 0)
-    pairs = np.unique(sources[kept] * len(urls) + targets[kept])
+    pairs = distinct(sources[kept] * len(urls) + targets[kept])
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)
     out, into = (np.bincount(pages[:, side], minlength=len(urls)) for side in (0, 1))
     return pages, 1 / np.sqrt(out[pages[:, 0]] * into[pages[:, 1]])

@@ -24,7 +24,7 @@ from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
-from pagekin.store import Array
+from pagekin.store import Array, distinct
 from pagekin.text import tokens
 
 STEMS = Strategy().with_settings({"stemming": "stem"})
@@ -259,7 +259,7 @@ def _is_plural(one: str, other: str) -> bool:
 
 def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
     """Return what the pages of an open corpus show, found once."""
-    return corpus.term_tables("shown", lambda: shown_phrases(corpus, page_words(corpus, threads)))
+    return corpus.term_tables("shown", lambda: shown_phrases(corpus, page_words(corpus, threads), threads))
 
 
 @dataclass(frozen=True)
@@ -290,19 +290,18 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
             sizes[first + 1 : first + len(batch) + 1] = np.bincount(batch.rows[in_title], minlength=len(batch))
             titles.append((batch.terms[in_title] // len(TERM_ATTRIBUTES), batch.weights[in_title]))
         terms, counts = (np.concatenate(column) for column in zip(*titles, strict=True))
-        heads = np.array(CopyIndex(sketches).fold(), np.int64)
-        copies = np.asarray(heads != np.arange(len(heads)))
+        copies = CopyIndex(sketches).fold_all() != np.arange(len(sketches))
         return PageWords(words, BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown)), copies)
 
     return corpus.term_tables("page words", find)
 
 
-def shown_phrases(corpus: Corpus, held: PageWords) -> ShownPhrases:
+def shown_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
     """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
     site_words, site_names, notices = _site_words(corpus)
     site_words[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words))
+    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words, threads))
     stem_of = stems.stem_of[held.words.shown].astype(np.int64)
     return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, held.copies)
 
@@ -317,7 +316,7 @@ def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
     known = anchor < len(keys)
     alone, anchor = alone[known], anchor[known]
     targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
-    pairs = np.unique(phrases.phrases[alone] * len(corpus.urls) + targets)
+    pairs = distinct(phrases.phrases[alone] * len(corpus.urls) + targets)
     uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
     different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
     shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)

@@ -66,6 +66,7 @@ class PageTopics:
         Cost: a sort of each page's words, some thousand pages at a time.
         """
         from pagekin.bags import BagWorkshop  # which questions do not need
+        from pagekin.clusters._kernels.sums import heaviest_terms
 
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with tempfile.TemporaryDirectory(prefix="pagekin-thesaurus-") as folder:
@@ -73,10 +74,10 @@ class PageTopics:
             found = [(np.zeros(0, np.int64), np.zeros(0, np.uint32))]
             for first in range(0, len(page_url), _PART):
                 matrix = workshop.matrix(_STRATEGY, page_url[first : first + _PART], words_alone=True)
-                page = matrix.rows
-                order = np.lexsort((matrix.terms, -matrix.weights, page))
-                order = order[np.arange(len(order)) - matrix.offsets[page] < ABOUT]
-                found.append((page[order] + first, matrix.terms[order]))
+                heaviest = np.empty(len(matrix.terms), np.uint32)
+                sizes = np.minimum(np.diff(matrix.offsets), ABOUT)
+                count = heaviest_terms(matrix.offsets, matrix.terms, matrix.weights, ABOUT, heaviest)
+                found.append((np.repeat(np.arange(first, first + len(matrix)), sizes), heaviest[:count]))
             rows, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
             used, terms = np.unique(numbers, return_inverse=True)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]

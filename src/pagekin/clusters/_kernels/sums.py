@@ -98,3 +98,24 @@ def least_hashes(offsets, words, hashes, least):
             place = mixed >> np.uint64(58)
             if mixed < least[row, place]:
                 least[row, place] = mixed
+
+
+@kernel
+def heaviest_terms(offsets, terms, weights, most, out):
+    """Write the `most` heaviest terms of each row, heaviest first, of equals the least; return how many were written.
+
+    `weights` are float32 and not negative, so that their bits rise with them. Cost: a sort of each row.
+    """
+    n = 0
+    bits = weights.view(np.uint32)
+    for row in range(len(offsets) - 1):
+        size = offsets[row + 1] - offsets[row]
+        keys = np.empty(size, np.uint64)
+        for i in range(size):
+            entry = offsets[row] + i
+            keys[i] = np.uint64(0xFFFFFFFF - bits[entry]) << np.uint64(32) | np.uint64(terms[entry])
+        keys.sort()
+        for i in range(min(size, most)):
+            out[n] = keys[i] & np.uint64(0xFFFFFFFF)
+            n += 1
+    return n
