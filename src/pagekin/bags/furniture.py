@@ -133,7 +133,7 @@ def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]
     targets, _first = _count_distinct(keys[some], np.asarray(corpus.anchors.target, dtype=np.int64)[some])
     enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]].astype(np.int64)]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
-    return is_among(keys, keys[some[first[repeated]]]) & (texts != 0)
+    return np.asarray(is_among(keys, keys[some[first[repeated]]]) & (texts != 0))
 
 
 def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -114,8 +114,8 @@ class BagWorkshop:
         for first, last in batch_ranges(ends, build.BATCH_WORK) if len(rows) else ():
             entries = row_entries(raw.offsets, place[first:last])
             found = raw.terms[entries]
-            weighed = scaled_frequencies(raw.weights[entries], strategy) * factors[found]
-            weighed = normalised(weighed, ends[first : last + 1] - ends[first])
+            sums = scaled_frequencies(raw.weights[entries], strategy) * factors[found]
+            weighed = normalised(sums, ends[first : last + 1] - ends[first])
             kept = found < limit
             of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
             sizes[rows[first:last]] = np.bincount(of_row[kept], minlength=last - first)

@@ -174,7 +174,7 @@ class LevelSums:
         pairs = kernels.sum_nodes(
             level.offsets, level.pages, rows.offsets, rows.terms, rows.weights, rows.scratch, ends, out, dots, squares
         )
-        term, weight, pages = (column[:pairs].copy() for column in out)
+        term, weight, pages = out[0][:pairs].copy(), out[1][:pairs].copy(), out[2][:pairs].copy()
         places = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
         lengths = np.sqrt(np.bincount(places, weight**2, len(ends)))[level.places] if with_dots else squares
         return cls(ends, term, weight, pages, dots, np.sqrt(squares) * lengths)

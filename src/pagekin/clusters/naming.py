@@ -129,7 +129,9 @@ class CandidateSearch:
     def __init__(self, tree: Tree, shown: ShownPhrases) -> None:
         self._tree, self._shown = tree, shown
         self._above: dict[int, NodeSums] = {}
-        self._found: list[tuple[Array, Array, list[npt.NDArray[np.int64]]]] = [((), (), [])] * len(tree)
+        self._found: list[tuple[Array, Array, list[npt.NDArray[np.int64]]]] = [
+            (np.zeros(0, np.int64), np.zeros(0), [])
+        ] * len(tree)
         """Phrases of each node, how well they name it, and the pages that show them."""
 
     def note(self, level: Level, words: LevelSums, telling: Array) -> None:
@@ -140,9 +142,9 @@ class CandidateSearch:
         score = rank_phrases(
             level, sums, shown, weights, self._above.pop(int(self._tree.parent[level.nodes[0]]), None)
         )  # fmt: skip
-        for place, node in enumerate(level.nodes.tolist()):
+        for number, node in enumerate(level.nodes.tolist()):
             if self._tree.children[node]:
-                self._above[node] = sums.of_node(place, int(level.sizes[place]))
+                self._above[node] = sums.of_node(number, int(level.sizes[number]))
         may = np.flatnonzero(score > 0)
         place = sums.place[may]
         order = np.lexsort((sums.term[may], -score[may], place))

@@ -346,7 +346,9 @@ def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16
     none = np.iinfo(np.uint64).max
     least = np.full((len(counted), SKETCH_PLACES), none, np.uint64)
     least_hashes(counted.offsets, counted.terms // len(TERM_ATTRIBUTES), words.hashes, least)
-    sketches = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(np.uint16)
+    sketches: npt.NDArray[np.uint16] = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(
+        np.uint16
+    )
     sketches[least == none] = EMPTY_PLACE
     return sketches
 

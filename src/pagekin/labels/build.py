@@ -75,11 +75,11 @@ class _TermFile:
                     noted = mark_unnoted(corpus, words, first, batch)
                     files["counts"].append(noted.weights)
                     files["weights"].append(weigh_terms(noted, factors).weights)
-            mapped = [file.mapped() for file in files.values()]
+            terms, counts, weights = (file.mapped() for file in files.values())
         finally:
             for file in files.values():
                 file.abandon()
-        return cls(np.cumsum(np.concatenate(sizes)), *mapped, columns)
+        return cls(np.cumsum(np.concatenate(sizes)), terms, counts, weights, columns)
 
 
 class LeafTerms:
@@ -121,7 +121,7 @@ class LeafTerms:
         )
         every = np.sort(self._seen[:count])
         terms = every[self._sums[1][every] > 0]
-        tf, df, weights = (column[terms] for column in self._sums)
+        tf, df, weights = self._sums[0][terms], self._sums[1][terms], self._sums[2][terms]
         self._met[every] = False
         for column in self._sums:
             column[terms] = 0
