@@ -30,9 +30,9 @@ from pagekin.hypertext import ReadPlan
 WANTED_PAGES, WANTED_MB = 600, 20
 """Pages and megabytes of HTML each second on two cores."""
 PARTS = {
-    "read": ("start_up", "reading", "merging"),
-    "index": ("words", "windows", "bags", "weighing", "signatures", "lists"),
-    "text": ("postings", "text"),
+    "read": ("starting", "reading", "merging"),
+    "index": ("words", "windows", "bags", "weighing", "signing", "lists"),
+    "text": ("forms", "postings"),
     "clusters and names": ("neighbours", "clusters", "joining", "names"),
     "label and thesaurus": ("topics", "label"),
 }
