@@ -30,6 +30,8 @@ SETTINGS = """
     anchors.repeat=every
     anchors.within_site=false
     links.scale=1
+    outlinks.scale=0
+    outlinks.scale=3
     window.size=0
     window.size=2
     window.kind=syntactic
@@ -95,6 +97,31 @@ def test_every_strategy_of_the_settings_is_made_by_one_workshop(
     workshop = BagWorkshop(corpus, tmp_path)
     for strategy in [*STRATEGIES, *reversed(STRATEGIES)]:
         assert_the_same(workshop.bags(strategy), expected[strategy.digest()])
+
+
+def test_words_of_wider_bags_are_the_bags_of_words(corpus: Corpus, tmp_path: Path) -> None:
+    settings = (["links.scale=1"], [], ["outlinks.scale=0"], ["links.scale=1", "outlinks.scale=0"])
+    workshop = BagWorkshop(corpus, tmp_path / "shared")
+    for chosen in settings:  # the first holds terms for all addresses, from which the others are taken
+        strategy = choose_strategy(settings=chosen)
+        shared, alone = workshop.bags(strategy), BagWorkshop(corpus, tmp_path / str(chosen)).bags(strategy)
+        for name in ("urls", "offsets", "terms", "weights", "df", "inlinks"):
+            assert np.array_equal(getattr(shared, name), getattr(alone, name)), (chosen, name)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[:4], ids=lambda strategy: strategy.name)
+def test_a_matrix_of_some_addresses_has_their_bags(corpus: Corpus, tmp_path: Path, strategy: Strategy) -> None:
+    workshop = BagWorkshop(corpus, tmp_path)
+    asked = np.array([3, 0, 2, len(corpus.urls) + 5])
+    expected, made = workshop.bags(strategy).matrix(asked), workshop.matrix(strategy, asked)
+    words, limit = workshop.matrix(strategy, asked, words_alone=True), workshop.words(strategy)
+    for row in range(len(asked)):
+        a, b, c = (slice(*one.offsets[row : row + 2].tolist()) for one in (expected, made, words))
+        assert expected.terms[a].tolist() == made.terms[b].tolist()
+        assert expected.weights[a].tolist() == made.weights[b].tolist()
+        held = expected.terms[a] < limit
+        assert expected.terms[a][held].tolist() == words.terms[c].tolist()
+        assert expected.weights[a][held].tolist() == words.weights[c].tolist()
 
 
 def test_bags_stay_as_they_are_while_others_are_made(corpus: Corpus, tmp_path: Path) -> None:

@@ -314,6 +314,31 @@ def merge(
     return Raw(urls.astype(np.uint32), np.cumsum(np.append(0, sizes[urls])), citations[urls], df, *entries)
 
 
+def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
+    """Return merged bags with those terms alone that `kept` marks, numbered anew; bags without any of them are left out."""
+    number = np.cumsum(kept) - 1
+    sizes = np.zeros(len(raw.urls), np.int64)
+    with (
+        _temporary(folder / "raw.terms", np.uint32) as all_terms,
+        _temporary(folder / "raw.weights", np.float32) as all_weights,
+        _temporary(folder / "raw.origins", np.uint8) as all_origins,
+        _temporary(folder / "raw.counts", np.uint8) as all_counts,
+    ):
+        for first, last in batch_ranges(raw.offsets, BATCH_WORK):
+            part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
+            stays = kept[raw.terms[part]]
+            ends = np.append(0, np.cumsum(stays))
+            sizes[first:last] = np.diff(ends[raw.offsets[first : last + 1] - part.start])
+            all_terms.append(number[raw.terms[part][stays]].astype(np.uint32))
+            all_weights.append(raw.weights[part][stays])
+            all_origins.append(raw.origins[part][stays])
+            all_counts.append(raw.counts[part][stays])
+        entries = all_terms.mapped(), all_weights.mapped(), all_origins.mapped(), all_counts.mapped()
+    bags = np.flatnonzero(sizes)
+    offsets = np.cumsum(np.append(0, sizes[bags]))
+    return Raw(raw.urls[bags], offsets, raw.inlinks[bags], raw.df[kept], *entries)
+
+
 def _weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, writer: KinWriter, progress: Progress
 ) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pagekin.bags.links import anchor_pages, citing_pages, link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, batch_ranges
+from pagekin.store import Array, batch_ranges, is_among
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
@@ -54,8 +54,14 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     """Return the `LinkUse` of every anchor.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
-    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors.
+    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors,
+    once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
+    shares = strategy.content.furniture, strategy.anchors.listing
+    return corpus.term_tables(("link uses", *shares), lambda: _classify_links(corpus, strategy))
+
+
+def _classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
     if not len(corpus) or not (finds_furniture or finds_lists):
@@ -127,7 +133,7 @@ def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]
     targets, _first = _count_distinct(keys[some], np.asarray(corpus.anchors.target, dtype=np.int64)[some])
     enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]].astype(np.int64)]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
-    return np.asarray(np.isin(keys, keys[some[first[repeated]]]) & (texts != 0))
+    return np.asarray(is_among(keys, keys[some[first[repeated]]]) & (texts != 0))
 
 
 def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

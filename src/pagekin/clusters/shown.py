@@ -19,12 +19,12 @@ from pagekin.bags import (
     Strategy,
     Vocabulary,
     make_vocabulary,
-    mix64,
 )
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
-from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms
+from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
+from pagekin.store import Array, distinct
 from pagekin.text import tokens
 
 STEMS = Strategy().with_settings({"stemming": "stem"})
@@ -259,22 +259,51 @@ def _is_plural(one: str, other: str) -> bool:
 
 def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
     """Return what the pages of an open corpus show, found once."""
-    words = make_vocabulary(corpus, Strategy())
-    return corpus.term_tables("shown", lambda: shown_phrases(corpus, count_terms(corpus, words, threads), words))
+    return corpus.term_tables("shown", lambda: shown_phrases(corpus, page_words(corpus, threads), threads))
 
 
-def shown_phrases(corpus: Corpus, counted: BagMatrix, words: Vocabulary) -> ShownPhrases:
-    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies.
+@dataclass(frozen=True)
+class PageWords:
+    """What is taken from the counted words of all pages, in one pass over them."""
 
-    `counted` are the terms of the pages, each a word of `words` with its attribute.
+    words: Vocabulary
+    titles: BagMatrix
+    """The words of each page's title, and how often they stand there."""
+    copies: npt.NDArray[np.bool_]
+    """Whether a page has nearly the same words as a page before it."""
+
+
+def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
+    """Return the words of titles, and which pages are copies, found once for an open corpus.
+
+    Cost: one pass over the terms; memory for the titles and a sketch of each page.
     """
-    copies = find_copies(counted, words)
+
+    def find() -> PageWords:
+        words = make_vocabulary(corpus, Strategy())
+        sketches = np.full((len(corpus), SKETCH_PLACES), EMPTY_PLACE, np.uint16)
+        sizes = np.zeros(len(corpus) + 1, np.int64)
+        titles: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
+        for first, batch in term_batches(corpus, words, threads):
+            sketches[first : first + len(batch)] = sketch_terms(batch, words)
+            in_title = batch.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
+            sizes[first + 1 : first + len(batch) + 1] = np.bincount(batch.rows[in_title], minlength=len(batch))
+            titles.append((batch.terms[in_title] // len(TERM_ATTRIBUTES), batch.weights[in_title]))
+        terms, counts = (np.concatenate(column) for column in zip(*titles, strict=True))
+        copies = CopyIndex(sketches).fold_all() != np.arange(len(sketches))
+        return PageWords(words, BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown)), copies)
+
+    return corpus.term_tables("page words", find)
+
+
+def shown_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
+    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
     site_words, site_names, notices = _site_words(corpus)
-    site_words[notices | copies] = -1
+    site_words[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words))
-    stem_of = stems.stem_of[words.shown].astype(np.int64)
-    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, copies)
+    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words, threads))
+    stem_of = stems.stem_of[held.words.shown].astype(np.int64)
+    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, held.copies)
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
@@ -287,7 +316,7 @@ def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
     known = anchor < len(keys)
     alone, anchor = alone[known], anchor[known]
     targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
-    pairs = np.unique(phrases.phrases[alone] * len(corpus.urls) + targets)
+    pairs = distinct(phrases.phrases[alone] * len(corpus.urls) + targets)
     uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
     different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
     shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
@@ -310,16 +339,18 @@ def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
     return phrases.keep(kept)
 
 
-def find_copies(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.bool_]:
-    """Mark the pages that have nearly the same words as a page before them. Cost: one pass over the terms."""
+def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16]:
+    """Return a sketch of the words of each page, (pages, SKETCH_PLACES), by which copies are known."""
+    from pagekin.clusters._kernels.sums import least_hashes
+
     none = np.iinfo(np.uint64).max
     least = np.full((len(counted), SKETCH_PLACES), none, np.uint64)
-    mixed = mix64(words.hashes[counted.terms // len(TERM_ATTRIBUTES)])
-    np.minimum.at(least, (counted.rows, (mixed >> np.uint64(58)).astype(np.int64)), mixed)
-    sketches = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(np.uint16)
+    least_hashes(counted.offsets, counted.terms // len(TERM_ATTRIBUTES), words.hashes, least)
+    sketches: npt.NDArray[np.uint16] = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(
+        np.uint16
+    )
     sketches[least == none] = EMPTY_PLACE
-    heads = np.array(CopyIndex(sketches).fold(), np.int64)
-    return np.asarray(heads != np.arange(len(heads)))
+    return sketches
 
 
 def _site_words(corpus: Corpus) -> tuple[npt.NDArray[np.int64], frozenset[str], npt.NDArray[np.bool_]]:

@@ -4,7 +4,6 @@ import multiprocessing
 import resource
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pagekin.clusters import ClusterSettings
 from pagekin.engines.local import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import SourceError, Unit, plan_units
-from pagekin.store import Progress, no_progress
+from pagekin.store import Progress, no_progress, temporary_folder
 
 SAMPLES = (3 << 20, 24 << 20)
 """Bytes of the sources that the two samples hold, about."""
@@ -140,8 +139,8 @@ def _source_bytes(unit: Unit) -> int:
 
 def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, text: bool) -> Trial:
     """Build a sample, once to load and compile what that needs and once to measure it."""
-    with tempfile.TemporaryDirectory(prefix="pagekin-plan-") as folder:
-        here = replace(plan, out=Path(folder) / "sample.kin")
+    with temporary_folder("plan") as folder:
+        here = replace(plan, out=folder / "sample.kin")
         build_collection(replace(here, units=plan.units[:1], workers=1), strategy, clusters=clusters, text=text)
         report = build_collection(here, strategy, clusters=clusters, text=text)
     assert report.read is not None

@@ -211,6 +211,12 @@ class Corpus:
         size = int.from_bytes(raw[:4], "little")
         return raw[4 : 4 + size], np.frombuffer(raw, dtype=np.uint8, offset=4 + size)
 
+    def stored_words(self, page: int) -> tuple[Array, Array, npt.NDArray[np.uint8], bytes]:
+        """Return a page's words as they are stored, for kernels: (words, rare ids, gaps between their starts, plain text)."""
+        text, gaps = self.stored_text(page)
+        words = self.kin["stream.words"][self._slice("tokens", page)]
+        return words, self.kin["stream.rare"][self._slice("rare", page)], gaps, text
+
     # -- anchors ----------------------------------------------------------------------------------------------------
 
     def anchors_out(self, page: int) -> range:
