@@ -12,13 +12,12 @@ from pathlib import Path
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines.local import build_collection
-from pagekin.hypertext import ReadPlan
+from pagekin.hypertext import CORPUS_ARRAYS, ReadPlan
 from pagekin.sources import SourceError, Unit, plan_units
 from pagekin.store import Progress, no_progress, temporary_folder
 
 SAMPLES = (3 << 20, 24 << 20)
 """Bytes of the sources that the two samples hold, about."""
-_CORPUS = ("stream.", "text.", "mark.", "anchor.", "url.", "term.")
 _FILES = 400
 """Files of a folder that a sample takes at once."""
 _KIB = 1 if sys.platform == "darwin" else 1024
@@ -152,7 +151,7 @@ def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, t
         html_bytes=report.facts["html_bytes"],
         seconds={"reading": report.read.reading, "merging": report.read.merging, **report.seconds},
         disk=sum(report.bytes_on_disk.values()),
-        parts=sum(size for name, size in report.bytes_on_disk.items() if name.startswith(_CORPUS)),
+        parts=sum(size for name, size in report.bytes_on_disk.items() if name.startswith(CORPUS_ARRAYS)),
         memory=_KIB * (own + child * (plan.workers if plan.workers > 1 else 0)),
     )
 

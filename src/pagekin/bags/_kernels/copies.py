@@ -9,9 +9,9 @@ from pagekin.store import kernel
 def fold_sketches(sketches, keys, empty, threshold, heads):
     """Write the place of each sketch's head: the first one before it that is no copy of another and of which it is a copy.
 
-    `sketches` (rows, places), places without a word `empty`; `keys` (rows, bands) are equal for equal bands at the same place, -1 for a
-    band that no other sketch has. Two are copies if they agree in a share `threshold` of the places that either fills. Cost: for each
-    sketch the heads that share a band with it.
+    `sketches` (rows, places), places without a word `empty`; `keys` (rows, bands) are equal for equal bands at the same place,
+    -1 for a band that no other sketch has. Two are copies if they agree in a share `threshold` of the places that either
+    fills. Cost: for each sketch the heads that share a band with it.
     """
     rows, bands = keys.shape
     first = np.full(keys.max() + 1 if rows else 0, -1, np.int32)  # the last head with each key, and before it …

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pagekin.bags import mix_number
-from pagekin.store import kernel
+from pagekin.store import kernel, sort_numbers
 
 
 @kernel
@@ -37,7 +37,8 @@ def sum_nodes(bounds, pages, offsets, terms, weights, scratch, ends, out, dots, 
                     dot += weight * sums[terms[entry]]
                     square += weight * weight
                 dots[i], squares[i] = dot, square
-        ordered = np.sort(seen[:touched])
+        ordered = seen[:touched]
+        sort_numbers(ordered)
         for i in range(touched):
             term = ordered[i]
             out_terms[n], out_weights[n], out_pages[n] = term, sums[term], counts[term]
@@ -114,7 +115,7 @@ def heaviest_terms(offsets, terms, weights, most, out):
         for i in range(size):
             entry = offsets[row] + i
             keys[i] = np.uint64(0xFFFFFFFF - bits[entry]) << np.uint64(32) | np.uint64(terms[entry])
-        keys.sort()
+        sort_numbers(keys)
         for i in range(min(size, most)):
             out[n] = keys[i] & np.uint64(0xFFFFFFFF)
             n += 1

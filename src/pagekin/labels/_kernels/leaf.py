@@ -29,13 +29,13 @@ def mark_unnoted(streams, decoded, word_of, attributes, most_first, most_frequen
             for bit in range(attributes):
                 if (bit == 0 and flags & 1) or (bit > 0 and not flags & 1 and flags >> bit & 1):
                     first[np.searchsorted(mine, word * attributes + bit)] = at
-        by_place = np.argsort(first * size + np.arange(size))
+        by_place = np.argsort(first * size + np.arange(size), kind="mergesort")
         most = counts[start : start + size].max()
         later = by_place[most_first:]
         rank = np.empty(len(later), np.int64)
         for i in range(len(later)):
             rank[i] = (most - counts[start + later[i]]) * size + i
-        by_count = np.argsort(rank)
+        by_count = np.argsort(rank, kind="mergesort")
         for i in range(most_frequent, len(later)):
             counts[start + later[by_count[i]]] *= -1
 
