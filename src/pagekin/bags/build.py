@@ -23,6 +23,7 @@ from pagekin.bags.weights import (
     normalised,
     scaled_frequencies,
     title_weight,
+    whole_units,
 )
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
@@ -46,14 +47,14 @@ BATCH_WORK = 1 << 22
 
 
 class Raw(NamedTuple):
-    """Merged bags before weighting: summed occurrence weights, in temporary files."""
+    """Merged bags before weighting: summed occurrence weights in units of 2^-24, in temporary files."""
 
     urls: npt.NDArray[np.uint32]
     offsets: npt.NDArray[np.int64]
     inlinks: npt.NDArray[np.uint32]
     df: npt.NDArray[np.int64]
     terms: npt.NDArray[np.uint32]
-    weights: npt.NDArray[np.float32]
+    sums: npt.NDArray[np.int64]
     origins: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint8]
 
@@ -199,16 +200,16 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     """Return what occurrences weigh on pages of at most `most_words` kept words, and how terms are numbered."""
     from pagekin.bags._kernels.merge import Scales
 
-    near = distance_weights(strategy) * strategy.anchors.scale
+    near = whole_units(distance_weights(strategy) * strategy.anchors.scale)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]
+    lead = lead_weights(strategy, most_words)
     return Scales(
-        content=float(strategy.content.scale),
-        title=float(title_weight(strategy)),
-        link=float(strategy.links.scale),
-        outlink=float(strategy.outlinks.scale),
-        lead=lead_weights(strategy, most_words),
-        near=near if strategy.anchors.scale else np.zeros(0),
+        content=whole_units(lead * strategy.content.scale),
+        title=int(whole_units(title_weight(strategy))),
+        link=int(whole_units(strategy.links.scale)),
+        outlink=whole_units(lead * strategy.outlinks.scale),
+        near=near if strategy.anchors.scale else near[:0],
         once=strategy.anchors.repeat == "once",
         within_site=bool(strategy.anchors.within_site),
         words_end=limits[0],
@@ -245,7 +246,7 @@ def merge(
     most_entries = _most_entries(corpus, kept, web)
     scratch = [
         Scratch(
-            weights=np.zeros(terms),
+            sums=np.zeros(terms, dtype=np.int64),
             origins=np.zeros(terms, dtype=np.uint8),
             counts=np.zeros(terms, dtype=np.int32),
             touched=np.empty(terms, dtype=np.int64),
@@ -268,7 +269,7 @@ def merge(
         room = int(np.minimum(most_entries[first:last], terms).sum())
         out = Merged(
             terms=np.empty(room, np.uint32),
-            weights=np.empty(room, np.float32),
+            sums=np.empty(room, np.int64),
             origins=np.empty(room, np.uint8),
             counts=np.empty(room, np.uint8),
             sizes=np.empty(last - first, np.int64),
@@ -277,28 +278,26 @@ def merge(
         mine = scratch.pop()
         n = merge_bags(links, web, kept, scales, mine, out)
         scratch.append(mine)
-        return out._replace(
-            terms=out.terms[:n], weights=out.weights[:n], origins=out.origins[:n], counts=out.counts[:n]
-        )
+        return out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
 
     df = np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
     parts = batch_ranges(np.cumsum(np.append(0, most_entries + 8)), BATCH_WORK)
     with (
         _temporary(folder / "raw.terms", np.uint32) as all_terms,
-        _temporary(folder / "raw.weights", np.float32) as all_weights,
+        _temporary(folder / "raw.sums", np.int64) as all_sums,
         _temporary(folder / "raw.origins", np.uint8) as all_origins,
         _temporary(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
             df += np.bincount(part.terms, minlength=terms)
             all_terms.append(part.terms)
-            all_weights.append(part.weights)
+            all_sums.append(part.sums)
             all_origins.append(part.origins)
             all_counts.append(part.counts)
             sizes[first:last], citations[first:last] = part.sizes, part.inlinks
             progress("bags", last / len(corpus.urls))
-        entries = all_terms.mapped(), all_weights.mapped(), all_origins.mapped(), all_counts.mapped()
+        entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
     urls = np.flatnonzero(sizes)
     return Raw(urls.astype(np.uint32), np.cumsum(np.append(0, sizes[urls])), citations[urls], df, *entries)
 
@@ -318,7 +317,7 @@ def _weigh(
     for first, last in batch_ranges(raw.offsets, BATCH_WORK):
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = raw.terms[part]
-        weights = scaled_frequencies(raw.weights[part], strategy) * factors[terms]
+        weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
         stored_terms.append(number[terms].astype(np.uint32))
         stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
         stored_origins.append(raw.origins[part])

@@ -9,6 +9,14 @@ from pagekin.bags.strategy import Strategy
 from pagekin.store import Array
 
 _VANISHED = 1e-30
+UNIT = 2.0**-24
+"""What occurrences weigh is a multiple of this, so that a bag adds them up in integers: the sum is the same in any order."""
+
+
+def whole_units(weights: Array | float) -> npt.NDArray[np.int64]:
+    """Return weights of occurrences as multiples of UNIT; what has a weight keeps at least one unit, and its term its place."""
+    exact = np.asarray(weights, dtype=np.float64)
+    return np.asarray(np.where(exact > 0, np.maximum(np.rint(exact / UNIT), 1.0), 0.0)).astype(np.int64)
 
 
 def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
@@ -55,9 +63,9 @@ def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[n
     return np.ones_like(found)
 
 
-def scaled_frequencies(tf: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
-    """Scale summed occurrence weights as the strategy says: unchanged, by square root, or 1 + log2 above 1."""
-    counts = tf.astype(np.float64)
+def scaled_frequencies(sums: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
+    """Scale summed occurrence weights, in units, as the strategy says: unchanged, by square root, or 1 + log2 above 1."""
+    counts = sums * UNIT
     if strategy.weight.tf == "sqrt":
         return np.asarray(np.sqrt(counts))
     if strategy.weight.tf == "log":

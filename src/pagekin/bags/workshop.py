@@ -49,6 +49,8 @@ class BagSet:
     offsets: npt.NDArray[np.int64]
     terms: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float32]
+    sums: npt.NDArray[np.int64]
+    """The weights of each term's occurrences in a bag, added up, as multiples of 2^-24."""
     df: npt.NDArray[np.int64]
     """The number of bags that hold each term."""
     inlinks: npt.NDArray[np.uint32]
@@ -105,9 +107,16 @@ class BagWorkshop:
             lambda room: build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads),
         )
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
-        weights = scaled_frequencies(raw.weights, strategy) * factors[raw.terms]
+        weights = scaled_frequencies(raw.sums, strategy) * factors[raw.terms]
         return BagSet(
-            raw.urls, raw.offsets, raw.terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, window_words
+            raw.urls,
+            raw.offsets,
+            raw.terms,
+            normalised(weights, raw.offsets),
+            raw.sums,
+            raw.df,
+            raw.inlinks,
+            window_words,
         )
 
     def term_text(self, strategy: Strategy, term: int) -> str:

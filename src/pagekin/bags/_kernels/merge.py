@@ -38,14 +38,13 @@ class Web(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """What each occurrence of a term weighs under a strategy, and how terms are numbered."""
+    """What each occurrence of a term weighs under a strategy, in units of 2^-24, and how terms are numbered."""
 
-    content: float
-    title: float
-    link: float
-    outlink: float
-    lead: Any  # float64: the weight of what stands after n words of a page
-    near: Any  # float64: the weight of a window word at distance d from its link; empty if windows do not count
+    content: Any  # int64: the weight of a word that stands after n words of a page
+    title: int
+    link: int
+    outlink: Any  # int64: the weight of a link that stands after n words of a page
+    near: Any  # int64: the weight of a window word at distance d from its link; empty if windows do not count
     once: bool  # whether equal links of one host count once
     within_site: bool  # whether links within a site count
     words_end: int  # terms from here on are citing pages
@@ -55,7 +54,7 @@ class Scales(NamedTuple):
 class Scratch(NamedTuple):
     """Room to work in, one for each thread."""
 
-    weights: Any  # float64 (terms): zero before and after
+    sums: Any  # int64 (terms): zero before and after
     origins: Any  # uint8 (terms): zero before and after
     counts: Any  # int32 (terms): zero before and after
     touched: Any  # int64 (terms)
@@ -67,7 +66,7 @@ class Merged(NamedTuple):
     """The bags of a batch, which have room for all terms that there may be."""
 
     terms: Any  # uint32 (room)
-    weights: Any  # float32 (room)
+    sums: Any  # int64 (room)
     origins: Any  # uint8 (room)
     counts: Any  # uint8 (room): how often the page itself says the term, 255 at most
     sizes: Any  # int64 (last - first): terms of each URL's bag
@@ -87,16 +86,16 @@ def merge_bags(batch, web, kept, scales, scratch, out):
         page = web.url_page[url]
         if page >= 0:
             count = _add_page(page, kept, scales, scratch, count)
-            if scales.outlink > 0 and web.citing[page]:
+            if scales.outlink[0] > 0 and web.citing[page]:
                 count = _add_outlinks(url, page, batch, web, kept, scales, scratch, count)
         count, citations = _add_links(url, batch, web, kept, scales, scratch, count)
         for i in range(count):
             term = scratch.touched[i]
             out.terms[n + i] = term
-            out.weights[n + i] = scratch.weights[term]
+            out.sums[n + i] = scratch.sums[term]
             out.origins[n + i] = scratch.origins[term]
             out.counts[n + i] = min(scratch.counts[term], MOST_COUNTED)
-            scratch.weights[term] = 0.0
+            scratch.sums[term] = 0
             scratch.origins[term] = 0
             scratch.counts[term] = 0
         n += count
@@ -112,7 +111,7 @@ def _add(term, weight, origin, scratch, count):
         scratch.touched[count] = term
         count += 1
     scratch.origins[term] |= origin
-    scratch.weights[term] += weight
+    scratch.sums[term] += weight
     return count
 
 
@@ -120,9 +119,9 @@ def _add(term, weight, origin, scratch, count):
 def _add_page(page, kept, scales, scratch, count):
     """Add a page's own words and those of its title; return how many terms the bag has."""
     begin, end = kept.offsets[page], kept.offsets[page + 1] - kept.titles[page]
-    if scales.content > 0:
+    if scales.content[0] > 0:
         for i in range(begin, end):
-            count = _add(kept.words[i], scales.content * scales.lead[i - begin], FROM_CONTENT, scratch, count)
+            count = _add(kept.words[i], scales.content[i - begin], FROM_CONTENT, scratch, count)
             scratch.counts[kept.words[i]] += 1
     if scales.title > 0:
         for i in range(end, end + kept.titles[page]):
@@ -139,8 +138,7 @@ def _add_outlinks(url, page, batch, web, kept, scales, scratch, count):
         start = kept.spans[anchor, 1]
         if target == url or start < 0 or (not scales.within_site and web.url_site[target] == web.url_site[url]):
             continue
-        weight = scales.outlink * scales.lead[start]
-        count = _add(scales.links_end + target, weight, FROM_OUTLINKS, scratch, count)
+        count = _add(scales.links_end + target, scales.outlink[start], FROM_OUTLINKS, scratch, count)
     return count
 
 
