@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pagekin.bags import BagWorkshop, Strategy, choose_strategy
@@ -26,7 +27,7 @@ Sums = dict[str, dict[int, int]]
 
 
 def make_web(seed: int) -> dict[str, list[bytes]]:
-    """Return the records of a small web by host: furniture, repeated link texts, aliases inside hosts, captures of equal dates."""
+    """Return the records of a small web by host: furniture, repeated link texts, aliases inside hosts, equal dates."""
     rng = random.Random(seed)
     pages = {host: [f"http://{host}/{name}" for name in "abcdefgh"] for host in HOSTS}
     everywhere = [url for urls in pages.values() for url in urls] + ["http://nowhere.example/"]
@@ -130,3 +131,26 @@ def test_sums_do_not_depend_on_the_numbers_of_words_and_addresses(seed: int, set
     alone = list(entries(read_records(records), strategy))
     beside = entries(read_records([*unrelated(seed), *records]), strategy)
     assert [one for one in beside if ".other." not in one[0]] == alone
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_terms_of_a_bag_stand_by_kind_and_hash(seed: int) -> None:
+    made = make(read_records(all_records(make_web(seed))), choose_strategy(settings=["links.scale=1"]))
+    words, links = made.facts["bag_words"], made.facts["bag_words"] + made.facts["bag_links"]
+    for hashes in np.split(made.bags.hashes, [words, links]):
+        assert (hashes[1:] > hashes[:-1]).all()
+    for document in range(len(made.bags)):
+        terms = made.bags.bag(document)[0].astype(np.int64)
+        assert (terms[1:] > terms[:-1]).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 24, 25, 300, 5_000])
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_numbers_are_sorted_digit_by_digit(count: int, digits: int) -> None:
+    from pagekin.bags._kernels.merge import DIGIT_BITS, sort_numbers
+
+    rng = np.random.default_rng(count + digits)
+    numbers = rng.choice(min(1 << (DIGIT_BITS * digits), 1 << 24), count, replace=digits == 1).astype(np.uint32)
+    room, starts = np.empty(count + 1, np.uint32), np.empty(1 << DIGIT_BITS, np.int64)
+    ordered = sort_numbers(numbers.copy(), room, count, digits, starts)
+    assert ordered[:count].tolist() == sorted(numbers.tolist())

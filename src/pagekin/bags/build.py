@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +32,7 @@ from pagekin.store import Array, ArrayFile, KinWriter, Progress, batch_ranges, m
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
-    from pagekin.bags._kernels.merge import Scales, Web
+    from pagekin.bags._kernels.merge import Scales, TermOrder, Web
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
 WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
@@ -57,6 +58,10 @@ class Raw(NamedTuple):
     sums: npt.NDArray[np.int64]
     origins: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint8]
+    hashes: npt.NDArray[np.uint64]
+    """The hashes of all terms."""
+    by_rank: npt.NDArray[np.uint32]
+    """All terms in the order in which bags hold them: by kind, then by hash."""
 
 
 def make_bags(
@@ -175,6 +180,31 @@ def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> tuple[
     return words_end, links_end, links_end + (len(corpus.urls) if strategy.outlinks.scale else 0)
 
 
+def hash_terms(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> npt.NDArray[np.uint64]:
+    """Return the hashes of all terms: words, then citing pages, then linked addresses; 0 for an address that is no term."""
+    words_end, links_end, end = term_limits(corpus, strategy, words)
+    hashes = np.zeros(end, dtype=np.uint64)
+    hashes[:words_end] = words.hashes
+    if links_end > words_end:
+        hashes[words_end:links_end] = [link_hash(corpus.urls[url]) for url in corpus.pages.url.tolist()]
+    if end > links_end:
+        linked = np.flatnonzero(np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64)))
+        hashes[links_end + linked] = [outlink_hash(corpus.urls[url]) for url in linked.tolist()]
+    return hashes
+
+
+def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) -> "TermOrder":
+    """Return the order of terms in bags, given the hashes of all terms and where the kinds of terms end."""
+    from pagekin.bags._kernels.merge import TermOrder
+
+    by_rank = np.empty(len(hashes), dtype=np.uint32)
+    for first, last in pairwise((0, *limits)):
+        by_rank[first:last] = first + np.argsort(hashes[first:last], kind="stable")
+    rank = np.empty_like(by_rank)
+    rank[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
+    return TermOrder(rank, by_rank)
+
+
 def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
     """Return what the merging kernel has to know of all URLs, pages and anchors."""
     from pagekin.bags._kernels.merge import Web
@@ -239,6 +269,8 @@ def merge(
 
     limits = term_limits(corpus, strategy, words)
     terms = limits[-1]
+    hashes = hash_terms(corpus, strategy, words)
+    order = order_terms(hashes, limits)
     web = _web(corpus, strategy, citing)
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
     inlinks = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
@@ -247,9 +279,9 @@ def merge(
     scratch = [
         Scratch(
             sums=np.zeros(terms, dtype=np.int64),
-            origins=np.zeros(terms, dtype=np.uint8),
-            counts=np.zeros(terms, dtype=np.int32),
-            touched=np.empty(terms, dtype=np.int64),
+            marks=np.zeros(terms, dtype=np.uint16),
+            touched=np.empty(terms + 1, dtype=np.uint32),
+            sorting=np.empty(terms + 1, dtype=np.uint32),
             seen=np.zeros(1 << (2 * most_links).bit_length(), dtype=np.uint64),
             used=np.empty(most_links + 1, dtype=np.int64),
         )
@@ -276,7 +308,7 @@ def merge(
             inlinks=np.empty(last - first, np.uint32),
         )
         mine = scratch.pop()
-        n = merge_bags(links, web, kept, scales, mine, out)
+        n = merge_bags(links, web, kept, scales, order, mine, out)
         scratch.append(mine)
         return out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
 
@@ -299,15 +331,18 @@ def merge(
             progress("bags", last / len(corpus.urls))
         entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
     urls = np.flatnonzero(sizes)
-    return Raw(urls.astype(np.uint32), np.cumsum(np.append(0, sizes[urls])), citations[urls], df, *entries)
+    offsets = np.cumsum(np.append(0, sizes[urls]))
+    return Raw(urls.astype(np.uint32), offsets, citations[urls], df, *entries, hashes, order.by_rank)
 
 
 def _weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, writer: KinWriter, progress: Progress
 ) -> dict[str, Any]:
-    """Write weights by frequency, normalised to sum 1; terms that no bag holds get no number."""
+    """Write weights by frequency, normalised to sum 1; terms are numbered as bags hold them, unused ones not at all."""
     bags, total = len(raw.urls), int(raw.offsets[-1])
-    number = np.cumsum(raw.df > 0) - 1
+    used = raw.by_rank[raw.df[raw.by_rank] > 0]
+    number = np.zeros(len(raw.df), dtype=np.uint32)
+    number[used] = np.arange(len(used), dtype=np.uint32)
     factors = frequency_weights(raw.df, bags, strategy)
     stored_terms = writer.create("bag.terms", np.uint32)
     stored_weights = writer.create("bag.weights", np.float32)
@@ -318,7 +353,7 @@ def _weigh(
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = raw.terms[part]
         weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
-        stored_terms.append(number[terms].astype(np.uint32))
+        stored_terms.append(number[terms])
         stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
         stored_origins.append(raw.origins[part])
         stored_counts.append(raw.counts[part])
@@ -326,15 +361,12 @@ def _weigh(
         own_df += np.bincount(terms[raw.counts[part] > 0], minlength=len(own_df))
         progress("weighing", last / bags)
     page_url = np.asarray(corpus.pages.url)
-    used = np.flatnonzero(raw.df)
-    words_end, links_end, _end = term_limits(corpus, strategy, words)
-    of_words, of_links, of_outlinks = np.split(used, np.searchsorted(used, [words_end, links_end]))
+    words_end, links_end, end = term_limits(corpus, strategy, words)
+    of_words, of_links, of_outlinks = (
+        used[(used >= low) & (used < high)] for low, high in pairwise((0, words_end, links_end, end))
+    )
     citing, cited = page_url[of_links - words_end].astype(np.uint32), (of_outlinks - links_end).astype(np.uint32)
-    addresses = [
-        *(link_hash(corpus.urls[u]) for u in citing.tolist()),
-        *(outlink_hash(corpus.urls[u]) for u in cited.tolist()),
-    ]
-    hashes = np.concatenate([words.hashes[of_words], np.array(addresses, dtype=np.uint64)])
+    hashes = raw.hashes[used]
     writer.put("bag.url", raw.urls)
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))

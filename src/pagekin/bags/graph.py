@@ -62,15 +62,16 @@ def write_links(
         counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
         if sites is not None:
             counts &= sites[sources] != sites[links.targets]
-        pairs = np.stack([document_of[links.targets[counts]], document_of[sources[counts]]], axis=1)
-        pieces.append(np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0).astype(np.uint32))
-    both = np.concatenate([*pieces, np.zeros((0, 2), np.uint32)])
-    targets, citing_documents = both[:, 0], both[:, 1]
+        targets, sources = document_of[links.targets[counts]], document_of[sources[counts]]
+        both_have_bags = (targets >= 0) & (sources >= 0)
+        pieces.append(np.unique(targets[both_have_bags] * len(documents) + sources[both_have_bags]))
+    both = np.concatenate([*pieces, np.zeros(0, np.int64)])
+    targets, citing_documents = (side.astype(np.uint32) for side in np.divmod(both, max(len(documents), 1)))
     by_source = np.lexsort((targets, citing_documents))
     inlinks, outlinks = (np.bincount(side, minlength=len(documents)) for side in (targets, citing_documents))
     wide = smallest_uint(len(both))
     writer.put("link.in_offsets", np.cumsum(np.append(0, inlinks)).astype(wide))
-    writer.put("link.into", np.ascontiguousarray(citing_documents))
+    writer.put("link.into", citing_documents)
     writer.put("link.out_offsets", np.cumsum(np.append(0, outlinks)).astype(wide))
     writer.put("link.out", targets[by_source])
     for name, here, there, ends in (

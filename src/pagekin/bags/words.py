@@ -108,6 +108,7 @@ class Vocabulary:
     shown: npt.NDArray[np.uint32]
     """For each bag word the corpus's most common term that stands behind it (Figure 14, footnote 15)."""
     hashes: npt.NDArray[np.uint64]
+    """The hash of each bag word: no other number of it is the same in every collection."""
 
 
 def make_vocabulary(
