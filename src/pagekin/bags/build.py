@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.furniture import classify_links
+from pagekin.bags.furniture import classify_links, host_hashes
 from pagekin.bags.graph import write_links
 from pagekin.bags.links import anchor_pages, citing_pages
 from pagekin.bags.sites import site_numbers
@@ -202,7 +202,7 @@ def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) ->
         by_rank[first:last] = first + np.argsort(hashes[first:last], kind="stable")
     rank = np.empty_like(by_rank)
     rank[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
-    return TermOrder(rank, by_rank)
+    return TermOrder(hashes, rank, by_rank)
 
 
 def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
@@ -219,7 +219,7 @@ def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
         url_page=url_page,
         url_site=url_site,
         page_url=page_url,
-        page_host=np.asarray(corpus.pages.host, dtype=np.int64),
+        page_host=host_hashes(corpus)[corpus.pages.host],
         citing=citing,
         page_anchors=np.asarray(corpus.pages.anchors, dtype=np.int64),
         anchor_page=anchor_pages(corpus),

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pagekin.bags.links import anchor_pages, citing_pages, link_batches
 from pagekin.bags.strategy import Strategy
+from pagekin.bags.words import host_hash
 from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.store import Array, batch_ranges
 
@@ -54,7 +55,9 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     """Return the `LinkUse` of every anchor.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
-    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors.
+    leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
+    goes by hashes of words and hosts, so that a web cut by host has the same furniture. Cost: one pass over all words, and
+    sorting the anchors.
     """
     uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
@@ -74,8 +77,11 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
 def read_link_texts(corpus: Corpus) -> LinkTexts:
     """Read the words of all anchors."""
     from pagekin.bags._kernels.keep import Anchors
+    from pagekin.bags._kernels.texts import hash_strings
     from pagekin.bags._kernels.texts import read_link_texts as read_batch
 
+    hashes = np.empty(len(corpus.terms), np.uint64)
+    hash_strings(corpus.terms.data, corpus.terms.offsets, hashes)
     bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
     found = LinkTexts(np.zeros(int(bounds[-1]), np.uint64), np.full(int(bounds[-1]), -1, np.int64))
     for first, last in batch_ranges(corpus.pages.tokens, _BATCH_WORDS):
@@ -87,8 +93,15 @@ def read_link_texts(corpus: Corpus) -> LinkTexts:
             lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
             uses=np.zeros(part.stop - part.start, np.uint8),
         )
-        read_batch(streams, DecodedPage.for_longest(streams), anchors, found.texts[part], found.first_words[part])
+        read_batch(
+            streams, DecodedPage.for_longest(streams), anchors, hashes, found.texts[part], found.first_words[part]
+        )
     return found
+
+
+def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
+    """Return a hash of each host's name: the same in every collection."""
+    return np.array([host_hash(name) for name in corpus.hosts], dtype=np.uint64)
 
 
 def _pages_of_hosts(corpus: Corpus, newest: Array) -> npt.NDArray[np.int64]:
@@ -119,13 +132,13 @@ def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]
     So "next" and "up" are known in any language.
     """
     pages = anchor_pages(corpus)
-    hosts = np.asarray(corpus.pages.host, dtype=np.uint64)[pages]
+    hosts = np.asarray(corpus.pages.host, dtype=np.int64)[pages]
     newest = citing_pages(corpus)
-    keys = texts ^ (hosts + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = texts ^ host_hashes(corpus)[hosts]
     some = np.flatnonzero((texts != 0) & newest[pages])
     linking, first = _count_distinct(keys[some], pages[some])
     targets, _first = _count_distinct(keys[some], np.asarray(corpus.anchors.target, dtype=np.int64)[some])
-    enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]].astype(np.int64)]
+    enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]]]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
     return np.asarray(np.isin(keys, keys[some[first[repeated]]]) & (texts != 0))
 

@@ -34,7 +34,7 @@ class Web(NamedTuple):
     url_page: Any  # int64 (urls): the newest page of each, or -1
     url_site: Any  # int64 (urls)
     page_url: Any  # int64 (pages)
-    page_host: Any  # int64 (pages)
+    page_host: Any  # uint64 (pages): a hash of the host's name
     citing: Any  # bool (pages): whether the page's links count
     page_anchors: Any  # int64 (pages + 1): where each page's anchors begin
     anchor_page: Any  # uint32 (anchors)
@@ -57,6 +57,7 @@ class Scales(NamedTuple):
 class TermOrder(NamedTuple):
     """The order of terms in a bag: by kind (words, citing pages, linked addresses), then by hash."""
 
+    hashes: Any  # uint64 (terms)
     rank: Any  # uint32 (terms): the place of each term
     by_rank: Any  # uint32 (terms): the term at each place
 
@@ -102,7 +103,7 @@ def merge_bags(batch, web, kept, scales, order, scratch, out):
             count = _add_page(page, kept, scales, scratch, count)
             if scales.outlink[0] > 0 and web.citing[page]:
                 count = _add_outlinks(url, page, batch, web, kept, scales, scratch, count)
-        count, citations = _add_links(url, batch, web, kept, scales, scratch, count)
+        count, citations = _add_links(url, batch, web, kept, scales, order.hashes, scratch, count)
         for i in range(count):
             scratch.touched[i] = order.rank[scratch.touched[i]]
         ranks = sort_numbers(scratch.touched, scratch.sorting, count, digits, starts)
@@ -191,8 +192,11 @@ def _add_outlinks(url, page, batch, web, kept, scales, scratch, count):
 
 
 @kernel
-def _add_links(url, batch, web, kept, scales, scratch, count):
-    """Add the citing pages and the windows of the links to a URL; return (terms of the bag, pages that cite it)."""
+def _add_links(url, batch, web, kept, scales, hashes, scratch, count):
+    """Add the citing pages and the windows of the links to a URL; return (terms of the bag, pages that cite it).
+
+    Of links with the same words on pages of one host the first in the order of citing address and place counts.
+    """
     citations = 0
     before = -1
     in_use = 0
@@ -213,7 +217,7 @@ def _add_links(url, batch, web, kept, scales, scratch, count):
         if len(scales.near) == 0:
             continue
         if scales.once:
-            slot = _new_slot(anchor, source, web, kept, scratch.seen)
+            slot = _new_slot(anchor, source, web, kept, hashes, scratch.seen)
             if slot < 0:
                 continue
             scratch.used[in_use] = slot
@@ -225,13 +229,13 @@ def _add_links(url, batch, web, kept, scales, scratch, count):
 
 
 @kernel
-def _new_slot(anchor, source, web, kept, seen):
+def _new_slot(anchor, source, web, kept, hashes, seen):
     """Return the place that a link of these words and this host takes in `seen`, or -1 if it has one already."""
     mask = uint64(len(seen) - 1)
     place = kept.offsets[source]
-    key = uint64(web.page_host[source] + 1) * uint64(0x9E3779B97F4A7C15)
+    key = web.page_host[source] * uint64(0x9E3779B97F4A7C15)
     for i in range(place + kept.spans[anchor, 1], place + kept.spans[anchor, 2]):
-        key = (key ^ uint64(kept.words[i])) * uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ hashes[kept.words[i]]) * uint64(0xBF58476D1CE4E5B9)
         key ^= key >> uint64(29)
     key |= uint64(1)  # never the mark of an empty place
     slot = (key >> uint64(7)) & mask
