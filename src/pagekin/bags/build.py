@@ -45,6 +45,8 @@ DYNAMIC_SIZE = 32
 """Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
+BATCH_ENTRIES = 1 << 17
+"""Entries that are weighed at a time: they stay in the processor's cache."""
 
 
 class Raw(NamedTuple):
@@ -54,6 +56,8 @@ class Raw(NamedTuple):
     offsets: npt.NDArray[np.int64]
     inlinks: npt.NDArray[np.uint32]
     df: npt.NDArray[np.int64]
+    own_df: npt.NDArray[np.int64]
+    """The number of bags whose own page says each term."""
     terms: npt.NDArray[np.uint32]
     sums: npt.NDArray[np.int64]
     origins: npt.NDArray[np.uint8]
@@ -312,7 +316,7 @@ def merge(
         scratch.append(mine)
         return out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
 
-    df = np.zeros(terms, dtype=np.int64)
+    df, own_df = np.zeros(terms, dtype=np.int64), np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
     parts = batch_ranges(np.cumsum(np.append(0, most_entries + 8)), BATCH_WORK)
     with (
@@ -323,6 +327,7 @@ def merge(
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
             df += np.bincount(part.terms, minlength=terms)
+            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
             all_terms.append(part.terms)
             all_sums.append(part.sums)
             all_origins.append(part.origins)
@@ -332,7 +337,7 @@ def merge(
         entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
     urls = np.flatnonzero(sizes)
     offsets = np.cumsum(np.append(0, sizes[urls]))
-    return Raw(urls.astype(np.uint32), offsets, citations[urls], df, *entries, hashes, order.by_rank)
+    return Raw(urls.astype(np.uint32), offsets, citations[urls], df, own_df, *entries, hashes, order.by_rank)
 
 
 def _weigh(
@@ -348,8 +353,8 @@ def _weigh(
     stored_weights = writer.create("bag.weights", np.float32)
     stored_origins = writer.create("bag.from", np.uint8)
     stored_counts = writer.create("bag.counts", np.uint8)
-    own_words, own_df = 0, np.zeros(len(raw.df), np.int64)
-    for first, last in batch_ranges(raw.offsets, BATCH_WORK):
+    own_words = 0
+    for first, last in batch_ranges(raw.offsets, min(BATCH_WORK, BATCH_ENTRIES)):
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = raw.terms[part]
         weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
@@ -358,7 +363,6 @@ def _weigh(
         stored_origins.append(raw.origins[part])
         stored_counts.append(raw.counts[part])
         own_words += int(raw.counts[part].sum(dtype=np.int64))
-        own_df += np.bincount(terms[raw.counts[part] > 0], minlength=len(own_df))
         progress("weighing", last / bags)
     page_url = np.asarray(corpus.pages.url)
     words_end, links_end, end = term_limits(corpus, strategy, words)
@@ -375,7 +379,7 @@ def _weigh(
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", raw.df[used].astype(np.uint32))
-    writer.put("bagterm.pages", own_df[used].astype(np.uint32))
+    writer.put("bagterm.pages", raw.own_df[used].astype(np.uint32))
     writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
     facts: dict[str, Any] = {
         "bags": bags,

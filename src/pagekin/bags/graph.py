@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.arithmetic import log2
 from pagekin.bags.furniture import LinkUse, classify_links
 from pagekin.bags.links import anchor_pages, link_batches
 from pagekin.bags.strategy import Strategy
+from pagekin.bags.weights import UNIT, whole_units
 from pagekin.hypertext import Corpus, sites_of_urls
 from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
 
@@ -40,9 +43,26 @@ class LinkColumns(Columns):
     """1 for a document whose page only lists others (see `LinkUse`), else 0."""
 
 
+_FEW_LINKS = 1 << 12
+
+
+@cache
+def _weights_of_few() -> npt.NDArray[np.float64]:
+    return _weigh_links(np.arange(_FEW_LINKS))
+
+
+def _weigh_links(links: Array) -> npt.NDArray[np.float64]:
+    return np.asarray(whole_units(1.0 / log2(2.0 + links)) * UNIT)
+
+
 def link_weights(links: Array) -> npt.NDArray[np.float64]:
-    """Return the weight of documents with so many links."""
-    return np.asarray(1.0 / np.log2(2.0 + links))
+    """Return the weight of documents with so many links: multiples of 2^-24, whose sums are exact in any order."""
+    few = links < _FEW_LINKS
+    if np.all(few):
+        return np.asarray(_weights_of_few()[links])
+    weights = np.empty(len(links))
+    weights[few], weights[~few] = _weights_of_few()[links[few]], _weigh_links(links[~few])
+    return weights
 
 
 def write_links(
