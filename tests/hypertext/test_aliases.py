@@ -1,0 +1,92 @@
+"""Which addresses are aliases, beside a slow twin that goes by the definition, whatever the order of records."""
+
+import random
+
+import numpy as np
+import pytest
+
+from pagekin.hypertext.aliases import chain_ends, choose_pages
+from pagekin.hypertext.part import PAGE_ROW
+
+Triples = list[tuple[int, int, int]]
+
+
+def end_of(url: int, next_of: dict[int, int]) -> int:
+    """Follow next addresses one by one; a cycle ends at its least address."""
+    way = [url]
+    while next_of.get(way[-1], way[-1]) != way[-1]:
+        following = next_of[way[-1]]
+        if following in way:
+            return min(way[way.index(following) :])
+        way.append(following)
+    return way[-1]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_chains_end_where_the_slow_way_ends(seed: int) -> None:
+    rng = random.Random(seed)
+    count = rng.choice([1, 2, 3, 10, 60, 300])
+    next_of = {url: rng.randrange(count) if rng.random() < 0.8 else url for url in range(count)}
+    expected = [end_of(url, next_of) for url in range(count)]
+    assert chain_ends(np.array(list(next_of.values()))).tolist() == expected
+
+
+def test_a_chain_as_long_as_the_web_and_a_ring_of_all_addresses() -> None:
+    count = 1_000
+    assert set(chain_ends(np.minimum(np.arange(count) + 1, count - 1)).tolist()) == {count - 1}
+    assert set(chain_ends((np.arange(count) + 1) % count).tolist()) == {0}
+    assert chain_ends(np.zeros(0, np.int64)).tolist() == []
+
+
+def slow_targets(count: int, canonical: dict[int, int], redirects: Triples, revisits: Triples) -> list[int]:
+    """Return where each address leads; `canonical` has all captured pages, and those that name none name themselves."""
+    next_of: dict[int, int] = {}
+    for kind in (revisits, redirects):
+        for url in {url for url, target, _date in kind if url not in canonical}:
+            usable = [
+                (-date, target)
+                for source, target, date in kind
+                if source == url and (kind is redirects or (target in canonical and target != url))
+            ]
+            if usable:
+                next_of[url] = min(usable)[1]
+    wanted = {url: end_of(named, next_of) for url, named in canonical.items()}
+    next_of |= {url: address for url, address in wanted.items() if address in canonical}
+    for address in set(wanted.values()) - canonical.keys():
+        naming = [url for url, named in wanted.items() if named == address]
+        next_of[address] = min(naming)
+        next_of |= {url: min(naming) for url in naming}
+    return [end_of(url, next_of) for url in range(count)]
+
+
+def rows_of(canonical: dict[int, int]) -> np.ndarray:
+    rows = np.zeros(len(canonical), dtype=PAGE_ROW)
+    rows["url"] = sorted(canonical)
+    rows["canonical"] = [-1 if canonical[url] == url else canonical[url] for url in sorted(canonical)]
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_aliases_are_those_of_the_slow_way_in_any_order_of_records(seed: int) -> None:
+    rng = random.Random(seed)
+    count = rng.choice([2, 5, 12, 40])
+    captured = rng.sample(range(count), rng.randint(1, count))
+    canonical = {url: rng.randrange(count) if rng.random() < 0.5 else url for url in captured}
+
+    def triples() -> Triples:
+        return [
+            (rng.randrange(count), rng.randrange(count), rng.randint(1, 3)) for _ in range(rng.randint(0, 2 * count))
+        ]
+
+    redirects, revisits = ([one for one in triples() if one[0] != one[1]] for _ in range(2))
+    expected = slow_targets(count, canonical, redirects, revisits)
+    for _ in range(3):
+        tables = [np.array(one, np.int64).reshape(-1, 3) for one in (redirects, revisits)]
+        choice = choose_pages(rows_of(canonical), *tables, count, False, lambda _row: b"")
+        assert choice.target_of.tolist() == expected
+        renamed = [url for url in range(count) if expected[url] != url]
+        assert choice.alias_url.tolist() == renamed
+        assert choice.alias_target.tolist() == [expected[url] for url in renamed]
+        assert choice.pages.tolist() == [place for place, url in enumerate(sorted(canonical)) if expected[url] == url]
+        rng.shuffle(redirects)
+        rng.shuffle(revisits)
