@@ -5,8 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from pagekin.hypertext.aliases import chain_ends, choose_pages
+from pagekin.hypertext.aliases import Records, chain_ends, choose_pages
 from pagekin.hypertext.part import PAGE_ROW
+from tests.bags.webs import read_records, record
+from tests.sources.making import http, warc
 
 Triples = list[tuple[int, int, int]]
 
@@ -82,7 +84,9 @@ def test_aliases_are_those_of_the_slow_way_in_any_order_of_records(seed: int) ->
     expected = slow_targets(count, canonical, redirects, revisits)
     for _ in range(3):
         tables = [np.array(one, np.int64).reshape(-1, 3) for one in (redirects, revisits)]
-        choice = choose_pages(rows_of(canonical), *tables, count, False, lambda _row: b"")
+        choice = choose_pages(
+            rows_of(canonical), Records(*tables, np.zeros((0, 3), np.int64)), count, False, lambda _row: b""
+        )
         assert choice.target_of.tolist() == expected
         renamed = [url for url in range(count) if expected[url] != url]
         assert choice.alias_url.tolist() == renamed
@@ -90,3 +94,63 @@ def test_aliases_are_those_of_the_slow_way_in_any_order_of_records(seed: int) ->
         assert choice.pages.tolist() == [place for place, url in enumerate(sorted(canonical)) if expected[url] == url]
         rng.shuffle(redirects)
         rng.shuffle(revisits)
+
+
+PAGE, OTHER = "http://a.example/page", "http://a.example/other"
+
+
+def at(year: int) -> str:
+    return f"{year}-01-01T00:00:00Z"
+
+
+def answered(status: str, year: int, url: str = PAGE, headers: str = "Content-Type: text/html") -> bytes:
+    return warc(url, http(b"<title>here</title> granite", headers, status), date=at(year))
+
+
+def seen_again(year: int, status: str = "200 OK") -> bytes:
+    return warc(PAGE, http(b"", status=status), "revisit", date=at(year))
+
+
+MOVED = "Content-Type: text/html\nLocation: /other"
+
+
+@pytest.mark.parametrize(
+    ("records", "is_there"),
+    [
+        ([answered("200 OK", 2019), answered("404 Not Found", 2020)], False),
+        ([answered("200 OK", 2019), answered("410 Gone", 2020)], False),
+        ([answered("200 OK", 2019), answered("503 Busy", 2020)], True),
+        ([answered("200 OK", 2019), answered("404 Not Found", 2018)], True),
+        ([answered("200 OK", 2019), answered("404 Not Found", 2019)], True),
+        ([answered("200 OK", 2019), answered("404 Not Found", 2020), answered("200 OK", 2021)], True),
+        ([answered("200 OK", 2019), answered("404 Not Found", 2020), seen_again(2021)], True),
+        ([answered("200 OK", 2019), answered("404 Not Found", 2020), seen_again(2021, "404 Not Found")], False),
+        ([answered("200 OK", 2018), answered("200 OK", 2019), seen_again(2021, "404 Not Found")], False),
+    ],
+)
+@pytest.mark.parametrize("all_captures", [False, True])
+def test_a_later_answer_that_a_page_is_gone_removes_it(
+    records: list[bytes], is_there: bool, all_captures: bool
+) -> None:
+    linking = record(OTHER, f"<title>other</title> mica <a href='{PAGE}'>granite</a>")
+    for order in (records, records[::-1]):
+        corpus = read_records([linking, *order], all_captures=all_captures)
+        number = corpus.url_number(PAGE)
+        assert bool(list(corpus.pages_of(number))) is is_there
+        captures = sum(b"200 OK" in one and b"revisit" not in one for one in records)
+        assert corpus.facts["skipped"].get("gone", 0) == (0 if is_there else captures)
+        assert len(corpus.anchors_in(number)) == 1
+
+
+def test_a_page_that_is_gone_may_have_moved_later_but_not_before() -> None:
+    page, gone = answered("200 OK", 2018), answered("404 Not Found", 2020)
+    for year, moved in ((2019, False), (2021, True)):
+        redirect = answered("301 Moved", year, headers=MOVED)
+        corpus = read_records([record(OTHER, f"mica <a href='{PAGE}'>granite</a>"), page, gone, redirect])
+        assert (corpus.url(int(corpus.anchors.target[0])) == OTHER) is moved
+
+
+def test_captures_without_a_date_outlive_any_answer() -> None:
+    undated = warc(PAGE, http(b"granite"), date="")
+    corpus = read_records([undated, answered("404 Not Found", 2020)])
+    assert len(corpus) == 1

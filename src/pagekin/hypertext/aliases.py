@@ -8,7 +8,7 @@ without one, or in a cycle, which ends at its least address. So nothing depends 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,17 +32,36 @@ class Choice:
     left_out: Counter[str]
 
 
+class Records(NamedTuple):
+    """What was captured besides pages: (url, target, date) each."""
+
+    redirects: Array
+    revisits: Array
+    gone: Array
+    """Answers that there is no such page; the target is the URL itself."""
+
+
 def choose_pages(
-    rows: Array, redirects: Array, revisits: Array, url_count: int, all_captures: bool, title: Callable[[Any], bytes]
+    rows: Array, others: Records, url_count: int, all_captures: bool, title: Callable[[Any], bytes]
 ) -> Choice:
     """Choose among `rows` (sorted by URL, newest first).
 
     The newest capture of a URL is its page. A page that names another captured page as its canonical address is an
     alias of it; if that address was not captured, it becomes an alias of the page, or of the least of the pages that name it.
     A redirect makes its source an alias of its target unless the source was captured as a page itself; a revisit of another
-    address likewise.
+    address likewise. An answer that there is no such page undoes all that the address was before.
     """
     urls, newest = np.unique(rows["url"], return_index=True)
+    gone_at = np.full(url_count, -1, dtype=np.int64)
+    np.maximum.at(gone_at, others.gone[:, 0], others.gone[:, 2])
+    redirects, revisits = (
+        pairs[_is_later(pairs[:, 2], gone_at[pairs[:, 0]])] for pairs in (others.redirects, others.revisits)
+    )
+    seen_at = np.full(url_count, -1, dtype=np.int64)
+    seen_at[urls] = rows["date"][newest]
+    np.maximum.at(seen_at, revisits[:, 0], revisits[:, 2])  # the page was there, as before
+    is_there = _is_later(seen_at, gone_at)
+    newest, urls, still = newest[is_there[urls]], urls[is_there[urls]], is_there[rows["url"]]
     page_of = np.full(url_count, -1, dtype=np.int64)
     page_of[urls] = newest
     next_of = np.arange(url_count)
@@ -54,13 +73,20 @@ def choose_pages(
     renamed = np.flatnonzero(target_of != np.arange(url_count))
     chosen = np.full(len(rows), all_captures)
     chosen[newest] = True
+    chosen &= still
     gave_way = np.isin(rows["url"], renamed)
     left_out: Counter[str] = Counter()
-    left_out["older capture"] = int(np.count_nonzero(~chosen))
+    left_out["gone"] = int(np.count_nonzero(~still))
+    left_out["older capture"] = int(np.count_nonzero(~chosen & still))
     left_out["canonical elsewhere"] = int(np.count_nonzero(gave_way & chosen))
     left_out["canonical not believed"] = not_believed
     chosen &= ~gave_way
     return Choice(np.flatnonzero(chosen), target_of.astype(np.uint32), renamed, target_of[renamed], +left_out)
+
+
+def _is_later(seen_at: Array, gone_at: Array) -> npt.NDArray[np.bool_]:
+    """Return what was seen no earlier than it was gone; nothing is newer than what has no date, which is 0."""
+    return np.asarray((seen_at >= gone_at) | (seen_at == 0))
 
 
 def _set_next(next_of: Array, pairs: Array) -> None:

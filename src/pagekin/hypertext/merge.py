@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels.strings import AHEAD, gather_strings, merge_strings
-from pagekin.hypertext.aliases import choose_pages
+from pagekin.hypertext.aliases import Records, choose_pages
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, EXAMPLES, PAGE_ROW, PIECES, blob_sizes
 from pagekin.hypertext.streams import RARE
@@ -119,7 +119,8 @@ def _merge(
         part: Part = parts[row["part"]]
         return part.read(int(row["title"]), int(row["blob"]) + int(blob_sizes(row, until="title")))
 
-    chosen = choose_pages(rows, _pairs(parts, "redirects"), _pairs(parts, "revisits"), url_count, all_captures, title)
+    others = Records(*(_pairs(parts, name) for name in Records._fields))
+    chosen = choose_pages(rows, others, url_count, all_captures, title)
     kept = rows[chosen.pages]
     writer.put("alias.url", chosen.alias_url.astype(np.uint32))
     writer.put("alias.target", chosen.alias_target.astype(np.uint32))
@@ -180,7 +181,7 @@ def _all_rows(parts: list[Part], languages: list[str]) -> Array:
 
 
 def _pairs(parts: list[Part], name: str) -> Array:
-    """Return all (url, target, date) of a kind, with URL numbers that hold across parts, in a fixed order."""
+    """Return all (url, target, date) of a kind of `Records`, with URL numbers that hold across parts, in a fixed order."""
     tables = [np.zeros((0, 3), dtype=np.int64)]
     for part in parts:
         table = np.load(part.folder / f"{name}.npy")
