@@ -154,3 +154,32 @@ def test_captures_without_a_date_outlive_any_answer() -> None:
     undated = warc(PAGE, http(b"granite"), date="")
     corpus = read_records([undated, answered("404 Not Found", 2020)])
     assert len(corpus) == 1
+
+
+def addresses(records: list[bytes], **options: bool) -> set[str]:
+    corpus = read_records(records, **options)
+    urls = [corpus.url(number).removeprefix("http://a.example/") for number in range(len(corpus.urls))]
+    assert urls == sorted(urls)
+    assert corpus.facts["urls"] == len(urls)
+    return set(urls)
+
+
+def test_the_address_table_holds_what_kept_pages_name_and_other_names_of_it() -> None:
+    records = [
+        record(PAGE, "<a href=/early>early</a> <a href=/always>always</a>", at(2018)),
+        record(PAGE, "<a href=/late>late</a> <a href=/always>always</a> <a href=/alias>alias</a>", at(2020)),
+        record(OTHER, "<link rel=canonical href=/page> <a href=/copied>copied</a>", at(2020)),
+        answered("301 Moved", 2020, "http://a.example/alias", "Location: /moved"),
+        answered("301 Moved", 2020, "http://a.example/former", "Location: /page"),
+        answered("301 Moved", 2020, "http://a.example/nobody", "Location: /knows"),
+        answered("404 Not Found", 2020, "http://a.example/never"),
+    ]
+    expected = {"page", "other", "always", "late", "alias", "moved", "former"}
+    assert addresses(records) == addresses(records[::-1]) == expected
+    assert addresses(records, all_captures=True) == expected | {"early"}
+
+
+def test_a_page_that_is_gone_is_an_address_only_where_others_name_it() -> None:
+    gone = [answered("200 OK", 2018), answered("404 Not Found", 2020)]
+    assert addresses([*gone, record(OTHER, "mica")]) == {"other"}
+    assert addresses([*gone, record(OTHER, "<a href=/page>mica</a>")]) == {"other", "page"}

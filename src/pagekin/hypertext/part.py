@@ -245,6 +245,7 @@ class PartBuilder:
         rows = rows[order]
         rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
         np.save(folder / "pages.npy", rows)
+        np.save(folder / "url_counts.npy", np.bincount(anchors["target"], minlength=len(urls[1]) - 1).astype(np.uint64))
         np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words[1]) - 1).astype(np.uint64))
         for name, (data, offsets) in (("words", words), ("urls", urls)):
             # Not by tofile, whose error on a full disk does not say so.
