@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.furniture import classify_links, host_hashes
+from pagekin.bags.epoch import write_epoch
+from pagekin.bags.furniture import host_hashes, judge_links
 from pagekin.bags.graph import write_links
 from pagekin.bags.links import anchor_pages, citing_pages
 from pagekin.bags.sites import site_numbers
@@ -84,14 +85,15 @@ def make_bags(
     words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     with TemporaryDirectory(dir=writer.work) as folder:
         progress("windows", 0.0)
-        uses = classify_links(corpus, strategy)
-        kept, window_words = keep(corpus, strategy, words, uses, Path(folder), progress, threads)
+        judged = judge_links(corpus, strategy)
+        kept, window_words = keep(corpus, strategy, words, judged.uses, Path(folder), progress, threads)
         _sketch(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
         raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
         facts = _weigh(corpus, strategy, words, raw, writer, progress)
-        facts |= write_links(corpus, strategy, uses, citing, raw.urls, writer)
+        facts |= write_links(corpus, strategy, judged.uses, citing, raw.urls, writer)
+        facts["epoch"] = write_epoch(corpus, strategy, judged, facts, writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)

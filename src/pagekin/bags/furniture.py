@@ -51,8 +51,26 @@ class LinkTexts(NamedTuple):
     """The term that each begins with; -1 where it has none."""
 
 
+class JudgedLinks(NamedTuple):
+    """What the links of all hosts are good for, and what decided it."""
+
+    uses: npt.NDArray[np.uint8]
+    """The `LinkUse` of every anchor."""
+    common: npt.NDArray[np.int64]
+    """URLs, rising: pages to which the links of their own host are furniture."""
+    navigation: npt.NDArray[np.uint64]
+    """Hashes, rising, each of a host and the words of its links that are navigation."""
+    listing: npt.NDArray[np.int64]
+    """URLs, rising: pages that only list others."""
+
+
 def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
-    """Return the `LinkUse` of every anchor.
+    """Return the `LinkUse` of every anchor."""
+    return judge_links(corpus, strategy).uses
+
+
+def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
+    """Judge the links of every host.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
     leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
@@ -61,17 +79,20 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     """
     uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
-    if not len(corpus) or not (finds_furniture or finds_lists):
-        return uses
-    link_texts = read_link_texts(corpus)
-    if finds_furniture:
-        uses[_find_common_targets(corpus, strategy.content.furniture)] = LinkUse.FURNITURE
-        uses[_find_navigation(corpus, strategy.content.furniture, link_texts.texts)] = LinkUse.FURNITURE
-    if finds_lists:
-        counts = uses == LinkUse.COUNTS
-        listing = _find_listing_pages(corpus, strategy.anchors.listing, link_texts.first_words, counts)
-        uses[counts & listing[anchor_pages(corpus)]] = LinkUse.LISTED
-    return uses
+    common, listing = np.zeros(0, np.int64), np.zeros(len(corpus), np.bool_)
+    navigation = np.zeros(0, np.uint64)
+    if len(corpus) and (finds_furniture or finds_lists):
+        link_texts = read_link_texts(corpus)
+        if finds_furniture:
+            to_common = _find_common_targets(corpus, strategy.content.furniture)
+            common = np.unique(np.asarray(corpus.anchors.target)[to_common]).astype(np.int64)
+            keys, navigation = _find_navigation(corpus, strategy.content.furniture, link_texts.texts)
+            uses[to_common | (np.isin(keys, navigation) & (link_texts.texts != 0))] = LinkUse.FURNITURE
+        if finds_lists:
+            counts = uses == LinkUse.COUNTS
+            listing = _find_listing_pages(corpus, strategy.anchors.listing, link_texts.first_words, counts)
+            uses[counts & listing[anchor_pages(corpus)]] = LinkUse.LISTED
+    return JudgedLinks(uses, common, navigation, np.unique(np.asarray(corpus.pages.url, dtype=np.int64)[listing]))
 
 
 def read_link_texts(corpus: Corpus) -> LinkTexts:
@@ -126,10 +147,13 @@ def _find_common_targets(corpus: Corpus, share: float) -> npt.NDArray[np.bool_]:
     return common_targets
 
 
-def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Mark the anchors whose words this share of their host's pages use for links, most of them for another target each.
+def _find_navigation(
+    corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """Return (a hash of every anchor's host and words, the hashes that are navigation).
 
-    So "next" and "up" are known in any language.
+    These are words that this share of the host's pages use for links, most of them for another target each. So "next" and "up"
+    are known in any language.
     """
     pages = anchor_pages(corpus)
     hosts = np.asarray(corpus.pages.host, dtype=np.int64)[pages]
@@ -140,7 +164,7 @@ def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]
     targets, _first = _count_distinct(keys[some], np.asarray(corpus.anchors.target, dtype=np.int64)[some])
     enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]]]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
-    return np.asarray(np.isin(keys, keys[some[first[repeated]]]) & (texts != 0))
+    return keys, np.unique(keys[some[first[repeated]]])
 
 
 def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
