@@ -130,7 +130,7 @@ class Bags:
     @cached_property
     def epoch(self) -> str:
         """Return the identity of the epoch by which the bags were weighed; '' for those of earlier versions."""
-        return str(self._kin.facts["index"].get("epoch", ""))
+        return str(self._kin.facts["index"].get("epoch", {}).get("identity", ""))
 
     @cached_property
     def own_pages(self) -> int:

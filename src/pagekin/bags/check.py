@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
-from pagekin.bags.epoch import check_epoch
+from pagekin.bags.epoch import check_epoch, epoch_lengths
 from pagekin.bags.furniture import classify_links, words_in_furniture
 from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.page import page_sketch
@@ -35,7 +35,7 @@ def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
     yield from check_shapes(
         kin,
         "index",
-        lengths={**by_bag, **by_entry, **by_term, "copy.rows": len(corpus) * SKETCH_PLACES},
+        lengths={**by_bag, **by_entry, **by_term, **epoch_lengths(facts), "copy.rows": len(corpus) * SKETCH_PLACES},
         ends={"bag.offsets": entries},
         rising=("bag.url", "bag.offsets"),
         limits={"bag.url": len(corpus.urls), "bag.terms": terms, "bagterm.order": terms},

@@ -6,7 +6,7 @@ its identity is a hash that says nothing about the order of reading or the numbe
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -41,15 +41,26 @@ class EpochColumns(Columns):
 
 def write_epoch(
     corpus: Corpus, strategy: Strategy, judged: JudgedLinks, facts: dict[str, Any], writer: KinWriter
-) -> str:
-    """Write the `epoch.*` arrays of bags that are written already; return the epoch's identity."""
+) -> dict[str, Any]:
+    """Write the `epoch.*` arrays of bags that are written already; return the epoch's identity and the arrays' lengths."""
     written = writer.view({**corpus.facts, "index": facts}, corpus.kin)
     most = max(int(written["bagterm.df"].max(initial=0)), 1)
-    writer.put("epoch.factor", frequency_weights(np.arange(most + 1), facts["bags"], strategy))
-    writer.put("epoch.furniture", judged.common.astype(np.uint32))
-    writer.put("epoch.navigation", judged.navigation)
-    writer.put("epoch.lists", judged.listing.astype(np.uint32))
-    return epoch_identity(writer.view({**corpus.facts, "index": facts}, corpus.kin))
+    arrays: dict[str, Array] = {
+        "factor": frequency_weights(np.arange(most + 1), facts["bags"], strategy),
+        "furniture": judged.common.astype(np.uint32),
+        "navigation": judged.navigation,
+        "lists": judged.listing.astype(np.uint32),
+    }
+    for name, array in arrays.items():
+        writer.put(f"epoch.{name}", array)
+    identity = epoch_identity(writer.view({**corpus.facts, "index": facts}, corpus.kin))
+    return {"identity": identity, **{name: len(array) for name, array in arrays.items()}}
+
+
+def epoch_lengths(facts: Mapping[str, Any]) -> dict[str, int]:
+    """Return how long each array of the epoch is, given the facts about the index; none of indexes of earlier versions."""
+    stated = facts.get("epoch", {})
+    return {f"epoch.{name}": length for name, length in stated.items() if name != "identity"}
 
 
 def epoch_identity(kin: Kin) -> str:
@@ -93,7 +104,7 @@ def check_epoch(kin: Kin) -> Iterator[Finding]:
             return
     if len(kin["epoch.factor"]) <= int(kin["bagterm.df"].max(initial=1)):
         yield Finding("epoch.factor", "has no factor for the most common term")
-    elif epoch_identity(kin) != stated:
+    elif epoch_identity(kin) != stated["identity"]:
         yield Finding("epoch", "is not the one that the index was made by")
     offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
     terms = np.asarray(kin["bag.terms"], dtype=np.int64)
