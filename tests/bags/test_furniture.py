@@ -100,7 +100,7 @@ def test_a_small_host_has_furniture_from_the_least_number_of_links_on(linking: i
     corpus = read_web(web)
     assert bool(left_out(corpus, "content.furniture=0")) is is_furniture
     bags = make(corpus, plainly("content.scale=1", "content.furniture=0"))
-    assert bags.terms(f"{SMALL}0") == (["mica"] if is_furniture else ["portal", "mica"])
+    assert sorted(bags.terms(f"{SMALL}0")) == (["mica"] if is_furniture else ["mica", "portal"])
 
 
 def test_a_page_that_links_often_counts_once() -> None:

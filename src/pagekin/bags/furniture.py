@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pagekin.bags.links import anchor_pages, citing_pages, link_batches
 from pagekin.bags.strategy import Strategy
+from pagekin.bags.words import host_hash
 from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.store import Array, batch_ranges, is_among
 
@@ -50,38 +51,63 @@ class LinkTexts(NamedTuple):
     """The term that each begins with; -1 where it has none."""
 
 
+class JudgedLinks(NamedTuple):
+    """What the links of all hosts are good for, and what decided it."""
+
+    uses: npt.NDArray[np.uint8]
+    """The `LinkUse` of every anchor."""
+    common: npt.NDArray[np.int64]
+    """URLs, rising: pages to which the links of their own host are furniture."""
+    navigation: npt.NDArray[np.uint64]
+    """Hashes, rising, each of a host and the words of its links that are navigation."""
+    listing: npt.NDArray[np.int64]
+    """URLs, rising: pages that only list others."""
+
+
 def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
-    """Return the `LinkUse` of every anchor.
+    """Return the `LinkUse` of every anchor."""
+    return judge_links(corpus, strategy).uses
+
+
+def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
+    """Judge the links of every host.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
-    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors,
-    once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
+    leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
+    goes by hashes of words and hosts, so that a web cut by host has the same furniture. Cost: one pass over all words, and
+    sorting the anchors, once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
     shares = strategy.content.furniture, strategy.anchors.listing
-    return corpus.term_tables(("link uses", *shares), lambda: _classify_links(corpus, strategy))
+    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy))
 
 
-def _classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
+def _judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
     uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
-    if not len(corpus) or not (finds_furniture or finds_lists):
-        return uses
-    link_texts = read_link_texts(corpus)
-    if finds_furniture:
-        uses[_find_common_targets(corpus, strategy.content.furniture)] = LinkUse.FURNITURE
-        uses[_find_navigation(corpus, strategy.content.furniture, link_texts.texts)] = LinkUse.FURNITURE
-    if finds_lists:
-        counts = uses == LinkUse.COUNTS
-        listing = _find_listing_pages(corpus, strategy.anchors.listing, link_texts.first_words, counts)
-        uses[counts & listing[anchor_pages(corpus)]] = LinkUse.LISTED
-    return uses
+    common, listing = np.zeros(0, np.int64), np.zeros(len(corpus), np.bool_)
+    navigation = np.zeros(0, np.uint64)
+    if len(corpus) and (finds_furniture or finds_lists):
+        link_texts = read_link_texts(corpus)
+        if finds_furniture:
+            to_common = _find_common_targets(corpus, strategy.content.furniture)
+            common = np.unique(np.asarray(corpus.anchors.target)[to_common]).astype(np.int64)
+            keys, navigation = _find_navigation(corpus, strategy.content.furniture, link_texts.texts)
+            uses[to_common | (is_among(keys, navigation) & (link_texts.texts != 0))] = LinkUse.FURNITURE
+        if finds_lists:
+            counts = uses == LinkUse.COUNTS
+            listing = _find_listing_pages(corpus, strategy.anchors.listing, link_texts.first_words, counts)
+            uses[counts & listing[anchor_pages(corpus)]] = LinkUse.LISTED
+    return JudgedLinks(uses, common, navigation, np.unique(np.asarray(corpus.pages.url, dtype=np.int64)[listing]))
 
 
 def read_link_texts(corpus: Corpus) -> LinkTexts:
     """Read the words of all anchors."""
     from pagekin.bags._kernels.keep import Anchors
+    from pagekin.bags._kernels.texts import hash_strings
     from pagekin.bags._kernels.texts import read_link_texts as read_batch
 
+    hashes = np.empty(len(corpus.terms), np.uint64)
+    hash_strings(corpus.terms.data, corpus.terms.offsets, hashes)
     bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
     found = LinkTexts(np.zeros(int(bounds[-1]), np.uint64), np.full(int(bounds[-1]), -1, np.int64))
     for first, last in batch_ranges(corpus.pages.tokens, _BATCH_WORDS):
@@ -93,8 +119,15 @@ def read_link_texts(corpus: Corpus) -> LinkTexts:
             lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
             uses=np.zeros(part.stop - part.start, np.uint8),
         )
-        read_batch(streams, DecodedPage.for_longest(streams), anchors, found.texts[part], found.first_words[part])
+        read_batch(
+            streams, DecodedPage.for_longest(streams), anchors, hashes, found.texts[part], found.first_words[part]
+        )
     return found
+
+
+def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
+    """Return a hash of each host's name: the same in every collection."""
+    return np.array([host_hash(name) for name in corpus.hosts], dtype=np.uint64)
 
 
 def _pages_of_hosts(corpus: Corpus, newest: Array) -> npt.NDArray[np.int64]:
@@ -119,21 +152,24 @@ def _find_common_targets(corpus: Corpus, share: float) -> npt.NDArray[np.bool_]:
     return common_targets
 
 
-def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Mark the anchors whose words this share of their host's pages use for links, most of them for another target each.
+def _find_navigation(
+    corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """Return (a hash of every anchor's host and words, the hashes that are navigation).
 
-    So "next" and "up" are known in any language.
+    These are words that this share of the host's pages use for links, most of them for another target each. So "next" and "up"
+    are known in any language.
     """
     pages = anchor_pages(corpus)
-    hosts = np.asarray(corpus.pages.host, dtype=np.uint64)[pages]
+    hosts = np.asarray(corpus.pages.host, dtype=np.int64)[pages]
     newest = citing_pages(corpus)
-    keys = texts ^ (hosts + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = texts ^ host_hashes(corpus)[hosts]
     some = np.flatnonzero((texts != 0) & newest[pages])
     linking, first = _count_distinct(keys[some], pages[some])
     targets, _first = _count_distinct(keys[some], np.asarray(corpus.anchors.target, dtype=np.int64)[some])
-    enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]].astype(np.int64)]
+    enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]]]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
-    return np.asarray(is_among(keys, keys[some[first[repeated]]]) & (texts != 0))
+    return keys, np.unique(keys[some[first[repeated]]])
 
 
 def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

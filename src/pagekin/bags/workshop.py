@@ -50,6 +50,8 @@ class BagSet:
     offsets: npt.NDArray[np.int64]
     terms: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float32]
+    sums: npt.NDArray[np.int64]
+    """The weights of each term's occurrences in a bag, added up, as multiples of 2^-24."""
     df: npt.NDArray[np.int64]
     """The number of bags that hold each term."""
     inlinks: npt.NDArray[np.uint32]
@@ -92,9 +94,16 @@ class BagWorkshop:
         """Make the bags of all URLs by a strategy."""
         raw, window_words = self._merged(strategy)
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
-        weights = scaled_frequencies(raw.weights, strategy) * factors[raw.terms]
+        weights = scaled_frequencies(raw.sums, strategy) * factors[raw.terms]
         return BagSet(
-            raw.urls, raw.offsets, raw.terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, window_words
+            raw.urls,
+            raw.offsets,
+            raw.terms,
+            normalised(weights, raw.offsets),
+            raw.sums,
+            raw.df,
+            raw.inlinks,
+            window_words,
         )
 
     def matrix(self, strategy: Strategy, urls: Array, words_alone: bool = False) -> BagMatrix:
@@ -114,7 +123,7 @@ class BagWorkshop:
         for first, last in batch_ranges(ends, build.BATCH_WORK) if len(rows) else ():
             entries = row_entries(raw.offsets, place[first:last])
             found = raw.terms[entries]
-            sums = scaled_frequencies(raw.weights[entries], strategy) * factors[found]
+            sums = scaled_frequencies(raw.sums[entries], strategy) * factors[found]
             weighed = normalised(sums, ends[first : last + 1] - ends[first])
             kept = found < limit
             of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))

@@ -96,6 +96,10 @@ class Corpus:
             return int(self.kin["alias.target"][place])
         return number
 
+    def aliases(self) -> tuple[Array, Array]:
+        """Return (the numbers of all aliases, rising; those of the URLs that they stand for)."""
+        return self.kin["alias.url"], self.kin["alias.target"]
+
     def aliases_of(self, number: int) -> list[str]:
         """Return the other addresses of the page with this URL number."""
         low, high = rank(self._alias_targets, number), rank(self._alias_targets, number + 1)
