@@ -24,7 +24,7 @@ from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
-from pagekin.store import Array, distinct
+from pagekin.store import Array, batch_ranges, distinct
 from pagekin.text import tokens
 
 STEMS = Strategy().with_settings({"stemming": "stem"})
@@ -35,6 +35,8 @@ _IN_TEXT = 0.5
 """What it counts besides if the page's text has it several times; never more than 1 together."""
 _TEMPLATE = 0.25
 """A heading that at least this share of a host's pages have is the template's."""
+_BATCH_ANCHORS = 1 << 22
+"""Anchors that are looked at together."""
 _TEMPLATE_PAGES = 5
 _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
@@ -309,11 +311,8 @@ def shown_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhr
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
     """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter."""
     alone = np.flatnonzero(phrases.ranks % IN_TEXT == 3)
-    page_of_anchor = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
-    width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(phrases.places, initial=0)) + 1
-    keys = page_of_anchor * width + np.asarray(corpus.anchors.start, np.int64)
-    anchor = np.searchsorted(keys, phrases.pages[alone] * width + phrases.places[alone])
-    known = anchor < len(keys)
+    anchor = _anchors_at(corpus, phrases.pages[alone], phrases.places[alone])
+    known = anchor < len(corpus.anchors.target)
     alone, anchor = alone[known], anchor[known]
     targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
     pairs = distinct(phrases.phrases[alone] * len(corpus.urls) + targets)
@@ -322,6 +321,22 @@ def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
     shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
     navigation = (uses >= _TEMPLATE_PAGES) & (different >= _SCATTERED * uses) & (2 * uses >= shown)
     return phrases.keep(~navigation[phrases.phrases])
+
+
+def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.int64]:
+    """Return for each of some places on pages the first anchor that begins there or later; memory for a few million anchors."""
+    found = np.full(len(pages), len(corpus.anchors.target), np.int64)
+    bounds = np.asarray(corpus.pages.anchors, np.int64)
+    width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(places, initial=0)) + 1
+    order = np.argsort(pages, kind="stable")
+    ordered = pages[order]
+    for first, last in batch_ranges(bounds, _BATCH_ANCHORS):
+        some = order[slice(*np.searchsorted(ordered, [first, last]).tolist())]
+        page_of_anchor = np.repeat(np.arange(first, last), np.diff(bounds[first : last + 1]))
+        starts = np.asarray(corpus.anchors.start[bounds[first] : bounds[last]], np.int64)
+        keys = page_of_anchor * width + starts
+        found[some] = bounds[first] + np.searchsorted(keys, pages[some] * width + places[some])
+    return found
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
