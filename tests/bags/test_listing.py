@@ -129,3 +129,20 @@ def test_the_graph_of_links_holds_what_counts_both_ways() -> None:
     weight = link_weights(np.array([3, 2]))
     assert float(columns.in_weight[number[f"{SITE}0"]]) == pytest.approx(weight.sum())
     assert float(columns.out_weight[number[f"{SITE}other"]]) == pytest.approx(link_weights(np.array([2, 1])).sum())
+
+
+def test_a_short_sheet_of_an_index_is_known_by_the_others() -> None:
+    sheets = {
+        f"index-{letter}": links(range(first, first + 40))
+        for letter, first in zip("ABCD", range(0, 20, 5), strict=True)
+    }
+    short = {
+        "index-J": f"Sheet J {links(range(50, 53))}",
+        "index-K": f"{'Prose about quartz. ' * 20}{links(range(53, 56))}",
+    }
+    corpus = read_web(site(**sheets, **short))
+    assert set(uses(corpus, "index-A").values()) == {LinkUse.LISTED}
+    assert set(uses(corpus, "index-J").values()) == {LinkUse.LISTED}
+    assert set(uses(corpus, "index-K").values()) == {LinkUse.COUNTS}  # most of its words are its own
+    alone = read_web(site(**{"index-A": sheets["index-A"], "index-B": sheets["index-B"]}, **short))
+    assert set(uses(alone, "index-J").values()) == {LinkUse.COUNTS}

@@ -1,6 +1,8 @@
 """Links that say nothing of what their target is about: site furniture, navigation, and links of pages that only list."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,6 +30,10 @@ IN_ORDER = 0.7
 """… the share of links that follow the one before in alphabetical order (half of them would by chance); …"""
 ONE_LETTER = 0.35
 """… and the share that begins with the same letter, …"""
+SHEET_WORDS = 0.5
+"""The share of words in links on a further sheet of an index: on a short one, what stands around it takes more room."""
+_SHEET = re.compile(r"(.*/[^/?#]+[-_])[^-_/?#]*")
+"""The address of one of the sheets that an index is divided into: genindex-A.html, index-12.html, functions_b.html."""
 SAME_TARGET = 3
 """… or so many links for each page linked to: an index of terms has several, a list of members has one."""
 _BATCH_WORDS = 1 << 21
@@ -243,7 +249,34 @@ def find_listing_pages(
         page = int(pages[place])
         mine = slice(*np.searchsorted(links.pages, [page, page + 1]).tolist())
         listing[place] = _is_index(corpus, page, int(linked[place]), links.first_words[mine], counts[mine])
-    return np.asarray(pages[listing])
+    found = np.asarray(pages[listing])
+    return np.union1d(found, np.array(_other_sheets(corpus, found.tolist()), np.int64))
+
+
+def _other_sheets(corpus: Corpus, listing: Sequence[int]) -> list[int]:
+    """Return further sheets of indexes: `genindex-J` is one if `genindex-A` and most of its kind are, though it is short."""
+    known = set(listing)
+    prefixes = Counter(prefix for page in listing if (prefix := _sheet_prefix(corpus.page_url(page))))
+    found = []
+    for prefix, sheets in prefixes.items():
+        if sheets >= FEWEST:
+            family = [page for page in corpus.pages_under(prefix) if _sheet_prefix(corpus.page_url(page)) == prefix]
+            if 2 * sheets >= len(family):
+                found += [page for page in family if page not in known and _is_of_links(corpus, page, SHEET_WORDS)]
+    return found
+
+
+def _sheet_prefix(url: str) -> str:
+    """Return the beginning of the address of a sheet of an index, up to what tells it from others; '' if there is none."""
+    match = _SHEET.fullmatch(url)
+    return match[1] if match else ""
+
+
+def _is_of_links(corpus: Corpus, page: int, share: float = LINK_WORDS) -> bool:
+    """Return whether this share of a page's words stand in links."""
+    part = slice(*np.asarray(corpus.pages.anchors[page : page + 2], dtype=np.int64).tolist())
+    length = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
+    return int(np.sum(corpus.anchors.length[part], dtype=np.int64)) >= share * length
 
 
 def _is_index(corpus: Corpus, page: int, linked: int, first_words: npt.NDArray[np.int64], counts: Array) -> bool:
@@ -251,11 +284,8 @@ def _is_index(corpus: Corpus, page: int, linked: int, first_words: npt.NDArray[n
 
     Of the page's links, `counts` marks those that are looked at.
     """
-    part = slice(*np.asarray(corpus.pages.anchors[page : page + 2], dtype=np.int64).tolist())
     words = first_words[counts & (first_words >= 0)]
-    length = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
-    in_links = int(np.sum(corpus.anchors.length[part], dtype=np.int64))
-    if len(words) < INDEX_ENTRIES or in_links < LINK_WORDS * length:
+    if len(words) < INDEX_ENTRIES or not _is_of_links(corpus, page):
         return False
     texts = [corpus.word(int(word)) for word in words.tolist()]
     in_order = sum(one <= two for one, two in pairwise(texts))
