@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,8 +88,6 @@ def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path
     done = pagekin("check", collection)
     assert done.returncode == 0
     assert "is whole" in done.stdout
-    import shutil
-
     broken = tmp_path / "broken.kin"
     shutil.copytree(collection, broken)
     file = next(broken.glob("url.bytes-*.npy"))
@@ -137,14 +136,13 @@ def test_a_broken_archive_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_a_read_that_is_killed_leaves_the_old_collection(site: Path, collection: Path, tmp_path: Path) -> None:
-    import shutil
-
     mine = tmp_path / "mine.kin"
     shutil.copytree(collection, mine)
     before = json.loads(pagekin("info", mine, "--json").stdout)
     for _ in range(3):
         process = subprocess.Popen(
-            [sys.executable, "-c", "from pagekin.cli import main; main()", "read", "demo", "--out", str(mine)],
+            [sys.executable, "-c", "from pagekin.cli import main; main()", "read", "demo", "--out", str(mine),
+             "--replace"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         deadline = time.monotonic() + 60
@@ -156,6 +154,30 @@ def test_a_read_that_is_killed_leaves_the_old_collection(site: Path, collection:
     done = pagekin("read", site, "--base-url", "https://www.example.org/", "--out", mine, "--parser", "strict")
     assert done.returncode == 0, done.stderr
     assert pagekin("check", mine).returncode == 0
+
+
+@pytest.mark.parametrize("verb", ["read", "build"])
+def test_a_collection_of_other_sources_is_replaced_only_if_asked(
+    verb: str, site: Path, collection: Path, tmp_path: Path
+) -> None:
+    mine, other, more = tmp_path / "mine.kin", tmp_path / "other", ("--parser", "strict", "--workers", "1")
+    shutil.copytree(collection, mine)
+    other.mkdir()
+    (other / "b.html").write_text("<title>Another site</title><p>with words of its own")
+    refused = pagekin(verb, other, "--out", mine, *more)
+    assert refused.returncode == 3
+    assert f"{mine} holds a collection of other sources: {site.name}." in refused.stderr
+    assert "--replace" in refused.stderr
+    assert (mine / "manifest.json").read_bytes() == (collection / "manifest.json").read_bytes()
+    assert sorted(file.name for file in mine.iterdir()) == sorted(file.name for file in collection.iterdir())
+    # The same sources, and more of them, lose nothing.
+    assert pagekin(verb, site, "--out", mine, *more).returncode == 0
+    bases = ("--base-url", f"{site}=http://a.example/", "--base-url", f"{other}=http://b.example/")
+    assert pagekin(verb, site, other, *bases, "--out", mine, *more).returncode == 0
+    assert pagekin(verb, site, "--out", mine, *more).returncode == 3
+    done = pagekin(verb, other, "--out", mine, *more, "--replace")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(pagekin("info", mine, "--json").stdout)["sources"] == ["other"]
 
 
 def test_json_is_all_there_is_on_standard_output(site: Path, tmp_path: Path) -> None:

@@ -50,6 +50,9 @@ Limit = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000."),
 ]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Write over a collection of other sources; without it, that is refused.")
+]
 
 # -- of what indexes and clusters ---------------------------------------------------------------------------------------
 

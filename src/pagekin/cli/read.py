@@ -17,11 +17,12 @@ def read(
     parser: options.Parser = "fast",
     workers: options.Workers = 0,
     limit: options.Limit = None,
+    replace: options.Replace = False,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, replace)
     with progress_bar(quiet or as_json) as tell:
         report = hypertext.read_sources(plan, tell)
     if as_json:
@@ -32,7 +33,7 @@ def read(
 
 def make_plan(
     archives: list[str], out: Path, base_url: list[str] | None, all_captures: bool, strict: bool, parser: str,
-    workers: int, limit: list[str] | None,
+    workers: int, limit: list[str] | None, replace: bool = False,
 ) -> "hypertext.ReadPlan":  # fmt: skip
     """Make the plan that options describe, or end with what is wrong with them."""
     check_choice("--parser", parser, hypertext.PARSERS)
@@ -40,7 +41,9 @@ def make_plan(
         limits = sources.parse_limits(sources.Limits, limit or [])
     bases, default_base = parse_base_urls(base_url or [])
     processes = workers or hypertext.default_workers()
-    return hypertext.ReadPlan(archives, out, parser, processes, bases, default_base, all_captures, strict, limits)
+    return hypertext.ReadPlan(
+        archives, out, parser, processes, bases, default_base, all_captures, strict, limits, replace=replace
+    )
 
 
 def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:

@@ -15,13 +15,14 @@ from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
 from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
-from pagekin.store import KinWriter, Progress, no_progress
+from pagekin.store import MANIFEST, KinError, KinWriter, Progress, no_progress, read_manifest
 
 PART_TOKENS = 2_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
 HUGE_PAGE = 3 << 20
 """A page of this many bytes starts a new part: its own need and a part's do not add up."""
 PARSERS = ("fast", "strict")
+_SHOWN_SOURCES = 5
 
 
 class DamagedInputError(SourceError):
@@ -43,6 +44,8 @@ class ReadPlan:
     limits: Limits = field(default_factory=Limits)
     units: tuple[Unit, ...] = ()
     """Read these units of the sources, and not all that there are."""
+    replace: bool = False
+    """Write to `out` also if it holds a collection of other sources."""
 
 
 @dataclass
@@ -71,6 +74,8 @@ def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no
         raise ValueError(f"unknown parser {plan.parser}")
     whole: set[str] = set()
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
+    if not plan.replace:
+        _refuse_other_sources(writer.path, units)
     while True:
         parts_folder = writer.work / "parts"
         parts_folder.mkdir()
@@ -104,6 +109,23 @@ def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no
     report.facts = facts
     report.merging = time.perf_counter() - started
     return report
+
+
+def _refuse_other_sources(path: Path, units: list[Unit]) -> None:
+    """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
+    if not (path / MANIFEST).exists():
+        return
+    stated = read_manifest(path)["facts"].get("sources")
+    held = [str(name) for name in stated] if isinstance(stated, list) else ["(not known)"]
+    names = {unit.where for unit in units} | {Path(unit.path).name for unit in units}
+    # A file of a WACZ is called NAME.wacz:FILE; a newer WACZ of that name may hold other files.
+    others = [name for name in held if name not in names and name.partition(":")[0] not in names]
+    if others:
+        shown = ", ".join(others[:_SHOWN_SOURCES]) + (", ..." if len(others) > _SHOWN_SOURCES else "")
+        raise KinError(
+            f"{path} holds a collection of other sources: {shown}. It is left as it was. "
+            "Name another place with --out, or give --replace to write over it."
+        )
 
 
 def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
