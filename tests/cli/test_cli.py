@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pagekin.cli import app as command
 from pagekin.cli.app import VERBS
 
 
@@ -183,6 +184,31 @@ def test_a_collection_of_other_sources_is_replaced_only_if_asked(
 def test_json_is_all_there_is_on_standard_output(site: Path, tmp_path: Path) -> None:
     done = pagekin("read", site, "--out", tmp_path / "s.kin", "--json", "--parser", "strict")
     assert json.loads(done.stdout)["pages"] == 2
+
+
+def test_without_a_terminal_lines_tell_of_progress_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
+    with command.progress_bar() as tell:
+        for second in range(0, 100, 5):
+            now = float(second)
+            tell("reading", second / 100)
+        now = 130.0
+        tell("merging", 0.0)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        "pagekin: reading 30%, 60.0% a minute, 1:10 left",
+        "pagekin: reading 60%, 60.0% a minute, 0:40 left",
+        "pagekin: reading 90%, 60.0% a minute, 0:10 left",
+        "pagekin: merging 0%",
+    ]
+    with command.progress_bar(quiet=True) as tell:
+        now = 1_000.0
+        tell("reading", 0.5)
+    assert capsys.readouterr().err == ""
 
 
 def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -> None:

@@ -10,7 +10,7 @@ from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.cli.cluster import clusters_of_options, names_of_option
 from pagekin.cli.evaluate import open_directory
-from pagekin.cli.read import make_plan, print_summary, round_times, seconds
+from pagekin.cli.read import keep_what_was_read, make_plan, note_of, print_summary, round_times, seconds
 from pagekin.cli.tune import fit_signals, parse_seconds
 from pagekin.cli.tune import save_strategy as write_strategy
 from pagekin.errors import PagekinError
@@ -67,8 +67,8 @@ def build(
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     kept = names_of_option(names)
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, replace)
-    with progress_bar(quiet or as_json) as tell:
-        report = engines.build_collection(plan, chosen, tell, wanted, text, kept)
+    with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
+        report = engines.build_collection(plan, chosen, tell, wanted, text, kept, note_of(quiet))
     assert report.read is not None
     if not as_json and not quiet:
         print_summary(report.read, out)

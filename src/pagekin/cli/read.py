@@ -1,10 +1,25 @@
 """`pagekin read`: sources to a collection."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from pagekin import hypertext, sources
+import typer
+
+from pagekin import hypertext, sources, store
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_choice, check_option, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.app import (
+    INTERRUPTED,
+    USAGE,
+    app,
+    check_choice,
+    check_option,
+    fail,
+    fill_template,
+    print_json,
+    progress_bar,
+    say,
+)
 
 
 @app.command()
@@ -23,8 +38,8 @@ def read(
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, replace)
-    with progress_bar(quiet or as_json) as tell:
-        report = hypertext.read_sources(plan, tell)
+    with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
+        report = hypertext.read_sources(plan, tell, note_of(quiet))
     if as_json:
         print_json({**report.facts, "seconds": seconds(report)})
     elif not quiet:
@@ -44,6 +59,23 @@ def make_plan(
     return hypertext.ReadPlan(
         archives, out, parser, processes, bases, default_base, all_captures, strict, limits, replace=replace
     )
+
+
+def note_of(quiet: bool) -> "hypertext.Note":
+    """Return the function that tells people what a reading notes."""
+    return (lambda _text: None) if quiet else (lambda text: say(f"pagekin: {text}", err=True))
+
+
+@contextmanager
+def keep_what_was_read(out: Path) -> Iterator[None]:
+    """Say, after Ctrl-C, that the same command goes on, if something to go on from was kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not store.can_be_resumed(out):
+            raise
+        say("pagekin: stopped; what was read is kept, and the same command goes on from there.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:
