@@ -186,6 +186,18 @@ def test_json_is_all_there_is_on_standard_output(site: Path, tmp_path: Path) -> 
     assert json.loads(done.stdout)["pages"] == 2
 
 
+@pytest.mark.parametrize("verb", ["read", "build"])
+def test_pages_are_excluded_by_their_addresses(verb: str, site: Path, tmp_path: Path) -> None:
+    out = tmp_path / "s.kin"
+    patterns = ("--exclude", "*/sub/*", "--exclude", "*/nothing")
+    done = pagekin(verb, site, "--out", out, "--parser", "strict", "--workers", "1", *patterns)
+    assert done.returncode == 0, done.stderr
+    assert "1 excluded" in done.stdout
+    about = json.loads(pagekin("info", out, "--json").stdout)
+    assert (about["pages"], about["skipped"]["excluded"]) == (1, 1)
+    assert about["exclude"] == ["*/nothing", "*/sub/*"]
+
+
 def test_without_a_terminal_lines_tell_of_progress_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

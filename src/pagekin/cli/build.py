@@ -29,6 +29,7 @@ def build(
     parser: options.Parser = "fast",
     workers: options.Workers = 0,
     limit: options.Limit = None,
+    exclude: options.Exclude = None,
     replace: options.Replace = False,
     clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
     clusters_preset: options.ClustersPreset = "",
@@ -66,7 +67,7 @@ def build(
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     kept = names_of_option(names)
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, replace)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         report = engines.build_collection(plan, chosen, tell, wanted, text, kept, note_of(quiet))
     assert report.read is not None

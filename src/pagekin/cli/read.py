@@ -32,12 +32,13 @@ def read(
     parser: options.Parser = "fast",
     workers: options.Workers = 0,
     limit: options.Limit = None,
+    exclude: options.Exclude = None,
     replace: options.Replace = False,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, replace)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         report = hypertext.read_sources(plan, tell, note_of(quiet))
     if as_json:
@@ -48,7 +49,7 @@ def read(
 
 def make_plan(
     archives: list[str], out: Path, base_url: list[str] | None, all_captures: bool, strict: bool, parser: str,
-    workers: int, limit: list[str] | None, replace: bool = False,
+    workers: int, limit: list[str] | None, exclude: list[str] | None = None, replace: bool = False,
 ) -> "hypertext.ReadPlan":  # fmt: skip
     """Make the plan that options describe, or end with what is wrong with them."""
     check_choice("--parser", parser, hypertext.PARSERS)
@@ -57,8 +58,9 @@ def make_plan(
     bases, default_base = parse_base_urls(base_url or [])
     processes = workers or hypertext.default_workers()
     return hypertext.ReadPlan(
-        archives, out, parser, processes, bases, default_base, all_captures, strict, limits, replace=replace
-    )
+        archives, out, parser, processes, bases, default_base, all_captures, strict, limits,
+        exclude=tuple(exclude or ()), replace=replace,
+    )  # fmt: skip
 
 
 def note_of(quiet: bool) -> "hypertext.Note":

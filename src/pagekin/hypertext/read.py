@@ -53,6 +53,8 @@ class ReadPlan:
     all_captures: bool = False
     strict: bool = False
     limits: Limits = field(default_factory=Limits)
+    exclude: tuple[str, ...] = ()
+    """Leave out pages whose canonical address matches one of these patterns: `*/genindex*`, as `fnmatch` has them."""
     units: tuple[Unit, ...] = ()
     """Read these units of the sources, and not all that there are."""
     replace: bool = False
@@ -95,7 +97,8 @@ def read_sources_into(
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
     if not plan.replace:
         _refuse_other_sources(writer.path, units)
-    key = reading_key(units, [plan.parser, asdict(plan.limits)])
+    exclude = sorted(set(plan.exclude))
+    key = reading_key(units, [plan.parser, asdict(plan.limits), exclude])
     report = ReadReport({})
     folder = writer.resume_folder()
     with Journal(folder, key) as journal:
@@ -115,6 +118,7 @@ def read_sources_into(
     facts |= {
         "parser": plan.parser,
         "limits": asdict(plan.limits),
+        "exclude": exclude,
         "sources": sorted({unit.where for unit in units}),
         "pagekin": __version__,
         "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
@@ -206,7 +210,7 @@ class _PartWriter:
         self._builder = self._fresh()
 
     def _fresh(self) -> PartBuilder:
-        return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits)
+        return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits, self.plan.exclude)
 
     def read(self, task: Task) -> tuple[int, int]:
         """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""
