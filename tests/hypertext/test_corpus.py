@@ -251,6 +251,23 @@ def test_a_false_record_start_inside_a_record_changes_nothing(tmp_path: Path, mo
     assert corpus.facts["damaged"] == 0
 
 
+def test_a_source_that_is_named_twice_and_single_pieces_of_a_file_are_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [response(f"http://a.example/{i}", f"<p>page {i} {'word ' * 50}") for i in range(9)]
+    warc = write_warc(tmp_path / "a.warc", *records)
+    twice = read_into(tmp_path / "twice.kin", warc, warc)
+    assert (len(twice), twice.facts["html_records"]) == (9, 18)
+    monkeypatch.setattr(planning, "UNIT_BYTES", 1_000)
+    units = planning.plan_units([str(warc)], {})
+    assert len(units) > 4
+    read: list[float] = []
+    plan = ReadPlan([str(warc)], tmp_path / "some.kin", units=(units[3], units[0]))
+    report = read_sources(plan, lambda stage, share: read.append(share) if stage == "reading" else None)
+    assert 0 < report.facts["pages"] < 9
+    assert len(read) == 3  # its beginning, and two units
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_excluded_pages_are_counted_and_links_to_them_stay(tmp_path: Path, workers: int) -> None:
     link = "<p>See the <a href=/genindex.html>index</a> and the <a href=/_modules/a.html>listing</a>."

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -152,11 +153,11 @@ def _refuse_other_sources(path: Path, units: list[Unit]) -> None:
 
 
 def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
-    """Return the files with a unit that did not stop where the next one began."""
+    """Return the files with a unit that did not stop where the next one began, if that continues it."""
     return {
         unit.path
-        for i, unit in enumerate(units[:-1])
-        if unit.kind == "warc" and units[i + 1].path == unit.path and stops.get(i) != units[i + 1].start
+        for i, (unit, after) in enumerate(pairwise(units))
+        if unit.kind == "warc" and (after.path, after.start) == (unit.path, unit.end) and stops.get(i) != unit.end
     }
 
 
