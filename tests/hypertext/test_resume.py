@@ -19,7 +19,7 @@ from pagekin.hypertext import DamagedInputError, ReadPlan, ReadReport, part, rea
 from pagekin.hypertext import read as reading
 from pagekin.sources import Limits, Unit, plan_units
 from pagekin.sources import plan as planning
-from pagekin.store import DiskFullError, KinWriter, Progress, check_files, no_progress, open_kin
+from pagekin.store import DiskFullError, KinError, KinWriter, Progress, check_files, no_progress, open_kin
 from tests.sources.making import html, http, members, some_records, warc
 from tests.store.kins import in_child, kill_at
 
@@ -204,6 +204,24 @@ def test_after_ctrl_c_it_goes_on_and_the_old_collection_is_as_it_was(
 
 def files_of_whole(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def test_readings_that_are_refused_leave_what_was_kept(
+    plan: ReadPlan, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "old.warc.gz").write_bytes(b"".join(members(some_records(2))))
+    read_sources(replace(plan, sources=[str(tmp_path / "old.warc.gz")]))
+    with pytest.raises(KeyboardInterrupt):
+        read_sources(replace(plan, replace=True), interrupt)
+    kept = {path: path.read_bytes() for path in (plan.out / ".resume").rglob("*") if path.is_file()}
+    with pytest.raises(KinError, match=r"holds a collection of other sources: old\.warc\.gz"):
+        read_sources(plan)
+    with KinWriter(plan.out, "the first"), pytest.raises(KinError, match="is being written by"):
+        read_sources(replace(plan, replace=True, limits=Limits(tokens=100)))
+    assert {path: path.read_bytes() for path in (plan.out / ".resume").rglob("*") if path.is_file()} == kept
+    report, _notes = read_noting(replace(plan, replace=True))
+    assert report.units_before >= 4
+    assert files_of(plan.out) == undisturbed
 
 
 def test_a_first_reading_that_kept_nothing_leaves_no_folder(plan: ReadPlan, monkeypatch: pytest.MonkeyPatch) -> None:
