@@ -28,7 +28,7 @@ GROUPS = {
     "corpus": (
         "alias", "anchor", "host", "inlink", "mark", "page", "snippet", "stream", "term", "text", "title", "url",
     ),
-    "bags": ("bag", "bagterm", "copy", "link"),
+    "bags": ("bag", "bagterm", "copy", "epoch", "link"),
     "signatures": ("signature",),
     "lists": ("list",),
     "text": ("form", "posting"),

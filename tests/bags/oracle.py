@@ -19,6 +19,8 @@ PORTER = Stemmer.Stemmer("porter")
 PARAGRAPH_BORDERS = {Boundary.PARAGRAPH, Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END}
 """A heading begins a paragraph; a list's and a table's end, which have marks of their own, end one."""
 VANISHED = 1e-30
+UNITS = 2**24
+"""Occurrences weigh whole units of 2^-24, at least one if they weigh anything."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -111,9 +113,9 @@ def window_ends(page: PlainPage, kind: str) -> set[int]:
 
 @dataclass
 class Bag:
-    """One URL's bag before weighting: summed occurrences, and where they come from."""
+    """One URL's bag before weighting: units of all occurrences added up, and where they come from."""
 
-    sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    sums: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     origins: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """How often the page itself says a word."""
@@ -121,7 +123,7 @@ class Bag:
     def add(self, term: str, weight: float, origin: str) -> None:
         """Count an occurrence, unless it has no weight."""
         if weight > 0:
-            self.sums[term] += weight
+            self.sums[term] += max(1, round(weight * UNITS))
             self.origins[term].add(origin)
             if origin in ("content", "title"):
                 self.counts[term] += 1
@@ -312,7 +314,7 @@ class Oracle:
 
     def _weighed(self, bag: Bag, df: Counter[str], bags: int) -> dict[str, float]:
         """tf times the weight by df, divided by the sum."""
-        weights = {term: self._scaled(tf) * self._by_df(df[term], bags) for term, tf in bag.sums.items()}
+        weights = {term: self._scaled(tf / UNITS) * self._by_df(df[term], bags) for term, tf in bag.sums.items()}
         total = sum(weights.values())
         if total <= VANISHED:
             return dict.fromkeys(weights, 1 / len(weights))

@@ -117,3 +117,18 @@ def test_few_sketches_fold_as_many_do(seed: int, named: bool) -> None:
     names = rng.integers(0, 30, 40).tolist() if named else None
     assert fold_copies(rows, names) == CopyIndex(rows).fold(names)
     assert [row.tolist() for row in copies_among(rows)] == [are_copies(rows, one).tolist() for one in rows]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_sketches_are_folded_as_one_by_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    templates = rng.integers(0, 60_000, (5, SKETCH_PLACES)).astype(np.uint16)
+    rows = templates[rng.integers(0, 5, 300)]
+    # Some places differ from the template's, a few in copies and many in others; some are empty.
+    for row, changed in zip(rows, rng.integers(0, 14, len(rows)).tolist(), strict=True):
+        row[rng.integers(0, SKETCH_PLACES, changed)] = rng.integers(0, 60_000, changed)
+        row[rng.integers(0, SKETCH_PLACES, int(rng.integers(0, 8)))] = EMPTY_PLACE
+    rows[::50] = EMPTY_PLACE
+    index = CopyIndex(rows)
+    assert index.fold_all().tolist() == CopyIndex(rows).fold()
+    assert len(set(index.fold_all().tolist())) < len(rows)

@@ -52,7 +52,7 @@ def test_links_of_the_same_words_to_other_pages_each_time_are_navigation() -> No
     corpus = read_web(site())
     assert set(uses(corpus, "7").values()) == {LinkUse.FURNITURE}
     bags = make(corpus, plainly("content.scale=1", "links.scale=1", "outlinks.scale=1", "content.furniture=0.2"))
-    assert bags.terms(f"{SITE}7") == [word(7), "quartz"]
+    assert set(bags.terms(f"{SITE}7")) == {word(7), "quartz"}
     assert set(uses(corpus, "7", choose_strategy(settings=["content.furniture=1"])).values()) == {LinkUse.COUNTS}
 
 

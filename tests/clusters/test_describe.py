@@ -1,15 +1,17 @@
 """Names of clusters: what sets them apart, in words that differ between siblings; central pages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from pagekin.bags import BagMatrix, stem_of_word
 from pagekin.clusters import Tree
-from pagekin.clusters.describe import describe
-from pagekin.clusters.levels import Rows
+from pagekin.clusters.describe import PageFacts, describe
+from pagekin.clusters.levels import PageLinks, Rows
+from pagekin.hypertext import WrittenWords
 
+Writing = Callable[[Sequence[WrittenWords]], Sequence[Sequence[str]]]
 WORDS = ["site", "granite", "granites", "slate", "owl", "feather", "http://a.example/"]
 
 
@@ -20,8 +22,12 @@ def rows_of(pages: list[dict[str, float]], words: int = 6) -> Rows:
     return Rows.of_words(BagMatrix(offsets, np.array(terms, np.int64), weights, len(WORDS)), words)
 
 
-def as_they_are(words: Sequence[str], _pages: np.ndarray) -> Sequence[str]:
-    return words
+def as_they_are(asked: Sequence[WrittenWords]) -> Sequence[Sequence[str]]:
+    return [one.words for one in asked]
+
+
+def facts(pages: list[dict[str, float]], links: np.ndarray, titles: Rows, written: Writing = as_they_are) -> PageFacts:
+    return PageFacts(rows_of(pages), titles, PageLinks.of(links, len(pages)), WORDS.__getitem__, stem_of_word, written)
 
 
 ALL_TITLES = rows_of([dict.fromkeys(WORDS[:6], 1.0)] * 5)
@@ -40,7 +46,7 @@ LINKS = np.array([[0, 1], [2, 1], [1, 2], [3, 4], [0, 4], [1, 4]])
 
 def described(labels: list[int], pages: list[dict[str, float]] = PAGES, links: np.ndarray = LINKS) -> Tree:
     tree = Tree.of_levels("clusters", [np.array(labels)], {})
-    return describe(tree, rows_of(pages), WORDS.__getitem__, stem_of_word, links, ALL_TITLES, as_they_are)
+    return describe(tree, facts(pages, links, ALL_TITLES))
 
 
 def test_names_hold_what_siblings_do_not() -> None:
@@ -55,12 +61,12 @@ def test_words_of_titles_tell_more_and_are_written_as_the_pages_write_them() -> 
     tree = Tree.of_levels("clusters", [np.array([0, 0, 0, 1, 1])], {})
     asked = []
 
-    def large(words: Sequence[str], pages: np.ndarray) -> list[str]:
-        asked.append(set(pages.tolist()))
-        return [word.upper() for word in words]
+    def large(nodes: Sequence[WrittenWords]) -> list[list[str]]:
+        asked.extend(set(node.pages) for node in nodes)
+        return [[word.upper() for word in node.words] for node in nodes]
 
     def named(titles: Rows) -> list[str]:
-        made = describe(tree, rows_of(PAGES), WORDS.__getitem__, stem_of_word, LINKS, titles, large)
+        made = describe(tree, facts(PAGES, LINKS, titles, large))
         return [made.descriptions[node].name for node in made.children[0]]
 
     assert named(ALL_TITLES) == ["GRANITE, SLATE", "OWL, FEATHER"]
@@ -90,8 +96,8 @@ def test_siblings_are_told_apart_by_name() -> None:
 @pytest.mark.parametrize("pages", [1, 5])
 def test_pages_without_words_are_described_all_the_same(pages: int) -> None:
     tree = describe(
-        Tree.of_levels("clusters", [np.zeros(pages, np.int64)], {}), rows_of([{}] * pages), WORDS.__getitem__, stem_of_word,
-        np.zeros((0, 2), np.int64), ALL_TITLES, as_they_are,
-    )  # fmt: skip
+        Tree.of_levels("clusters", [np.zeros(pages, np.int64)], {}),
+        facts([{}] * pages, np.zeros((0, 2), np.int64), ALL_TITLES),
+    )
     assert tree.descriptions[0].name == "other pages"
     assert len(tree.descriptions[0].central) == pages

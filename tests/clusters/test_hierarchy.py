@@ -46,6 +46,30 @@ def test_every_group_of_every_level_is_a_node(levels: list[np.ndarray], chosen: 
         assert tree.path(home)[0] == 0
 
 
+def slow_levels(levels: list[np.ndarray]) -> tuple[list[int], list[int]]:
+    """Return the parent of each node and the node of each page, dividing one node after the other."""
+    parents, node_of = [-1], np.zeros(len(levels[0]), np.int64)
+    for labels in levels:
+        divided = node_of.copy()
+        for node in np.unique(node_of).tolist():
+            inside = np.flatnonzero(node_of == node)
+            parts = [inside[labels[inside] == label] for label in np.unique(labels[inside])]
+            for part in sorted(parts, key=lambda part: (-len(part), int(part[0]))) if len(parts) > 1 else ():
+                divided[part] = len(parents)
+                parents.append(node)
+        node_of = divided
+    return parents, node_of.tolist()
+
+
+@generated
+@given(nested())
+def test_nodes_are_numbered_as_if_they_were_divided_one_by_one(levels: list[np.ndarray]) -> None:
+    tree = Tree.of_levels("clusters", levels, {})
+    parents, homes = slow_levels(levels)
+    assert tree.parent.tolist() == parents
+    assert [tree.homes(page) for page in range(len(homes))] == [[home] for home in homes]
+
+
 def test_larger_clusters_come_first() -> None:
     tree = Tree.of_levels("clusters", [np.array([0, 1, 1, 2, 2, 1])], {})
     assert [tree.pages_of(node).tolist() for node in tree.children[0]] == [[1, 2, 5], [3, 4], [0]]

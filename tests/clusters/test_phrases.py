@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import LinkUse, Strategy, classify_links, make_vocabulary
+from pagekin.clusters import phrases
 from pagekin.clusters.phrases import IN_TEXT, LEAST, MOST_CONTENT, find_phrases
 from pagekin.clusters.shown import STEMS
 from pagekin.hypertext import Attribute, Boundary, Corpus
@@ -139,3 +140,13 @@ def test_a_page_that_shows_nothing_is_passed_over() -> None:
     sizes = np.diff(phrases.offsets)
     assert sizes[3] == 0
     assert np.all(np.delete(sizes, 3) > 0)
+
+
+def test_threads_change_no_phrase(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phrases, "_BATCH_WORDS", 60)  # so that there are several batches
+    corpus = read_web(random_web(4))
+    words, none = make_vocabulary(corpus, STEMS), np.zeros((len(corpus), 2), np.int64)
+    one, several = (find_phrases(corpus, words, none, threads) for threads in (1, 3))
+    for name in ("offsets", "phrases", "ranks", "places", "words"):
+        assert getattr(one, name).tolist() == getattr(several, name).tolist()
+    assert one.count == several.count > 0

@@ -30,9 +30,9 @@ load_verbs()
 SITE = "http://site.example/"
 PAPER = ClusterSettings("hypursuit1996")
 CHANGES = {
-    "max_clusters": 4, "similarity": "links", "combine": "mean", "seed": 7, "links.ancestors": 0.9, "links.descendants": 0.9,
-    "links.paths": 0.0, "links.levels": 1, "links.normalise": "common", "terms.title": 0.0, "terms.header": 0.0,
-    "terms.keyword": 0.0, "terms.address": 0.0, "terms.alt": 20.0, "terms.text": 9.0,
+    "max_clusters": 4, "similarity": "links", "combine": "mean", "seed": 7, "sample": 20, "links.ancestors": 0.9,
+    "links.descendants": 0.9, "links.paths": 0.0, "links.levels": 1, "links.normalise": "common", "terms.title": 0.0,
+    "terms.header": 0.0, "terms.keyword": 0.0, "terms.address": 0.0, "terms.alt": 20.0, "terms.text": 9.0,
 }  # fmt: skip
 """A value for every setting that is not its default."""
 
@@ -86,7 +86,7 @@ def test_every_setting_is_tried() -> None:
     assert {name for name, *_about in settings_table(ClusterSettings)} == set(CHANGES)
 
 
-@pytest.mark.parametrize("name", [name for name in CHANGES if name not in ("max_clusters", "seed")])
+@pytest.mark.parametrize("name", [name for name in CHANGES if name not in ("max_clusters", "seed", "sample")])
 def test_a_setting_of_the_paper_changes_what_pages_are_similar(web: Path, name: str) -> None:
     corpus = Corpus.open(web / "web.kin")
     # F would hide what is smaller than the other part.
@@ -96,12 +96,15 @@ def test_a_setting_of_the_paper_changes_what_pages_are_similar(web: Path, name: 
     assert not np.array_equal(before, after)
 
 
-def test_numbers_of_clusters_and_seeds_change_the_clusters(web: Path) -> None:
+def test_numbers_of_clusters_seeds_and_samples_change_the_clusters(web: Path) -> None:
     corpus = Corpus.open(web / "web.kin")
     for base in (ClusterSettings(), PAPER):
         assert len(np.unique(make_clusters(corpus, replace(base, max_clusters=4)).labels)) <= 4
     seeds = [make_clusters(corpus, ClusterSettings(seed=seed)) for seed in range(8)]
     assert len({tuple(made.levels[-1].tolist()) for made in seeds}) > 1
+    samples = [make_clusters(corpus, ClusterSettings(sample=sample)) for sample in (39, 20, 40, 41)]
+    assert [made.sampled for made in samples] == [39, 20, 0, 0]
+    assert len({tuple(made.levels[-1].tolist()) for made in samples}) > 1
 
 
 @pytest.mark.parametrize("method", ["default", "hypursuit1996"])

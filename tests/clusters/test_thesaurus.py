@@ -1,12 +1,15 @@
 """Suggestions on a small web where we know what goes with what."""
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from pagekin.bags import BagWorkshop, make_vocabulary
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
-from pagekin.clusters import PageThesaurus
+from pagekin.clusters import PageThesaurus, PageTopics, thesaurus
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from tests.bags.webs import read_web, record
 
@@ -40,6 +43,28 @@ def test_pages_tell_what_is_broader_and_narrower(corpus: Corpus) -> None:
     assert {"granite", "slate", "roof"} <= set(rock.narrower)
     assert rock.broader == ()
     assert not {"owl", "nest"} & {*rock.collocated, *rock.narrower}
+
+
+def test_pages_are_about_their_heaviest_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(thesaurus, "ABOUT", 5)
+    monkeypatch.setattr(thesaurus, "_PART", 3)
+    rng = np.random.default_rng(1)
+    words = [f"{a}{b}" for a in "stone bird star lake moss wind".split() for b in ("", "en", "fold", "work", "ware")]
+    corpus = read_web(
+        {f"http://site.example/{number}": f"<p>{' '.join(rng.choice(words, 30))}" for number in range(10)} | {
+            "http://site.example/none": "<p>."
+        }
+    )  # fmt: skip
+    made = PageTopics.of(corpus)
+    bags = BagWorkshop(corpus, tmp_path).bags(thesaurus._STRATEGY)
+    shown = make_vocabulary(corpus, thesaurus._STRATEGY).shown
+    for page in range(len(corpus)):
+        place = np.flatnonzero(bags.urls == corpus.pages.url[page])
+        row = slice(*bags.offsets[place[0] : place[0] + 2].tolist()) if len(place) else slice(0)
+        pairs = zip(bags.terms[row].tolist(), bags.weights[row].tolist(), strict=True)
+        expected = [term for term, _weight in sorted(pairs, key=lambda pair: (-pair[1], pair[0]))][:5]
+        terms = made.terms[made.offsets[page] : made.offsets[page + 1]].tolist()
+        assert [made.words[term].decode() for term in terms] == [corpus.word(int(shown[term])) for term in expected]
 
 
 def test_several_terms_are_asked_together(corpus: Corpus) -> None:

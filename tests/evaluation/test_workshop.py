@@ -30,6 +30,8 @@ SETTINGS = """
     anchors.repeat=every
     anchors.within_site=false
     links.scale=1
+    outlinks.scale=0
+    outlinks.scale=3
     window.size=0
     window.size=2
     window.kind=syntactic
@@ -62,14 +64,16 @@ def expected(corpus: Corpus) -> dict[str, dict[str, np.ndarray]]:
 
 
 def assert_the_same(made: BagSet, arrays: dict[str, np.ndarray]) -> None:
-    """An index numbers only the terms in use."""
-    number = np.cumsum(made.df > 0) - 1
+    """An index numbers only the terms in use, in the order in which bags hold them."""
+    number = np.full(len(made.df), -1)
+    number[made.terms] = arrays["bag.terms"]
     assert np.array_equal(made.urls, arrays["bag.url"])
     assert np.array_equal(made.offsets, arrays["bag.offsets"])
     assert np.array_equal(number[made.terms], arrays["bag.terms"])
     assert np.array_equal(made.weights, arrays["bag.weights"])
     assert np.array_equal(made.inlinks, arrays["bag.inlinks"])
-    assert np.array_equal(made.df[made.df > 0], arrays["bagterm.df"])
+    assert sorted(number[number >= 0].tolist()) == list(range(made.terms_in_use))
+    assert np.array_equal(made.df[np.argsort(number)][len(number) - made.terms_in_use :], arrays["bagterm.df"])
     assert made.terms_in_use == len(arrays["bagterm.df"])
 
 
@@ -95,6 +99,31 @@ def test_every_strategy_of_the_settings_is_made_by_one_workshop(
     workshop = BagWorkshop(corpus, tmp_path)
     for strategy in [*STRATEGIES, *reversed(STRATEGIES)]:
         assert_the_same(workshop.bags(strategy), expected[strategy.digest()])
+
+
+def test_words_of_wider_bags_are_the_bags_of_words(corpus: Corpus, tmp_path: Path) -> None:
+    settings = (["links.scale=1"], [], ["outlinks.scale=0"], ["links.scale=1", "outlinks.scale=0"])
+    workshop = BagWorkshop(corpus, tmp_path / "shared")
+    for chosen in settings:  # the first holds terms for all addresses, from which the others are taken
+        strategy = choose_strategy(settings=chosen)
+        shared, alone = workshop.bags(strategy), BagWorkshop(corpus, tmp_path / str(chosen)).bags(strategy)
+        for name in ("urls", "offsets", "terms", "weights", "df", "inlinks"):
+            assert np.array_equal(getattr(shared, name), getattr(alone, name)), (chosen, name)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[:4], ids=lambda strategy: strategy.name)
+def test_a_matrix_of_some_addresses_has_their_bags(corpus: Corpus, tmp_path: Path, strategy: Strategy) -> None:
+    workshop = BagWorkshop(corpus, tmp_path)
+    asked = np.array([3, 0, 2, len(corpus.urls) + 5])
+    expected, made = workshop.bags(strategy).matrix(asked), workshop.matrix(strategy, asked)
+    words, limit = workshop.matrix(strategy, asked, words_alone=True), workshop.words(strategy)
+    for row in range(len(asked)):
+        a, b, c = (slice(*one.offsets[row : row + 2].tolist()) for one in (expected, made, words))
+        assert expected.terms[a].tolist() == made.terms[b].tolist()
+        assert expected.weights[a].tolist() == made.weights[b].tolist()
+        held = expected.terms[a] < limit
+        assert expected.terms[a][held].tolist() == words.terms[c].tolist()
+        assert expected.weights[a][held].tolist() == words.weights[c].tolist()
 
 
 def test_bags_stay_as_they_are_while_others_are_made(corpus: Corpus, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pagekin.hypertext import Corpus, common_spellings
+from pagekin.hypertext import Corpus, WrittenWords, common_spellings, common_spellings_of_many
 from tests.bags.webs import read_web
 
 PAGES = [
@@ -41,3 +41,22 @@ def test_a_word_of_no_page_stays_as_it_is(corpus: Corpus) -> None:
         "",
         "http://site.example/",
     ]
+
+
+def test_many_are_written_as_each_by_itself(corpus: Corpus) -> None:
+    words = ("dna", "england", "usa", "words", "éire", "ipod", "nowhere", "", "of")
+    some = [words, words[:2], words[4:5], ()]
+    asked = [WrittenWords(chosen, pages) for chosen in some for pages in ((0,), (1,), (2, 0, 2), (1, 0, 2, 2), ())]
+    expected = [common_spellings(corpus, one.words, one.pages) for one in asked]
+    assert common_spellings_of_many(corpus, asked) == expected
+
+
+def test_many_forms_long_words_and_letters_beyond_ascii_are_told_apart() -> None:
+    long, kelvin = "x" * 70, "\u212aelvin"  # whose first letter folds to a k
+    forms = [format(number, "011b").translate({48: "a", 49: "A"}) for number in range(1_100)]
+    text = f"one {long.title()} or {long.title()} {kelvin} not kelvin, a {kelvin} {' b '.join(forms)} or {forms[1_050]}"
+    corpus = read_web({"http://site.example/": f"<p>{text}", "http://site.example/2": f"<p>a {'A' * 11} {'A' * 11}"})
+    words = (long, "kelvin", "a" * 11)
+    for pages in ((0,), (1,), (0, 1)):
+        one = WrittenWords(words, pages)
+        assert common_spellings_of_many(corpus, [one]) == [common_spellings(corpus, words, pages)]

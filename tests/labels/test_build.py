@@ -24,7 +24,7 @@ from pagekin.labels import (
     leaf_label,
     term_key,
 )
-from pagekin.labels.build import chosen_nodes, select_terms
+from pagekin.labels.build import chosen_nodes, mark_unnoted
 from tests.labels.asking import any_may_hold, label_may_hold, may_hold
 from tests.labels.sexpr_reader import label_from_sexpr
 
@@ -205,7 +205,10 @@ def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path)
     corpus = Corpus.open(tmp_path / "long.kin")
     words = term_words(corpus)
     counted = count_terms(corpus, words)
-    noted = select_terms(corpus, words, counted)
+    marked = mark_unnoted(corpus, words, 0, counted).weights
+    assert np.abs(marked).tolist() == counted.weights.tolist()
+    ends = np.append(0, np.cumsum(marked > 0))[counted.offsets]
+    noted = BagMatrix(ends, counted.terms[marked > 0], marked[marked > 0], counted.columns)
     pages = {corpus.page_url(page).rpartition("/")[2]: page for page in range(2)}
 
     def shown(made: BagMatrix, name: str) -> dict[tuple[str, str], int]:

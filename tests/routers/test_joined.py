@@ -106,6 +106,8 @@ def test_children_in_the_same_process_answer_as_those_over_http(collections: dic
                 for one in (answer, *answer.get("asked", ())):
                     for field in ("seconds", "bytes"):
                         one.pop(field, None)
+                for one in answer.get("asked", ()):
+                    one.pop("results")  # in one process, sites leave out hits that those before have bettered
             assert answers[0] == answers[1], operation
             return answers[0]
 

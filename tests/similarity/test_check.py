@@ -114,6 +114,7 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
     "list.starts": [next_number, highest_bit],
     "list.positions": [next_number, lambda place: place * 0 - 1],
     "copy.rows": [next_number, highest_bit],
+    "epoch.factor": [next_number],
     "link.out_offsets": [next_number, highest_bit],
     "link.out": [next_number, highest_bit],
     "link.in_offsets": [next_number, highest_bit],
@@ -125,7 +126,9 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
 
 
 def test_every_array_of_the_index_is_put_to_the_test(small: Kin) -> None:
-    assert set(CHANGES) == set(index_arrays(small))
+    empty = {"epoch.furniture", "epoch.navigation", "epoch.lists"}  # of so small a web; tests of the epoch change them
+    assert set(CHANGES) == set(index_arrays(small)) - empty
+    assert not any(len(small[name]) for name in empty)
 
 
 @pytest.mark.parametrize("name", CHANGES)

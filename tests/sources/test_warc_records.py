@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pagekin.sources import Page, Redirect, Revisit, Skip
+from pagekin.sources import Gone, Page, Redirect, Revisit, Skip
 from pagekin.sources.http import unix_time
 from tests.sources.making import html_records, http, one_page, read_bytes, reasons, urls, warc
 
@@ -75,6 +75,15 @@ def test_only_status_200_becomes_a_page(status: str) -> None:
     items = read_bytes(warc(URL, http(b"<p>x</p>", status=status)))
     assert reasons(items) == {f"status {status[:3]}": 1}
     assert html_records(items) == 0
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "410 Gone"])
+def test_an_answer_that_there_is_no_such_page_is_told_also_when_it_is_repeated(status: str) -> None:
+    gone = Gone(URL, unix_time("2020-01-02T03:04:05Z"))
+    assert read_bytes(warc(URL, http(b"<p>x</p>", status=status)))[1:] == [gone]
+    repeated = read_bytes(warc(URL, http(b"", status=status), "revisit"))
+    assert repeated[0] == gone
+    assert reasons(repeated) == {"revisit": 1}
 
 
 def test_a_body_without_an_http_header_is_skipped() -> None:

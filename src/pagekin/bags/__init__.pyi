@@ -15,6 +15,7 @@ from .copies import (
     fold_copies,
     has_sketches,
 )
+from .epoch import EpochColumns, epoch_identity
 from .furniture import LinkUse, classify_links
 from .graph import LinkColumns, check_links, link_weights
 from .kernels import mix_number
@@ -51,6 +52,7 @@ __all__ = [
     "BagWorkshop",
     "Bags",
     "CopyIndex",
+    "EpochColumns",
     "LinkColumns",
     "LinkUse",
     "Origin",
@@ -71,6 +73,7 @@ __all__ = [
     "classify_links",
     "common_words",
     "copy_sketches",
+    "epoch_identity",
     "fold_copies",
     "has_sketches",
     "is_telling",

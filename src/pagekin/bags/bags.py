@@ -10,7 +10,7 @@ from pagekin.bags.copies import EMPTY_PLACE, copy_sketches
 from pagekin.hypertext import Corpus, PageColumns
 from pagekin.store import Array, Kin, rank
 
-BAG_ARRAYS = ("bag.", "bagterm.", "copy.", "link.")
+BAG_ARRAYS = ("bag.", "bagterm.", "copy.", "epoch.", "link.")
 """How the names of the arrays begin that `make_bags` writes."""
 
 
@@ -126,6 +126,11 @@ class Bags:
     def df(self, terms: Array) -> Array:
         """Return the number of bags that hold each term."""
         return np.asarray(self._kin["bagterm.df"][terms])
+
+    @cached_property
+    def epoch(self) -> str:
+        """Return the identity of the epoch by which the bags were weighed; '' for those of earlier versions."""
+        return str(self._kin.facts["index"].get("epoch", {}).get("identity", ""))
 
     @cached_property
     def own_pages(self) -> int:

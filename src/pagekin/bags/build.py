@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.furniture import classify_links
+from pagekin.bags.epoch import write_epoch
+from pagekin.bags.furniture import host_hashes, judge_links
 from pagekin.bags.graph import write_links
 from pagekin.bags.links import anchor_pages, citing_pages
 from pagekin.bags.sites import site_numbers
@@ -23,6 +25,7 @@ from pagekin.bags.weights import (
     normalised,
     scaled_frequencies,
     title_weight,
+    whole_units,
 )
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
@@ -40,7 +43,7 @@ from pagekin.store import (
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
-    from pagekin.bags._kernels.merge import Scales, Web
+    from pagekin.bags._kernels.merge import Scales, TermOrder, Web
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
 WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
@@ -53,19 +56,27 @@ DYNAMIC_SIZE = 32
 """Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
+BATCH_ENTRIES = 1 << 17
+"""Entries that are weighed at a time: they stay in the processor's cache."""
 
 
 class Raw(NamedTuple):
-    """Merged bags before weighting: summed occurrence weights, in temporary files."""
+    """Merged bags before weighting: summed occurrence weights in units of 2^-24, in temporary files."""
 
     urls: npt.NDArray[np.uint32]
     offsets: npt.NDArray[np.int64]
     inlinks: npt.NDArray[np.uint32]
     df: npt.NDArray[np.int64]
+    own_df: npt.NDArray[np.int64]
+    """The number of bags whose own page says each term."""
     terms: npt.NDArray[np.uint32]
-    weights: npt.NDArray[np.float32]
+    sums: npt.NDArray[np.int64]
     origins: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint8]
+    hashes: npt.NDArray[np.uint64]
+    """The hashes of all terms."""
+    by_rank: npt.NDArray[np.uint32]
+    """All terms in the order in which bags hold them: by kind, then by hash."""
 
 
 def make_bags(
@@ -84,14 +95,15 @@ def make_bags(
     words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     with TemporaryDirectory(dir=writer.work) as folder:
         progress("windows", 0.0)
-        uses = classify_links(corpus, strategy)
-        kept, window_words = keep(corpus, strategy, words, uses, Path(folder), progress, threads)
+        judged = judge_links(corpus, strategy)
+        kept, window_words = keep(corpus, strategy, words, judged.uses, Path(folder), progress, threads)
         _sketch(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
         raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
         facts = _weigh(corpus, strategy, words, raw, writer, progress)
-        facts |= write_links(corpus, strategy, uses, citing, raw.urls, writer)
+        facts |= write_links(corpus, strategy, judged.uses, citing, raw.urls, writer)
+        facts["epoch"] = write_epoch(corpus, strategy, judged, facts, writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)
@@ -184,6 +196,31 @@ def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> tuple[
     return words_end, links_end, links_end + (len(corpus.urls) if strategy.outlinks.scale else 0)
 
 
+def hash_terms(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> npt.NDArray[np.uint64]:
+    """Return the hashes of all terms: words, then citing pages, then linked addresses; 0 for an address that is no term."""
+    words_end, links_end, end = term_limits(corpus, strategy, words)
+    hashes = np.zeros(end, dtype=np.uint64)
+    hashes[:words_end] = words.hashes
+    if links_end > words_end:
+        hashes[words_end:links_end] = [link_hash(corpus.urls[url]) for url in corpus.pages.url.tolist()]
+    if end > links_end:
+        linked = np.flatnonzero(np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64)))
+        hashes[links_end + linked] = [outlink_hash(corpus.urls[url]) for url in linked.tolist()]
+    return hashes
+
+
+def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) -> "TermOrder":
+    """Return the order of terms in bags, given the hashes of all terms and where the kinds of terms end."""
+    from pagekin.bags._kernels.merge import TermOrder
+
+    by_rank = np.empty(len(hashes), dtype=np.uint32)
+    for first, last in pairwise((0, *limits)):
+        by_rank[first:last] = first + np.argsort(hashes[first:last], kind="stable")
+    rank = np.empty_like(by_rank)
+    rank[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
+    return TermOrder(hashes, rank, by_rank)
+
+
 def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
     """Return what the merging kernel has to know of all URLs, pages and anchors."""
     from pagekin.bags._kernels.merge import Web
@@ -198,7 +235,7 @@ def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
         url_page=url_page,
         url_site=url_site,
         page_url=page_url,
-        page_host=np.asarray(corpus.pages.host, dtype=np.int64),
+        page_host=host_hashes(corpus)[corpus.pages.host],
         citing=citing,
         page_anchors=np.asarray(corpus.pages.anchors, dtype=np.int64),
         anchor_page=anchor_pages(corpus),
@@ -209,16 +246,16 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     """Return what occurrences weigh on pages of at most `most_words` kept words, and how terms are numbered."""
     from pagekin.bags._kernels.merge import Scales
 
-    near = distance_weights(strategy) * strategy.anchors.scale
+    near = whole_units(distance_weights(strategy) * strategy.anchors.scale)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]
+    lead = lead_weights(strategy, most_words)
     return Scales(
-        content=float(strategy.content.scale),
-        title=float(title_weight(strategy)),
-        link=float(strategy.links.scale),
-        outlink=float(strategy.outlinks.scale),
-        lead=lead_weights(strategy, most_words),
-        near=near if strategy.anchors.scale else np.zeros(0),
+        content=whole_units(lead * strategy.content.scale),
+        title=int(whole_units(title_weight(strategy))),
+        link=int(whole_units(strategy.links.scale)),
+        outlink=whole_units(lead * strategy.outlinks.scale),
+        near=near if strategy.anchors.scale else near[:0],
         once=strategy.anchors.repeat == "once",
         within_site=bool(strategy.anchors.within_site),
         words_end=limits[0],
@@ -248,6 +285,8 @@ def merge(
 
     limits = term_limits(corpus, strategy, words)
     terms = limits[-1]
+    hashes = hash_terms(corpus, strategy, words)
+    order = order_terms(hashes, limits)
     web = _web(corpus, strategy, citing)
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
     inlinks = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
@@ -255,10 +294,10 @@ def merge(
     most_entries = _most_entries(corpus, kept, web)
     scratch = [
         Scratch(
-            weights=np.zeros(terms),
-            origins=np.zeros(terms, dtype=np.uint8),
-            counts=np.zeros(terms, dtype=np.int32),
-            touched=np.empty(terms, dtype=np.int64),
+            sums=np.zeros(terms, dtype=np.int64),
+            marks=np.zeros(terms, dtype=np.uint16),
+            touched=np.empty(terms + 1, dtype=np.uint32),
+            sorting=np.empty(terms + 1, dtype=np.uint32),
             seen=np.zeros(1 << (2 * most_links).bit_length(), dtype=np.uint64),
             used=np.empty(most_links + 1, dtype=np.int64),
             key=PROCESS_KEY,
@@ -279,74 +318,100 @@ def merge(
         room = int(np.minimum(most_entries[first:last], terms).sum())
         out = Merged(
             terms=np.empty(room, np.uint32),
-            weights=np.empty(room, np.float32),
+            sums=np.empty(room, np.int64),
             origins=np.empty(room, np.uint8),
             counts=np.empty(room, np.uint8),
             sizes=np.empty(last - first, np.int64),
             inlinks=np.empty(last - first, np.uint32),
         )
         mine = scratch.pop()
-        n = merge_bags(links, web, kept, scales, mine, out)
+        n = merge_bags(links, web, kept, scales, order, mine, out)
         scratch.append(mine)
-        return out._replace(
-            terms=out.terms[:n], weights=out.weights[:n], origins=out.origins[:n], counts=out.counts[:n]
-        )
+        return out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
 
-    df = np.zeros(terms, dtype=np.int64)
+    df, own_df = np.zeros(terms, dtype=np.int64), np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
     parts = batch_ranges(np.cumsum(np.append(0, most_entries + 8)), BATCH_WORK)
     with (
         _temporary(folder / "raw.terms", np.uint32) as all_terms,
-        _temporary(folder / "raw.weights", np.float32) as all_weights,
+        _temporary(folder / "raw.sums", np.int64) as all_sums,
         _temporary(folder / "raw.origins", np.uint8) as all_origins,
         _temporary(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
             df += np.bincount(part.terms, minlength=terms)
+            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
             all_terms.append(part.terms)
-            all_weights.append(part.weights)
+            all_sums.append(part.sums)
             all_origins.append(part.origins)
             all_counts.append(part.counts)
             sizes[first:last], citations[first:last] = part.sizes, part.inlinks
             progress("bags", last / len(corpus.urls))
-        entries = all_terms.mapped(), all_weights.mapped(), all_origins.mapped(), all_counts.mapped()
+        entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
     urls = np.flatnonzero(sizes)
-    return Raw(urls.astype(np.uint32), np.cumsum(np.append(0, sizes[urls])), citations[urls], df, *entries)
+    offsets = np.cumsum(np.append(0, sizes[urls]))
+    return Raw(urls.astype(np.uint32), offsets, citations[urls], df, own_df, *entries, hashes, order.by_rank)
+
+
+def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
+    """Return merged bags with those terms alone that `kept` marks, numbered anew; bags without any of them are left out."""
+    number = np.cumsum(kept) - 1
+    sizes = np.zeros(len(raw.urls), np.int64)
+    with (
+        _temporary(folder / "raw.terms", np.uint32) as all_terms,
+        _temporary(folder / "raw.sums", np.int64) as all_sums,
+        _temporary(folder / "raw.origins", np.uint8) as all_origins,
+        _temporary(folder / "raw.counts", np.uint8) as all_counts,
+    ):
+        for first, last in batch_ranges(raw.offsets, BATCH_WORK):
+            part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
+            stays = kept[raw.terms[part]]
+            ends = np.append(0, np.cumsum(stays))
+            sizes[first:last] = np.diff(ends[raw.offsets[first : last + 1] - part.start])
+            all_terms.append(number[raw.terms[part][stays]].astype(np.uint32))
+            all_sums.append(raw.sums[part][stays])
+            all_origins.append(raw.origins[part][stays])
+            all_counts.append(raw.counts[part][stays])
+        entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
+    bags = np.flatnonzero(sizes)
+    offsets = np.cumsum(np.append(0, sizes[bags]))
+    by_rank = number[raw.by_rank[kept[raw.by_rank]]].astype(np.uint32)
+    return Raw(
+        raw.urls[bags], offsets, raw.inlinks[bags], raw.df[kept], raw.own_df[kept], *entries, raw.hashes[kept], by_rank
+    )
 
 
 def _weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, writer: KinWriter, progress: Progress
 ) -> dict[str, Any]:
-    """Write weights by frequency, normalised to sum 1; terms that no bag holds get no number."""
+    """Write weights by frequency, normalised to sum 1; terms are numbered as bags hold them, unused ones not at all."""
     bags, total = len(raw.urls), int(raw.offsets[-1])
-    number = np.cumsum(raw.df > 0) - 1
+    used = raw.by_rank[raw.df[raw.by_rank] > 0]
+    number = np.zeros(len(raw.df), dtype=np.uint32)
+    number[used] = np.arange(len(used), dtype=np.uint32)
     factors = frequency_weights(raw.df, bags, strategy)
     stored_terms = writer.create("bag.terms", np.uint32)
     stored_weights = writer.create("bag.weights", np.float32)
     stored_origins = writer.create("bag.from", np.uint8)
     stored_counts = writer.create("bag.counts", np.uint8)
-    own_words, own_df = 0, np.zeros(len(raw.df), np.int64)
-    for first, last in batch_ranges(raw.offsets, BATCH_WORK):
+    own_words = 0
+    for first, last in batch_ranges(raw.offsets, min(BATCH_WORK, BATCH_ENTRIES)):
         part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
         terms = raw.terms[part]
-        weights = scaled_frequencies(raw.weights[part], strategy) * factors[terms]
-        stored_terms.append(number[terms].astype(np.uint32))
+        weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
+        stored_terms.append(number[terms])
         stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
         stored_origins.append(raw.origins[part])
         stored_counts.append(raw.counts[part])
         own_words += int(raw.counts[part].sum(dtype=np.int64))
-        own_df += np.bincount(terms[raw.counts[part] > 0], minlength=len(own_df))
         progress("weighing", last / bags)
     page_url = np.asarray(corpus.pages.url)
-    used = np.flatnonzero(raw.df)
-    words_end, links_end, _end = term_limits(corpus, strategy, words)
-    of_words, of_links, of_outlinks = np.split(used, np.searchsorted(used, [words_end, links_end]))
+    words_end, links_end, end = term_limits(corpus, strategy, words)
+    of_words, of_links, of_outlinks = (
+        used[(used >= low) & (used < high)] for low, high in pairwise((0, words_end, links_end, end))
+    )
     citing, cited = page_url[of_links - words_end].astype(np.uint32), (of_outlinks - links_end).astype(np.uint32)
-    addresses = [
-        *(link_hash(corpus.urls[u]) for u in citing.tolist()),
-        *(outlink_hash(corpus.urls[u]) for u in cited.tolist()),
-    ]
-    hashes = np.concatenate([words.hashes[of_words], np.array(addresses, dtype=np.uint64)])
+    hashes = raw.hashes[used]
     writer.put("bag.url", raw.urls)
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
@@ -355,7 +420,7 @@ def _weigh(
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", raw.df[used].astype(np.uint32))
-    writer.put("bagterm.pages", own_df[used].astype(np.uint32))
+    writer.put("bagterm.pages", raw.own_df[used].astype(np.uint32))
     writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
     facts: dict[str, Any] = {
         "bags": bags,

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
+from pagekin.bags.epoch import check_epoch, epoch_lengths
 from pagekin.bags.furniture import classify_links, words_in_furniture
 from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.page import page_sketch
@@ -34,7 +35,7 @@ def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
     yield from check_shapes(
         kin,
         "index",
-        lengths={**by_bag, **by_entry, **by_term, "copy.rows": len(corpus) * SKETCH_PLACES},
+        lengths={**by_bag, **by_entry, **by_term, **epoch_lengths(facts), "copy.rows": len(corpus) * SKETCH_PLACES},
         ends={"bag.offsets": entries},
         rising=("bag.url", "bag.offsets"),
         limits={"bag.url": len(corpus.urls), "bag.terms": terms, "bagterm.order": terms},
@@ -52,6 +53,7 @@ def check_bags(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
     yield from _check_origins(kin)
     yield from _check_terms(corpus, strategy)
     yield from _check_copies(corpus, strategy)
+    yield from check_epoch(kin)
     sites, rule = site_numbers(corpus, kin["bag.url"])
     if rule != kin.facts["index"]["site_rule"] or not np.array_equal(sites, kin["bag.site"]):
         yield Finding("bag.site", "does not number the documents' sites")

@@ -92,6 +92,14 @@ class CopyIndex:
         places = np.array(likely, np.int64)
         return places[are_copies(self.sketches[places], self.sketches[place], self.threshold)]
 
+    def fold_all(self) -> npt.NDArray[np.int64]:
+        """Return what `fold` returns, by a compiled kernel: for builds, which load numba."""
+        from pagekin.bags._kernels.copies import fold_sketches
+
+        heads = np.empty(len(self.sketches), np.int64)
+        fold_sketches(self.sketches, self._keys, EMPTY_PLACE, self.threshold, heads)
+        return heads
+
     def fold(self, names: Sequence[Hashable] | None = None) -> list[int]:
         """Return the place of each sketch's head, as `fold_copies` does."""
         alone = self.alone.tolist()

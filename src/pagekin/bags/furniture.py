@@ -1,5 +1,6 @@
 """Links that say nothing of what their target is about: site furniture, navigation, and links of pages that only list."""
 
+from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -7,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.links import anchor_pages, citing_pages, link_batches
+from pagekin.bags.links import citing_pages
 from pagekin.bags.strategy import Strategy
+from pagekin.bags.words import host_hash
 from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, batch_ranges
+from pagekin.store import Array, batch_ranges, distinct, is_among, row_entries
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
@@ -29,6 +31,8 @@ ONE_LETTER = 0.35
 SAME_TARGET = 3
 """… or so many links for each page linked to: an index of terms has several, a list of members has one."""
 _BATCH_WORDS = 1 << 21
+_BATCH_LINKS = 1 << 22
+"""Links that are judged together, unless one host has more: they take some 100 bytes each."""
 
 
 class LinkUse(IntEnum):
@@ -41,93 +45,175 @@ class LinkUse(IntEnum):
     """Its page lists a large part of the site: it counts as a citation alone, and its words are the page's own."""
 
 
-class LinkTexts(NamedTuple):
-    """The words of all anchors."""
+class HostLinks(NamedTuple):
+    """All links on the pages of some hosts. What a host's links are good for is decided from these alone."""
 
+    anchors: npt.NDArray[np.int64]
+    """Their numbers."""
+    pages: npt.NDArray[np.int64]
+    """The page on which each stands."""
+    targets: npt.NDArray[np.int64]
     texts: npt.NDArray[np.uint64]
-    """A hash of each anchor's words; 0 where it has none."""
+    """A hash of each one's words; 0 where it has none."""
     first_words: npt.NDArray[np.int64]
     """The term that each begins with; -1 where it has none."""
 
 
+class _Site(NamedTuple):
+    """What is known of all pages and addresses."""
+
+    page_url: npt.NDArray[np.int64]
+    page_host: npt.NDArray[np.int64]
+    url_host: npt.NDArray[np.int64]
+    """The host of each address that has a page, -1 for others."""
+    newest: npt.NDArray[np.bool_]
+    """Whether each page is the newest capture of its address."""
+    host_pages: npt.NDArray[np.int64]
+    """How many pages each host has."""
+    host_hash: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "_Site":
+        page_url, page_host = (np.asarray(column, dtype=np.int64) for column in (corpus.pages.url, corpus.pages.host))
+        url_host = np.full(len(corpus.urls), -1, dtype=np.int64)
+        url_host[page_url] = page_host
+        newest = citing_pages(corpus)
+        hosts = len(corpus.hosts)
+        host_pages = np.bincount(page_host[newest], minlength=hosts)
+        return cls(page_url, page_host, url_host, newest, host_pages, host_hashes(corpus))
+
+
+class JudgedLinks(NamedTuple):
+    """What the links of all hosts are good for, and what decided it."""
+
+    uses: npt.NDArray[np.uint8]
+    """The `LinkUse` of every anchor."""
+    common: npt.NDArray[np.int64]
+    """URLs, rising: pages to which the links of their own host are furniture."""
+    navigation: npt.NDArray[np.uint64]
+    """Hashes, rising, each of a host and the words of its links that are navigation."""
+    listing: npt.NDArray[np.int64]
+    """URLs, rising: pages that only list others."""
+
+
 def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
-    """Return the `LinkUse` of every anchor.
+    """Return the `LinkUse` of every anchor."""
+    return judge_links(corpus, strategy).uses
+
+
+def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
+    """Judge the links of every host.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
-    leave out nothing. Of several captures of a URL the newest decides. Cost: one pass over all words, and sorting the anchors.
+    leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
+    goes by hashes of words and hosts, so that a web cut by host has the same furniture. Cost: one pass over all words, and
+    sorting the anchors, once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
+    shares = strategy.content.furniture, strategy.anchors.listing
+    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy))
+
+
+def _judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
     uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
-    if not len(corpus) or not (finds_furniture or finds_lists):
-        return uses
-    link_texts = read_link_texts(corpus)
-    if finds_furniture:
-        uses[_find_common_targets(corpus, strategy.content.furniture)] = LinkUse.FURNITURE
-        uses[_find_navigation(corpus, strategy.content.furniture, link_texts.texts)] = LinkUse.FURNITURE
-    if finds_lists:
-        counts = uses == LinkUse.COUNTS
-        listing = _find_listing_pages(corpus, strategy.anchors.listing, link_texts.first_words, counts)
-        uses[counts & listing[anchor_pages(corpus)]] = LinkUse.LISTED
-    return uses
+    common, listing = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    navigation = [np.zeros(0, np.uint64)]
+    if len(corpus) and (finds_furniture or finds_lists):
+        site = _Site.of(corpus)
+        for links in read_host_links(corpus, site.page_host):
+            counts = np.ones(len(links.anchors), np.bool_)
+            if finds_furniture:
+                found = find_common_targets(links, site, strategy.content.furniture)
+                keys, said = find_navigation(links, site, strategy.content.furniture)
+                inside = site.url_host[links.targets] == site.page_host[links.pages]
+                counts = ~((inside & is_among(links.targets, found)) | (is_among(keys, said) & (links.texts != 0)))
+                uses[links.anchors[~counts]] = LinkUse.FURNITURE
+                common.append(found)
+                navigation.append(said)
+            if finds_lists:
+                lists = find_listing_pages(corpus, links, site, strategy.anchors.listing, counts)
+                uses[links.anchors[counts & is_among(links.pages, lists)]] = LinkUse.LISTED
+                listing.append(site.page_url[lists])
+    rising = (np.unique(np.concatenate(found)) for found in (common, listing))
+    return JudgedLinks(uses, next(rising), np.unique(np.concatenate(navigation)), next(rising))
 
 
-def read_link_texts(corpus: Corpus) -> LinkTexts:
-    """Read the words of all anchors."""
-    from pagekin.bags._kernels.keep import Anchors
-    from pagekin.bags._kernels.texts import read_link_texts as read_batch
+def read_host_links(corpus: Corpus, page_host: npt.NDArray[np.int64]) -> Iterator[HostLinks]:
+    """Yield the links of all hosts, some hosts at a time: a few million links, or all of one host."""
+    from pagekin.bags._kernels.texts import hash_strings
 
+    hashes = np.empty(len(corpus.terms), np.uint64)
+    hash_strings(corpus.terms.data, corpus.terms.offsets, hashes)
     bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    found = LinkTexts(np.zeros(int(bounds[-1]), np.uint64), np.full(int(bounds[-1]), -1, np.int64))
-    for first, last in batch_ranges(corpus.pages.tokens, _BATCH_WORDS):
-        streams = corpus.stream_batch(first, last)
-        part = slice(int(bounds[first]), int(bounds[last]))
-        anchors = Anchors(
-            offsets=bounds[first : last + 1] - part.start,
-            starts=np.array(corpus.anchors.start[part], dtype=np.int64),
-            lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
-            uses=np.zeros(part.stop - part.start, np.uint8),
-        )
-        read_batch(streams, DecodedPage.for_longest(streams), anchors, found.texts[part], found.first_words[part])
-    return found
+    by_host = np.argsort(page_host, kind="stable")
+    pages_until = np.searchsorted(page_host[by_host], np.arange(int(page_host.max()) + 2))
+    links_until = np.append(0, np.cumsum(np.diff(bounds)[by_host]))[pages_until]
+    for first, last in batch_ranges(links_until, _BATCH_LINKS):
+        pages = np.sort(by_host[pages_until[first] : pages_until[last]])
+        anchors = row_entries(bounds, pages)
+        texts, first_words = _read_link_texts(corpus, pages, bounds, hashes)
+        targets = np.asarray(corpus.anchors.target[anchors], dtype=np.int64)
+        yield HostLinks(anchors, np.repeat(pages, np.diff(bounds)[pages]), targets, texts, first_words)
 
 
-def _pages_of_hosts(corpus: Corpus, newest: Array) -> npt.NDArray[np.int64]:
-    """Return how many pages each host has."""
-    return np.bincount(np.asarray(corpus.pages.host, dtype=np.int64)[newest], minlength=1)
+def _read_link_texts(
+    corpus: Corpus, pages: Array, bounds: Array, hashes: Array
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """Return a hash of the words of each link on some pages, rising, and the word that each begins with."""
+    from pagekin.bags._kernels.keep import Anchors
+    from pagekin.bags._kernels.texts import read_link_texts
+
+    count = int(np.sum(bounds[pages + 1] - bounds[pages]))
+    texts, first_words, done = np.zeros(count, np.uint64), np.full(count, -1, np.int64), 0
+    for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1):
+        tokens = np.asarray(corpus.pages.tokens[int(run[0]) : int(run[-1]) + 2], dtype=np.int64)
+        for begin, end in batch_ranges(tokens, _BATCH_WORDS):
+            first, last = int(run[0]) + begin, int(run[0]) + end
+            streams = corpus.stream_batch(first, last)
+            part = slice(int(bounds[first]), int(bounds[last]))
+            anchors = Anchors(
+                offsets=bounds[first : last + 1] - part.start,
+                starts=np.array(corpus.anchors.start[part], dtype=np.int64),
+                lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
+                uses=np.zeros(part.stop - part.start, np.uint8),
+            )
+            here = slice(done, done + part.stop - part.start)
+            read_link_texts(streams, DecodedPage.for_longest(streams), anchors, hashes, texts[here], first_words[here])
+            done = here.stop
+    return texts, first_words
 
 
-def _find_common_targets(corpus: Corpus, share: float) -> npt.NDArray[np.bool_]:
-    """Mark the anchors that lead to a page of their host to which this share of the host's pages link."""
-    common_targets = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.bool_)
-    page_url, page_host = (np.asarray(column, dtype=np.int64) for column in (corpus.pages.url, corpus.pages.host))
-    newest = citing_pages(corpus)
-    host_of = np.full(len(corpus.urls), -1, dtype=np.int64)
-    host_of[page_url] = page_host
-    enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))
-    for links in link_batches(corpus):
-        inside = page_host[links.pages] == host_of[links.targets]
-        linking = links.count_pages(inside & newest[links.pages] & (page_url[links.pages] != links.targets))
-        host = host_of[links.first : links.last]
-        common = (host >= 0) & (linking >= enough[np.maximum(host, 0)])
-        common_targets[links.anchors[inside & common[links.targets - links.first]]] = True
-    return common_targets
+def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
+    """Return a hash of each host's name: the same in every collection."""
+    return np.array([host_hash(name) for name in corpus.hosts], dtype=np.uint64)
 
 
-def _find_navigation(corpus: Corpus, share: float, texts: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Mark the anchors whose words this share of their host's pages use for links, most of them for another target each.
+def find_common_targets(links: HostLinks, site: _Site, share: float) -> npt.NDArray[np.int64]:
+    """Return the addresses, rising, to which this share of their own host's pages link."""
+    pages, targets = links.pages, links.targets
+    inside = site.url_host[targets] == site.page_host[pages]
+    some = inside & site.newest[pages] & (site.page_url[pages] != targets)
+    linking, first = _count_distinct(targets[some], pages[some])
+    found = targets[some][first]
+    return np.asarray(found[linking >= np.maximum(FEWEST, share * site.host_pages[site.url_host[found]])])
 
-    So "next" and "up" are known in any language.
+
+def find_navigation(
+    links: HostLinks, site: _Site, share: float
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """Return (a hash of every link's host and words, the hashes that are navigation, rising).
+
+    These are words that this share of the host's pages use for links, most of them for another target each. So "next" and "up"
+    are known in any language.
     """
-    pages = anchor_pages(corpus)
-    hosts = np.asarray(corpus.pages.host, dtype=np.uint64)[pages]
-    newest = citing_pages(corpus)
-    keys = texts ^ (hosts + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
-    some = np.flatnonzero((texts != 0) & newest[pages])
-    linking, first = _count_distinct(keys[some], pages[some])
-    targets, _first = _count_distinct(keys[some], np.asarray(corpus.anchors.target, dtype=np.int64)[some])
-    enough = np.maximum(FEWEST, share * _pages_of_hosts(corpus, newest))[hosts[some[first]].astype(np.int64)]
+    hosts = site.page_host[links.pages]
+    keys = links.texts ^ site.host_hash[hosts]
+    some = np.flatnonzero((links.texts != 0) & site.newest[links.pages])
+    linking, first = _count_distinct(keys[some], links.pages[some])
+    targets, _first = _count_distinct(keys[some], links.targets[some])
+    enough = np.maximum(FEWEST, share * site.host_pages)[hosts[some[first]]]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
-    return np.asarray(np.isin(keys, keys[some[first[repeated]]]) & (texts != 0))
+    return keys, distinct(keys[some[first[repeated]]])
 
 
 def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -142,33 +228,31 @@ def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], 
     return np.add.reduceat(new_value.astype(np.int64), starts), order[starts]
 
 
-def _find_listing_pages(
-    corpus: Corpus, share: float, first_words: npt.NDArray[np.int64], counts: Array
-) -> npt.NDArray[np.bool_]:
-    """Mark the pages that link to this share of their host's pages, and alphabetical indexes.
+def find_listing_pages(
+    corpus: Corpus, links: HostLinks, site: _Site, share: float, counts: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """Return the pages that link to this share of their host's pages, and alphabetical indexes.
 
     `counts` marks the links that are looked at.
     """
-    pages, targets = anchor_pages(corpus), np.asarray(corpus.anchors.target, dtype=np.int64)
-    page_host = np.asarray(corpus.pages.host, dtype=np.int64)
-    host_of = np.full(len(corpus.urls), -1, dtype=np.int64)
-    host_of[np.asarray(corpus.pages.url, dtype=np.int64)] = page_host
-    inside = np.flatnonzero(counts & (host_of[targets] == page_host[pages]))
-    linked = np.zeros(len(corpus), np.int64)
-    several, first = _count_distinct(pages[inside], targets[inside])
-    linked[pages[inside[first]]] = several
-    of_host = _pages_of_hosts(corpus, citing_pages(corpus))[page_host]
-    listing: npt.NDArray[np.bool_] = linked >= np.maximum(LEAST_LISTED, share * of_host)
-    for page in np.flatnonzero(~listing & (linked >= INDEX_TARGETS)).tolist():
-        listing[page] = _is_index(corpus, page, int(linked[page]), first_words, counts)
-    return listing
+    inside = np.flatnonzero(counts & (site.url_host[links.targets] == site.page_host[links.pages]))
+    linked, first = _count_distinct(links.pages[inside], links.targets[inside])
+    pages = links.pages[inside[first]]
+    listing = linked >= np.maximum(LEAST_LISTED, share * site.host_pages[site.page_host[pages]])
+    for place in np.flatnonzero(~listing & (linked >= INDEX_TARGETS)).tolist():
+        page = int(pages[place])
+        mine = slice(*np.searchsorted(links.pages, [page, page + 1]).tolist())
+        listing[place] = _is_index(corpus, page, int(linked[place]), links.first_words[mine], counts[mine])
+    return np.asarray(pages[listing])
 
 
 def _is_index(corpus: Corpus, page: int, linked: int, first_words: npt.NDArray[np.int64], counts: Array) -> bool:
-    """Return whether a page that links to this many others is an alphabetical or chronological index of terms."""
+    """Return whether a page that links to this many others is an alphabetical or chronological index of terms.
+
+    Of the page's links, `counts` marks those that are looked at.
+    """
     part = slice(*np.asarray(corpus.pages.anchors[page : page + 2], dtype=np.int64).tolist())
-    looked_at = counts[part] & (first_words[part] >= 0)
-    words = first_words[part][looked_at]
+    words = first_words[counts & (first_words >= 0)]
     length = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
     in_links = int(np.sum(corpus.anchors.length[part], dtype=np.int64))
     if len(words) < INDEX_ENTRIES or in_links < LINK_WORDS * length:

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.arithmetic import log2
 from pagekin.bags.furniture import LinkUse, classify_links
 from pagekin.bags.links import anchor_pages, link_batches
 from pagekin.bags.strategy import Strategy
+from pagekin.bags.weights import UNIT, whole_units
 from pagekin.hypertext import Corpus, sites_of_urls
 from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
 
@@ -40,9 +43,26 @@ class LinkColumns(Columns):
     """1 for a document whose page only lists others (see `LinkUse`), else 0."""
 
 
+_FEW_LINKS = 1 << 12
+
+
+@cache
+def _weights_of_few() -> npt.NDArray[np.float64]:
+    return _weigh_links(np.arange(_FEW_LINKS))
+
+
+def _weigh_links(links: Array) -> npt.NDArray[np.float64]:
+    return np.asarray(whole_units(1.0 / log2(2.0 + links)) * UNIT)
+
+
 def link_weights(links: Array) -> npt.NDArray[np.float64]:
-    """Return the weight of documents with so many links."""
-    return np.asarray(1.0 / np.log2(2.0 + links))
+    """Return the weight of documents with so many links: multiples of 2^-24, whose sums are exact in any order."""
+    few = links < _FEW_LINKS
+    if np.all(few):
+        return np.asarray(_weights_of_few()[links])
+    weights = np.empty(len(links))
+    weights[few], weights[~few] = _weights_of_few()[links[few]], _weigh_links(links[~few])
+    return weights
 
 
 def write_links(
@@ -62,15 +82,16 @@ def write_links(
         counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
         if sites is not None:
             counts &= sites[sources] != sites[links.targets]
-        pairs = np.stack([document_of[links.targets[counts]], document_of[sources[counts]]], axis=1)
-        pieces.append(np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0).astype(np.uint32))
-    both = np.concatenate([*pieces, np.zeros((0, 2), np.uint32)])
-    targets, citing_documents = both[:, 0], both[:, 1]
+        targets, sources = document_of[links.targets[counts]], document_of[sources[counts]]
+        both_have_bags = (targets >= 0) & (sources >= 0)
+        pieces.append(np.unique(targets[both_have_bags] * len(documents) + sources[both_have_bags]))
+    both = np.concatenate([*pieces, np.zeros(0, np.int64)])
+    targets, citing_documents = (side.astype(np.uint32) for side in np.divmod(both, max(len(documents), 1)))
     by_source = np.lexsort((targets, citing_documents))
     inlinks, outlinks = (np.bincount(side, minlength=len(documents)) for side in (targets, citing_documents))
     wide = smallest_uint(len(both))
     writer.put("link.in_offsets", np.cumsum(np.append(0, inlinks)).astype(wide))
-    writer.put("link.into", np.ascontiguousarray(citing_documents))
+    writer.put("link.into", citing_documents)
     writer.put("link.out_offsets", np.cumsum(np.append(0, outlinks)).astype(wide))
     writer.put("link.out", targets[by_source])
     for name, here, there, ends in (

@@ -9,7 +9,14 @@ import numpy.typing as npt
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import sketch
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights, lead_weights, normalised, scaled_frequencies, title_weight
+from pagekin.bags.weights import (
+    frequency_weights,
+    lead_weights,
+    normalised,
+    scaled_frequencies,
+    title_weight,
+    whole_units,
+)
 from pagekin.bags.words import bag_forms, outlink_hash, word_hash
 from pagekin.hypertext import Attribute
 
@@ -25,18 +32,20 @@ def page_bag(
     Nobody links to the page, so content, title and its own links, (address, words before it) each, are all there is.
     What the collection does not know counts as if one bag held it.
     """
-    title_scale = title_weight(strategy)
-    lead = lead_weights(strategy, len(words)).tolist()
+    title_units = int(whole_units(title_weight(strategy)))
+    lead = lead_weights(strategy, len(words))
+    content_units = whole_units(lead * strategy.content.scale).tolist()
+    link_units = whole_units(lead * strategy.outlinks.scale).tolist()
     distinct = sorted(set(words))
     forms = dict(zip(distinct, bag_forms(distinct, strategy), strict=True))
-    sums: dict[int, float] = {}
+    sums: Counter[int] = Counter()
     counts: Counter[int] = Counter()
     origins: dict[int, int] = {}
     hash_of = {form: word_hash(form) for form in set(forms.values())}
 
-    def add(term: int, weight: float, origin: Origin) -> None:
-        if weight > 0:
-            sums[term] = sums.get(term, 0.0) + weight
+    def add(term: int, units: int, origin: Origin) -> None:
+        if units:
+            sums[term] += units
             counts[term] += origin != Origin.OUTLINKS
             origins[term] = origins.get(term, 0) | origin
 
@@ -45,20 +54,21 @@ def page_bag(
     for word, where in zip(words, attributes, strict=True):
         form = forms[word]
         if form and where & _RUNNING:
-            add(hash_of[form], strategy.content.scale * lead[running], Origin.CONTENT)
+            add(hash_of[form], content_units[running], Origin.CONTENT)
             running += 1
         elif form and where & _TITLE:
-            add(hash_of[form], title_scale, Origin.TITLE)
+            add(hash_of[form], title_units, Origin.TITLE)
         before.append(running)
     for address, place in links:
-        add(outlink_hash(address), strategy.outlinks.scale * lead[before[place]], Origin.OUTLINKS)
+        add(outlink_hash(address), link_units[before[place]], Origin.OUTLINKS)
     if not sums:
         return np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
     hashes = np.array(list(sums), dtype=np.uint64)
     terms = bags.find(hashes)
     df = np.where(terms >= 0, bags.df(np.maximum(terms, 0)), 1) if len(bags.hashes) else np.ones(len(terms))
-    tf = np.array(list(sums.values()), dtype=np.float32)
-    weights = scaled_frequencies(tf, strategy) * frequency_weights(df, len(bags), strategy)
+    weights = scaled_frequencies(np.array(list(sums.values()), dtype=np.int64), strategy) * frequency_weights(
+        df, len(bags), strategy
+    )
     flags = np.array(list(origins.values()), dtype=np.uint8)
     own = np.minimum([counts[term] for term in sums], 255).astype(np.uint8)
     return hashes, normalised(weights, np.array([0, len(weights)])), flags, own

@@ -1,14 +1,24 @@
-"""Term weights: distance from the link, document frequency, term frequency (sections 3.3 and 5.2)."""
+"""Term weights: distance from the link, document frequency, term frequency (sections 3.3 and 5.2).
 
-import math
+All of it by basic operations in a fixed order, so that processors agree to the last bit.
+"""
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.arithmetic import exp, log, log2
 from pagekin.bags.strategy import Strategy
 from pagekin.store import Array
 
 _VANISHED = 1e-30
+UNIT = 2.0**-24
+"""What occurrences weigh is a multiple of this, so that a bag adds them up in integers: the sum is the same in any order."""
+
+
+def whole_units(weights: Array | float) -> npt.NDArray[np.int64]:
+    """Return weights of occurrences as multiples of UNIT; what has a weight keeps at least one unit, and its term its place."""
+    exact = np.asarray(weights, dtype=np.float64)
+    return np.asarray(np.where(exact > 0, np.maximum(np.rint(exact / UNIT), 1.0), 0.0)).astype(np.int64)
 
 
 def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
@@ -16,7 +26,7 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
     distance = np.arange(strategy.window.size + 1, dtype=np.float64)
     if strategy.weight.distance == "none":
         return np.ones_like(distance)
-    return np.maximum(0.0, np.log2(32.0 / (1.0 + distance)))
+    return np.maximum(0.0, log2(32.0 / (1.0 + distance)))
 
 
 def title_weight(strategy: Strategy) -> float:
@@ -29,7 +39,8 @@ def lead_weights(strategy: Strategy, words: int) -> npt.NDArray[np.float64]:
     before = np.arange(words + 1, dtype=np.float64)
     if not strategy.content.lead:
         return np.ones_like(before)
-    return np.asarray((1.0 + before / strategy.content.lead) ** -2.0)
+    depth = 1.0 + before / strategy.content.lead
+    return np.asarray(1.0 / (depth * depth))
 
 
 def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
@@ -38,30 +49,38 @@ def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
     if weight.mu is not None:
         return weight.mu, weight.sigma
     if weight.centre is not None:
-        return math.log(max(weight.centre * bags, 1e-9)), weight.sigma
-    return weight.level * math.log(max(bags, 1)), weight.sigma
+        return float(log(max(weight.centre * bags, 1e-9))), weight.sigma
+    return weight.level * float(log(max(bags, 1))), weight.sigma
 
 
 def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:
     """Return the factor of each term by the number of bags that hold it (Figures 7 and 8)."""
+    most = int(df.max(initial=0))
+    if most + 1 < len(df):  # many terms have the same df
+        return np.asarray(_weigh_df(np.arange(most + 1), bags, strategy)[df])
+    return _weigh_df(df, bags, strategy)
+
+
+def _weigh_df(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:
     found = np.maximum(df.astype(np.float64), 1.0)
     if strategy.weight.frequency == "log":
-        return np.asarray(1.0 / (1.0 + np.log2(found)))
+        return np.asarray(1.0 / (1.0 + log2(found)))
     if strategy.weight.frequency == "sqrt":
         return np.asarray(1.0 / np.sqrt(found))
     if strategy.weight.frequency == "nmdf":
         mu, sigma = nmdf_parameters(strategy, bags)
-        return np.asarray(np.exp(-0.5 * ((np.log(found) - mu) / sigma) ** 2))
+        away = (log(found) - mu) / sigma
+        return np.asarray(exp(-0.5 * (away * away)))
     return np.ones_like(found)
 
 
-def scaled_frequencies(tf: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
-    """Scale summed occurrence weights as the strategy says: unchanged, by square root, or 1 + log2 above 1."""
-    counts = tf.astype(np.float64)
+def scaled_frequencies(sums: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
+    """Scale summed occurrence weights, in units, as the strategy says: unchanged, by square root, or 1 + log2 above 1."""
+    counts = sums * UNIT
     if strategy.weight.tf == "sqrt":
         return np.asarray(np.sqrt(counts))
     if strategy.weight.tf == "log":
-        return np.asarray(np.where(counts > 1, 1.0 + np.log2(np.maximum(counts, 1.0)), counts))
+        return np.asarray(np.where(counts > 1, 1.0 + log2(np.maximum(counts, 1.0)), counts))
     return counts
 
 
@@ -73,6 +92,7 @@ def normalised(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
     if len(weights) == 0:
         return np.zeros(0, dtype=np.float32)
     sizes = np.diff(offsets)
-    sums = np.repeat(np.add.reduceat(weights, offsets[:-1]), sizes)
+    bag_of = np.repeat(np.arange(len(sizes)), sizes)
+    sums = np.bincount(bag_of, weights)[bag_of]  # term by term, as they stand in the bag
     shares = np.where(sums > _VANISHED, weights, 1.0) / np.where(sums > _VANISHED, sums, np.repeat(sizes, sizes))
     return shares.astype(np.float32)

@@ -94,6 +94,11 @@ def outlink_hash(url: str | bytes) -> int:
     return _address_hash(b"o", url)
 
 
+def host_hash(name: bytes) -> int:
+    """Return the 64-bit hash of a host's name."""
+    return _address_hash(b"h", name)
+
+
 def _address_hash(kind: bytes, url: str | bytes) -> int:
     data = url.encode() if isinstance(url, str) else url
     return int.from_bytes(hashlib.blake2b(kind + data, digest_size=8).digest(), "little")
@@ -108,6 +113,7 @@ class Vocabulary:
     shown: npt.NDArray[np.uint32]
     """For each bag word the corpus's most common term that stands behind it (Figure 14, footnote 15)."""
     hashes: npt.NDArray[np.uint64]
+    """The hash of each bag word: no other number of it is the same in every collection."""
 
 
 def make_vocabulary(

@@ -16,7 +16,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, no_progress
+from pagekin.store import Array, batch_ranges, no_progress, row_entries
 
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
@@ -28,7 +28,8 @@ class BagMatrix:
     """Terms of documents with their weights or counts, by row: row i is terms[offsets[i]:offsets[i + 1]]."""
 
     offsets: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int64]
+    terms: Array
+    """Unsigned or signed integers."""
     weights: Array
     columns: int
 
@@ -49,6 +50,8 @@ class BagSet:
     offsets: npt.NDArray[np.int64]
     terms: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float32]
+    sums: npt.NDArray[np.int64]
+    """The weights of each term's occurrences in a bag, added up, as multiples of 2^-24."""
     df: npt.NDArray[np.int64]
     """The number of bags that hold each term."""
     inlinks: npt.NDArray[np.uint32]
@@ -89,6 +92,49 @@ class BagWorkshop:
 
     def bags(self, strategy: Strategy) -> BagSet:
         """Make the bags of all URLs by a strategy."""
+        raw, window_words = self._merged(strategy)
+        factors = frequency_weights(raw.df, len(raw.urls), strategy)
+        weights = scaled_frequencies(raw.sums, strategy) * factors[raw.terms]
+        return BagSet(
+            raw.urls,
+            raw.offsets,
+            raw.terms,
+            normalised(weights, raw.offsets),
+            raw.sums,
+            raw.df,
+            raw.inlinks,
+            window_words,
+        )
+
+    def matrix(self, strategy: Strategy, urls: Array, words_alone: bool = False) -> BagMatrix:
+        """Return the bags of some URLs as the rows of a matrix, in as much memory as these rows take.
+
+        A URL without a bag has an empty row; with `words_alone` terms that are no words are left out after weighing.
+        """
+        raw, _window_words = self._merged(strategy)
+        factors = frequency_weights(raw.df, len(raw.urls), strategy)
+        limit = self.words(strategy) if words_alone else len(raw.df)
+        place = np.minimum(np.searchsorted(raw.urls, urls), max(len(raw.urls) - 1, 0))
+        rows = np.flatnonzero(raw.urls[place] == urls) if len(raw.urls) else np.zeros(0, np.int64)
+        place = place[rows]
+        ends = np.cumsum(np.append(0, np.diff(raw.offsets)[place]))
+        sizes = np.zeros(len(urls), np.int64)
+        terms, weights = [np.zeros(0, np.uint32)], [np.zeros(0, np.float32)]
+        for first, last in batch_ranges(ends, build.BATCH_WORK) if len(rows) else ():
+            entries = row_entries(raw.offsets, place[first:last])
+            found = raw.terms[entries]
+            sums = scaled_frequencies(raw.sums[entries], strategy) * factors[found]
+            weighed = normalised(sums, ends[first : last + 1] - ends[first])
+            kept = found < limit
+            of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
+            sizes[rows[first:last]] = np.bincount(of_row[kept], minlength=last - first)
+            terms.append(found[kept])
+            weights.append(weighed[kept])
+        offsets = np.cumsum(np.append(0, sizes))
+        return BagMatrix(offsets, np.concatenate(terms), np.concatenate(weights), limit)
+
+    def _merged(self, strategy: Strategy) -> tuple[build.Raw, tuple[float, float]]:
+        """Return the merged bags of a strategy before weighting, and the mean numbers of words in its windows."""
         words = self.vocabulary(strategy)
         links_key = (strategy.content.furniture, strategy.anchors.listing)
         uses = self._stage(links_key, lambda _room: classify_links(self.corpus, strategy))
@@ -99,16 +145,37 @@ class BagWorkshop:
                 self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs
             ),
         )
-        origins = strategy.content, strategy.title, strategy.anchors, strategy.links, strategy.outlinks
-        raw = self._stage(
-            (*kept_key, *origins, strategy.weight.distance),
-            lambda room: build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads),
-        )
-        factors = frequency_weights(raw.df, len(raw.urls), strategy)
-        weights = scaled_frequencies(raw.weights, strategy) * factors[raw.terms]
-        return BagSet(
-            raw.urls, raw.offsets, raw.terms, normalised(weights, raw.offsets), raw.df, raw.inlinks, window_words
-        )
+        origins = strategy.content, strategy.title, strategy.anchors, strategy.weight.distance
+        key = (*kept_key, *origins, strategy.links, strategy.outlinks)
+        wider = self._wider_stage(key)
+        if wider is not None:
+            return self._stage(key, lambda room: self._without_addresses(wider, strategy, room)), window_words
+
+        def merge(room: Path) -> build.Raw:
+            return build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads)
+
+        return self._stage(key, merge), window_words
+
+    def _wider_stage(self, key: tuple[Any, ...]) -> build.Raw | None:
+        """Return merged bags that hold those of this key and terms for more kinds of addresses, if any are kept."""
+        if key in self._stages:
+            return None
+        for other, (stage, _room) in self._stages.items():
+            same_words = len(other) == len(key) and other[:-2] == key[:-2]
+            if same_words and all(
+                mine == theirs or not mine.scale for mine, theirs in zip(key[-2:], other[-2:], strict=True)
+            ):
+                return cast(build.Raw, stage)
+        return None
+
+    def _without_addresses(self, raw: build.Raw, strategy: Strategy, room: Path) -> build.Raw:
+        """Return merged bags without the terms for addresses that a strategy does not count, numbered as it does."""
+        _words_end, links_end, end = build.term_limits(self.corpus, strategy, self.vocabulary(strategy))
+        kept = np.zeros(len(raw.df), np.bool_)
+        kept[:links_end] = True
+        # Addresses that are linked to stand last, behind citing pages if there are any.
+        kept[len(kept) - (end - links_end) :] = True
+        return build.keep_terms(raw, kept, room)
 
     def term_text(self, strategy: Strategy, term: int) -> str:
         """Return a term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""

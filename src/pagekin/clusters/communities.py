@@ -1,15 +1,17 @@
 """The default clusters: communities of the graph of neighbouring pages that many runs of the Leiden method agree on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags import BagWorkshop
 from pagekin.clusters.links import connected_parts
 from pagekin.clusters.neighbour_graph import WeightedGraph, neighbour_graph
+from pagekin.clusters.sampling import join_others, least_addresses
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order, no_progress
+from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_folder
 
 Labels = npt.NDArray[np.int64]
 _PASSES = 50
@@ -61,6 +63,8 @@ class Clusters:
     """
     chosen: int
     """The level with at most as many clusters as were asked for."""
+    sampled: int = 0
+    """Pages that the clusters were made of, if they were not made of all."""
 
     @property
     def labels(self) -> Labels:
@@ -69,13 +73,27 @@ class Clusters:
 
 
 def cluster_pages(
-    corpus: Corpus, max_clusters: int = 30, seed: int = 1, threads: int = 1, progress: Progress = no_progress
-) -> Clusters:
-    """Put all pages into clusters, older captures with the newest of their URL; the number of threads changes nothing."""
+    corpus: Corpus, max_clusters: int = 30, seed: int = 1, threads: int = 1, progress: Progress = no_progress,
+    sample: int = 0, workshop: BagWorkshop | None = None,
+) -> Clusters:  # fmt: skip
+    """Put all pages into clusters, older captures with the newest of their URL; the number of threads changes nothing.
+
+    If there are more than `sample` addresses (and it is not 0), so many of them make the clusters, and the others join these.
+    """
     urls, place = np.unique(np.asarray(corpus.pages.url).astype(np.int64), return_inverse=True)
-    graph = neighbour_graph(corpus, urls, threads, progress)
-    clusters = cluster_graph(graph, max_clusters, seed, DEFAULTS, threads, progress)
-    return Clusters(tuple(number_by_size(level[place]) for level in clusters.levels), clusters.chosen)
+    with temporary_folder("clusters") as folder:
+        workshop = workshop or BagWorkshop(corpus, folder, threads)
+        sampled = least_addresses(corpus, urls, sample) if 0 < sample < len(urls) else np.arange(len(urls))
+        graph = neighbour_graph(corpus, urls[sampled], threads, progress, workshop)
+        clusters = cluster_graph(graph, max_clusters, seed, DEFAULTS, threads, progress)
+        levels: Sequence[Labels] = clusters.levels
+        if len(sampled) < len(urls):
+            levels = join_others(corpus, urls, sampled, levels, workshop, threads, progress)
+    return Clusters(
+        tuple(number_by_size(level[place]) for level in levels),
+        clusters.chosen,
+        len(sampled) if len(sampled) < len(urls) else 0,
+    )
 
 
 def cluster_graph(

@@ -3,14 +3,16 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import is_telling
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
-from pagekin.clusters.levels import Level, LevelSums, Rows, tree_levels
+from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks, Rows, sibling_groups
+from pagekin.hypertext import WrittenWords
 from pagekin.store import Array
 
 TERMS = 12
@@ -27,61 +29,76 @@ _LINKS = 0.3
 """How much links from inside the cluster count for a page's being central, beside its terms."""
 
 
+@dataclass(frozen=True)
+class PageFacts:
+    """What descriptions are made of: words, titles and links of all pages, and how words are written."""
+
+    rows: Rows
+    """The words of the pages."""
+    titles: Rows
+    """The words of their titles alone."""
+    links: PageLinks
+    word: Callable[[int], str]
+    """A term as people write it."""
+    same: Callable[[str], str]
+    """What is equal for words that should not both stand in a name: their stem, say."""
+    written: Callable[[Sequence[WrittenWords]], Sequence[Sequence[str]]]
+    """Words as some pages write them, for many nodes at a time."""
+    language: Callable[[Array], str] = lambda _pages: ""
+    """The language of most of some pages, whose stop words are left out."""
+
+
 def describe(
-    tree: Tree, rows: Rows, word: Callable[[int], str], same: Callable[[str], str], links: Array,
-    titles: Rows, written: Callable[[Sequence[str], Array], Sequence[str]],
-    note: Callable[[LevelSums, Array], None] | None = None, unfit: Array | None = None,
-    language: Callable[[Array], str] = lambda _pages: "",
+    tree: Tree, pages: PageFacts, note: Callable[[Level, LevelSums, Array], None] | None = None, unfit: Array | None = None
 ) -> Tree:  # fmt: skip
     """Return the tree with telling terms and central pages for each node, and names if it has none.
 
-    `word` gives a term as people write it, `same` what is equal for words that should not both stand in a name (their
-    stem, say), `links` (links, 2) the links between pages, each once. A term is telling if it weighs much in many of a
-    cluster's pages, and fewer of the other pages of its parent hold it; words of titles tell more than those of tables.
-    `titles` are the words of the pages' titles alone; `written` gives words as some pages write them, `language` the
-    language of most of some pages, whose stop words are left out. `note` is told the sums
-    of each level and how telling they are; pages that are `unfit` are central only where there are no others. Cost: for each
-    level of the tree, a sort of the words of its pages and a pass over their links.
+    A term is telling if it weighs much in many of a cluster's pages, and fewer of the other pages of its parent hold it;
+    words of titles tell more than those of tables. `note` is told the sums of each group of siblings, and how telling they
+    are, groups above before those below; pages that are `unfit` are central only where there are no others. Cost: for each
+    level of the tree, two passes over the words of the pages and one over their links; memory for the sums of the nodes
+    above one at a time.
     """
-    descriptions = [ClusterDescription("", (), ())] * len(tree)
-    links = links[np.lexsort((links[:, 1], links[:, 0]))]
-    above: tuple[Level, LevelSums] | None = None
-    for level in tree_levels(tree):
-        sums = LevelSums.of(level, rows)
-        telling = _weigh_terms(tree, level, sums, LevelSums.of(level, titles), above)
+    central: list[tuple[int, ...]] = [()] * len(tree)
+    asked: list[WrittenWords] = [WrittenWords((), ())] * len(tree)
+    above: dict[int, NodeSums] = {}
+    for level in sibling_groups(tree):
+        sums = LevelSums.of(level, pages.rows, with_dots=True)
+        parent = above.pop(int(tree.parent[level.nodes[0]]), None)
+        telling = _weigh_terms(level, sums, LevelSums.of(level, pages.titles), parent)
         if note:
-            note(sums, telling)
-        central = choose_central(level, sums, rows, links, unfit)
+            note(level, sums, telling)
+        chosen = choose_central(level, sums, pages.links, unfit)
         for place, node in enumerate(level.nodes.tolist()):
-            pairs = slice(*np.searchsorted(sums.place, (place, place + 1)))
-            pages = level.pages[level.offsets[place] : level.offsets[place + 1]]
-            terms = written(
-                _choose_distinct(sums.term[pairs], telling[pairs], word, same, language(pages)),
-                np.array([*central[place], *pages[:_WRITTEN].tolist()], np.int64),
-            )
-            descriptions[node] = ClusterDescription("", tuple(terms), central[place])
-        above = level, sums
+            if tree.children[node]:
+                above[node] = sums.of_node(place, int(level.sizes[place]))
+            pairs = sums.pairs(place)
+            held = level.pages[level.offsets[place] : level.offsets[place + 1]]
+            terms = _choose_distinct(
+                sums.term[pairs], telling[pairs], pages.word, pages.same, pages.language(held)
+            )  # fmt: skip
+            central[node] = chosen[place]
+            asked[node] = WrittenWords(tuple(terms), (*central[node], *held[:_WRITTEN].tolist()))
+    written = pages.written(asked)
+    descriptions = [ClusterDescription("", tuple(terms), of) for terms, of in zip(written, central, strict=True)]
     names = [one.name for one in tree.descriptions] or _choose_names(tree, descriptions)
     named = [replace(one, name=name) for one, name in zip(descriptions, names, strict=True)]
     return replace(tree, descriptions=named)
 
 
-def _weigh_terms(
-    tree: Tree, level: Level, sums: LevelSums, titles: LevelSums, above: tuple[Level, LevelSums] | None
-) -> npt.NDArray[np.float64]:
-    """Return how telling each pair of a node and a term is."""
-    sizes = np.maximum(level.sizes, 1)[sums.place]
+def _weigh_terms(level: Level, sums: LevelSums, titles: LevelSums, parent: NodeSums | None) -> npt.NDArray[np.float64]:
+    """Return how telling each pair of a node and a term is, beside the other pages of the parent."""
+    place = sums.place
+    sizes = np.maximum(level.sizes, 1)[place]
     here = sums.pages / sizes
     telling = sums.weight / sizes * here
-    if above is not None:
-        upper, of_upper = above
-        parent = np.searchsorted(upper.nodes, tree.parent[level.nodes])[sums.place]
-        rest = np.maximum(upper.sizes[parent] - level.sizes[sums.place], 1)
-        elsewhere = (of_upper.pages_of(parent, sums.term) - sums.pages) / rest
+    if parent is not None:
+        rest = np.maximum(parent.size - level.sizes[place], 1)
+        elsewhere = (parent.pages_of(sums.term) - sums.pages) / rest
         telling *= np.log((here + _SMOOTH) / (elsewhere + _SMOOTH))
-    in_titles = titles.pages_of(sums.place, sums.term) / sizes
+    in_titles = titles.pages_of(place, sums.term) / sizes
     telling *= _UNTITLED + np.minimum(in_titles / _TITLED, 1.0)
-    telling[sums.pages < _COMMON * level.sizes[sums.place]] = 0
+    telling[sums.pages < _COMMON * level.sizes[place]] = 0
     return telling
 
 
@@ -91,38 +108,33 @@ def _choose_distinct(
     """Return the most telling words that tell people something, none of them similar to an earlier one."""
     chosen: list[str] = []
     seen: set[str] = set()
-    by_weight = ((place, word(int(terms[place]))) for place in np.argsort(-telling, kind="stable").tolist())
+    positive = np.flatnonzero(telling > 0)
+    order = positive[np.argsort(-telling[positive], kind="stable")]
+    by_weight = ((place, word(int(terms[place]))) for place in order.tolist())
     likely = ((place, text) for place, text in by_weight if is_telling(text, language))
-    for place, text in itertools.islice(likely, 4 * TERMS):
-        if telling[place] > 0 and same(text) not in seen and len(chosen) < TERMS:
+    for _place, text in itertools.islice(likely, 4 * TERMS):
+        if same(text) not in seen and len(chosen) < TERMS:
             seen.add(same(text))
             chosen.append(text)
     return chosen
 
 
 def choose_central(
-    level: Level, sums: LevelSums, rows: Rows, links: Array, unfit: Array | None = None
+    level: Level, sums: LevelSums, links: PageLinks, unfit: Array | None = None
 ) -> list[tuple[int, ...]]:
-    """Return for each node the pages that are nearest to its mean and most linked to from inside it.
-
-    `links` (links, 2) are sorted by source. Pages that are `unfit` come last.
-    """
-    member = np.repeat(np.arange(len(level.pages)), rows.offsets[level.pages + 1] - rows.offsets[level.pages])
-    weights = rows.weights[sums.entries]
-    dot = np.bincount(member, weights * sums.weight[sums.pair_of], len(level.pages))
-    size = np.sqrt(np.bincount(member, weights**2, len(level.pages)))
-    length = np.sqrt(np.bincount(sums.place, sums.weight**2, len(level.nodes)))[level.places]
-    cited = np.log1p(np.bincount(level.inside(links)[0], minlength=len(level.pages)))
+    """Return for each node the pages that are nearest to its mean and most linked to from inside it; `unfit` ones last."""
+    cited = np.log1p(level.citations(links))
     most_cited = np.zeros(len(level.nodes))
-    np.maximum.at(most_cited, level.places, cited)
-    linked = cited / np.maximum(most_cited, 1e-30)[level.places]
-    score = (1 - _LINKS) * dot / np.maximum(size * length, 1e-30) + _LINKS * linked
+    places = level.places
+    np.maximum.at(most_cited, places, cited)
+    linked = cited / np.maximum(most_cited, 1e-30)[places]
+    score = (1 - _LINKS) * sums.dots / np.maximum(sums.lengths, 1e-30) + _LINKS * linked
     if unfit is not None:
         score = score - unfit[level.pages]
-    order = np.lexsort((level.pages, -score, level.places))
+    order = np.lexsort((level.pages, -score, places))
     return [
         tuple(level.pages[order[first : min(first + CENTRAL, last)]].tolist())
-        for first, last in zip(level.offsets[:-1].tolist(), level.offsets[1:].tolist(), strict=True)
+        for first, last in pairwise(level.offsets.tolist())
     ]
 
 

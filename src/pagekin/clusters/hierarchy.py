@@ -85,22 +85,23 @@ class Tree:
 
         Children stand in the order of their size, the largest first, then of their first page. A node that is not
         divided at a level has no child there. The fact `shown` names the nodes of the chosen level, which hold every page
-        once.
+        once. Cost: a sort of the pages for each level.
         """
         shown: list[int] = []
         parents = [-1]
         node_of = np.zeros(len(levels[0]), np.int64)
         for level, labels in enumerate(levels):
-            divided = node_of.copy()
-            for node in np.unique(node_of).tolist():
-                inside = np.flatnonzero(node_of == node)
-                parts = [inside[labels[inside] == label] for label in np.unique(labels[inside])]
-                if len(parts) < 2:
-                    continue
-                for part in sorted(parts, key=lambda part: (-len(part), int(part[0]))):
-                    divided[part] = len(parents)
-                    parents.append(node)
-            node_of = divided
+            width = int(np.max(labels, initial=0)) + 1
+            parts, first, part_of, sizes = np.unique(
+                node_of * width + labels, return_index=True, return_inverse=True, return_counts=True
+            )
+            node = parts // width
+            divided = np.flatnonzero(np.bincount(node, minlength=1)[node] > 1)
+            divided = divided[np.lexsort((first[divided], -sizes[divided], node[divided]))]
+            number = node.copy()
+            number[divided] = len(parents) + np.arange(len(divided))
+            parents += node[divided].tolist()
+            node_of = number[part_of]
             if level == chosen:
                 shown = np.unique(node_of).tolist()
         order = np.argsort(node_of, kind="stable")

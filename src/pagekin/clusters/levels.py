@@ -1,25 +1,24 @@
-"""Sums over the nodes of a tree, level by level: a level is one pass over what pages hold, however many nodes it has."""
+"""Sums over the nodes of a tree, one group of siblings after the other: each is one pass over what its pages hold."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagMatrix
 from pagekin.clusters.hierarchy import Tree
-from pagekin.store import Array, row_entries
-
-_TABLE = 8
-"""A table of keys is made if it has no more than so many places for each key."""
+from pagekin.store import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """What pages hold, as rows of a sparse matrix: page p has the entries offsets[p] to offsets[p + 1]."""
 
     offsets: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int64]
+    terms: Array
+    """Integers; none twice in a row."""
     weights: npt.NDArray[np.float64]
     count: int
     """Number of terms."""
@@ -29,19 +28,49 @@ class Rows:
         """Return the bags of pages, words alone, each row divided by its sum."""
         is_word = bags.terms < words
         page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
-        weights = weights / np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
+        weights /= np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
         return cls(np.searchsorted(page, np.arange(len(bags) + 1)), bags.terms[is_word], weights, words)
+
+    @cached_property
+    def scratch(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return room to sum up rows: weights and counts of all terms, which are zero between uses, and terms that were met."""
+        return np.zeros(self.count), np.zeros(self.count, np.int64), np.empty(self.count, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PageLinks:
+    """Links between pages, by their sources: page p links to targets[starts[p]:starts[p + 1]]."""
+
+    starts: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, links: Array, pages: int) -> "PageLinks":
+        """Sort links, (links, 2), each once."""
+        links = links[np.lexsort((links[:, 1], links[:, 0]))]
+        return cls(np.searchsorted(links[:, 0], np.arange(pages + 1)), links[:, 1].astype(np.int64))
+
+    @cached_property
+    def scratch(self) -> npt.NDArray[np.int64]:
+        """Return a number for each page, -1 between uses."""
+        return np.full(len(self.starts) - 1, -1, np.int64)
 
 
 @dataclass(frozen=True)
 class Level:
-    """The nodes at one depth of a tree, and the pages that each of them holds, with those further down."""
+    """Some nodes of a tree, and the pages that each of them holds, with those further down."""
 
     nodes: npt.NDArray[np.int64]
     """Numbers of the nodes, rising."""
     offsets: npt.NDArray[np.int64]
     pages: npt.NDArray[np.int64]
     """Node i of the level holds pages[offsets[i]:offsets[i + 1]], rising."""
+
+    @classmethod
+    def of(cls, tree: Tree, nodes: Array) -> "Level":
+        """Collect the pages of some nodes."""
+        held = [tree.pages_of(node) for node in nodes.tolist()]
+        return cls(nodes, np.cumsum([0, *map(len, held)]).astype(np.int64), np.concatenate(held))
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -53,22 +82,23 @@ class Level:
         """Return for each entry of `pages` the place of its node in the level."""
         return np.repeat(np.arange(len(self.nodes)), self.sizes)
 
-    def inside(self, links: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the links (sorted by source) with both ends in one node: (place in `pages` of the target, of the source).
+    def citations(self, links: PageLinks) -> npt.NDArray[np.int64]:
+        """Return for each entry of `pages` how many pages of its node link to it."""
+        from pagekin.clusters._kernels import sums as kernels
 
-        A page that several nodes hold has its links in each of them.
-        """
-        starts = np.searchsorted(links[:, 0], np.append(self.pages, 0))
-        ends = np.searchsorted(links[:, 0], self.pages, side="right")
-        counts = ends - starts[:-1]
-        source = np.repeat(np.arange(len(self.pages)), counts)
-        link = np.repeat(ends - np.cumsum(counts), counts) + np.arange(int(counts.sum()))
-        width = int(max(self.pages.max(initial=0), links.max(initial=0))) + 1
-        keys = self.places * width + self.pages
-        wanted = self.places[source] * width + links[link, 1]
-        target = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        found = keys[target] == wanted if len(keys) else np.zeros(0, np.bool_)
-        return target[found], source[found]
+        cited = np.zeros(len(self.pages), np.int64)
+        kernels.count_citations(self.offsets, self.pages, links.starts, links.targets, links.scratch, cited)
+        return cited
+
+    def holders(self, rows: Rows, nodes: Array, terms: Array, counts: Array) -> list[npt.NDArray[np.int64]]:
+        """Return the pages that hold a term, for each of some nodes (by place, rising), terms, and counts of such pages."""
+        from pagekin.clusters._kernels import sums as kernels
+
+        starts = np.cumsum(np.append(0, counts))
+        found = np.empty(int(starts[-1]), np.int64)
+        slot = rows.scratch[1]
+        kernels.list_holders(self.offsets, self.pages, rows.offsets, rows.terms, nodes, terms, starts, slot, found)
+        return np.split(found, starts[1:-1]) if len(counts) else []
 
 
 def tree_levels(tree: Tree) -> Iterator[Level]:
@@ -79,67 +109,94 @@ def tree_levels(tree: Tree) -> Iterator[Level]:
     order = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        nodes = order[first:last]
-        held = [tree.pages_of(node) for node in nodes.tolist()]
-        offsets = np.cumsum([0, *map(len, held)])
-        yield Level(nodes, offsets.astype(np.int64), np.concatenate(held))
+        yield Level.of(tree, order[first:last])
 
 
-def _number_distinct(keys: npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the distinct keys, all below `limit`, rising, and the place of each key among them.
+def sibling_groups(tree: Tree) -> Iterator[Level]:
+    """Yield the root, and then the children of every node that has some, in depth-first order.
 
-    By a table of all keys that there may be where it is not much longer than the keys: several times as fast as sorting.
+    So whoever compares nodes with their parents has to remember those above alone, not whole levels.
     """
-    if limit > _TABLE * len(keys):
-        distinct, place = np.unique(keys, return_inverse=True)
-        return distinct, place
-    number = np.zeros(limit, np.int64)
-    number[keys] = 1
-    distinct = np.flatnonzero(number)
-    number[distinct] = np.arange(len(distinct))
-    return distinct, number[keys]
+    waiting = [[0]]
+    while waiting:
+        nodes = waiting.pop()
+        yield Level.of(tree, np.array(nodes, np.int64))
+        waiting += [tree.children[node] for node in reversed(nodes) if tree.children[node]]
+
+
+@dataclass(frozen=True)
+class NodeSums:
+    """What the pages of one node hold."""
+
+    size: int
+    """Pages of the node."""
+    term: Array
+    """Terms, rising."""
+    pages: npt.NDArray[np.int64]
+    """Pages that hold each of them."""
+
+    def pages_of(self, term: Array) -> npt.NDArray[np.int64]:
+        """Return how many pages hold each of some terms."""
+        if not len(self.term):
+            return np.zeros(len(term), np.int64)
+        found = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
+        return np.where(self.term[found] == term, self.pages[found], 0)
 
 
 @dataclass(frozen=True)
 class LevelSums:
     """What the pages of each node of a level hold, term by term; pairs of a node and a term that no page holds are left out."""
 
-    place: npt.NDArray[np.int64]
-    """The node of each pair, by its place in the level, rising."""
-    term: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    """The pairs of node i end at ends[i]."""
+    term: Array
     """The term of each pair, rising within a node."""
     weight: npt.NDArray[np.float64]
     """The summed weight of the pair."""
     pages: npt.NDArray[np.int64]
     """Pages of the node that hold the term."""
-    entries: npt.NDArray[np.int64]
-    """Places in the rows of what was summed, page after page as the level has them."""
-    pair_of: npt.NDArray[np.int64]
-    """The pair that each of `entries` belongs to."""
-    terms: int
+    dots: npt.NDArray[np.float64]
+    """For each entry of the level's pages, the dot product of the page's row and the sums of its node, …"""
+    lengths: npt.NDArray[np.float64]
+    """… and the product of their lengths; both empty if they were not asked for."""
 
     @classmethod
-    def of(cls, level: Level, rows: Rows) -> "LevelSums":
-        """Sum up rows over the nodes of a level. Cost: a sort of the entries of its pages, at most."""
-        entries = row_entries(rows.offsets, level.pages)
-        sizes = rows.offsets[level.pages + 1] - rows.offsets[level.pages]
-        keys = np.repeat(level.places, sizes) * rows.count + rows.terms[entries]
-        pairs, pair_of = _number_distinct(keys, len(level.nodes) * rows.count)
-        # Pages are added up in their order, so the sums do not depend on the level's other nodes.
-        weight = np.bincount(pair_of, rows.weights[entries], len(pairs)).astype(np.float64)
-        pages = np.bincount(pair_of, minlength=len(pairs)).astype(np.int64)
-        width = max(rows.count, 1)
-        return cls(pairs // width, pairs % width, weight, pages, entries, pair_of, width)
+    def of(cls, level: Level, rows: Rows, with_dots: bool = False) -> "LevelSums":
+        """Sum up rows over the nodes of a level. Cost: two passes over its pages' entries, a sort of each node's terms."""
+        from pagekin.clusters._kernels import sums as kernels
 
-    def find(self, place: Array, term: Array) -> npt.NDArray[np.int64]:
-        """Return the pair of each of some places and terms, -1 where no page holds the term."""
-        if not len(self.term):
-            return np.full(len(term), -1, np.int64)
-        keys, wanted = self.place * self.terms + self.term, place * self.terms + term
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, found, -1)
+        entries = np.append(0, np.cumsum(rows.offsets[level.pages + 1] - rows.offsets[level.pages]))
+        # Room for all pairs that there may be: what is not written to takes no memory.
+        room = int(np.minimum(np.diff(entries[level.offsets]), rows.count).sum())
+        out = np.empty(room, np.uint32), np.empty(room), np.empty(room, np.int64)
+        ends = np.zeros(len(level.nodes), np.int64)
+        dots, squares = np.zeros((2, len(level.pages) if with_dots else 0))
+        pairs = kernels.sum_nodes(
+            level.offsets, level.pages, rows.offsets, rows.terms, rows.weights, rows.scratch, ends, out, dots, squares
+        )
+        term, weight, pages = out[0][:pairs].copy(), out[1][:pairs].copy(), out[2][:pairs].copy()
+        places = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        lengths = np.sqrt(np.bincount(places, weight**2, len(ends)))[level.places] if with_dots else squares
+        return cls(ends, term, weight, pages, dots, np.sqrt(squares) * lengths)
+
+    @property
+    def place(self) -> npt.NDArray[np.int64]:
+        """Return the node of each pair, by its place in the level, rising."""
+        return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+
+    def pairs(self, place: int) -> slice:
+        """Return the pairs of the node at a place."""
+        return slice(int(self.ends[place - 1]) if place else 0, int(self.ends[place]))
+
+    def of_node(self, place: int, size: int) -> NodeSums:
+        """Return what one node holds, given how many pages it has."""
+        return NodeSums(size, self.term[self.pairs(place)], self.pages[self.pairs(place)])
 
     def pages_of(self, place: Array, term: Array) -> npt.NDArray[np.int64]:
         """Return how many pages of a place hold a term, for each of some places and terms."""
-        pair = self.find(place, term)
-        return np.where(pair >= 0, self.pages[pair], 0) if len(self.pages) else np.zeros(len(pair), np.int64)
+        if not len(self.term):
+            return np.zeros(len(term), np.int64)
+        width = int(max(self.term.max(), term.max(initial=0))) + 1
+        keys, wanted = self.place * width + self.term, place * width + term
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[found] == wanted, self.pages[found], 0)

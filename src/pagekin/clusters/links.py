@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pagekin.bags import citing_pages
 from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order, no_progress
+from pagekin.store import Array, Progress, distinct, map_in_order, no_progress
 
 TILE = 8
 """Pages whose pairs are counted together: the bits of the other page are fetched once for all of them."""
@@ -50,7 +50,7 @@ class Graph:
         """Make the graph of links from nodes `sources` to nodes `targets`, however often each is given."""
         count = len(urls)
         other = sources != targets
-        links = np.unique(sources[other].astype(np.int64) * count + targets[other])
+        links = distinct(sources[other].astype(np.int64) * count + targets[other])
         links_in = np.sort(links % max(count, 1) * count + links // max(count, 1))
         rows = np.arange(count + 1, dtype=np.int64) * count
         return cls(

@@ -1,6 +1,5 @@
 """Put a collection's pages into clusters, by the default or by the paper's method, and describe the clusters."""
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -9,23 +8,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagMatrix, BagWorkshop, Strategy, stem_of_word
+from pagekin.bags import BagWorkshop, Strategy, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
-from pagekin.clusters.describe import describe
+from pagekin.clusters.describe import PageFacts, describe
 from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.kept_names import NO_NAMES, KeptNames
-from pagekin.clusters.levels import LevelSums, Rows
+from pagekin.clusters.levels import PageLinks, Rows
 from pagekin.clusters.links import link_similarity, page_graph
-from pagekin.clusters.naming import StemWeights, name_tree
+from pagekin.clusters.naming import CandidateSearch, name_tree
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
-from pagekin.clusters.shown import ShownPhrases, phrases_of_corpus
-from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms, term_similarity, term_vectors
-from pagekin.hypertext import Corpus, common_spellings, host_of
+from pagekin.clusters.shown import ShownPhrases, page_words, phrases_of_corpus
+from pagekin.clusters.terms import term_similarity, term_vectors
+from pagekin.hypertext import Corpus, common_spellings_of_many, host_of
 from pagekin.store import Array, Progress, no_progress, temporary_folder
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
@@ -35,11 +34,14 @@ MOST_PAGES = 12_000
 
 
 def make_clusters(
-    corpus: Corpus, settings: ClusterSettings, progress: Progress = no_progress, threads: int = 1
-) -> Clusters:
+    corpus: Corpus, settings: ClusterSettings, progress: Progress = no_progress, threads: int = 1,
+    workshop: BagWorkshop | None = None,
+) -> Clusters:  # fmt: skip
     """Put the pages into clusters by the default or by the paper's method."""
     if settings.method == "default":
-        return cluster_pages(corpus, settings.max_clusters, settings.seed, threads, progress)
+        return cluster_pages(
+            corpus, settings.max_clusters, settings.seed, threads, progress, settings.sample, workshop
+        )  # fmt: skip
     similarity, pages = page_similarity(corpus, settings, progress, threads)
     progress("clusters", 0.0)
     tree = complete_link(similarity, 1)
@@ -92,47 +94,44 @@ def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
 
 
 def describe_trees(
-    corpus: Corpus, trees: list[Tree], threads: int, phrases: bool = True, names: KeptNames = NO_NAMES
-) -> list[Tree]:
+    corpus: Corpus, trees: list[Tree], threads: int, phrases: bool = True, names: KeptNames = NO_NAMES,
+    workshop: BagWorkshop | None = None,
+) -> list[Tree]:  # fmt: skip
     """Add telling terms and central pages to the trees, and names where they have none.
 
     Names are phrases, or with phrases=False a few telling words; `names` are those that topics have in any case.
     """
-    page_url = np.asarray(corpus.pages.url).astype(np.int64)
     with temporary_folder("clusters") as folder:
-        workshop = BagWorkshop(corpus, folder, threads)
-        matrix = workshop.bags(PLAIN).matrix(page_url)
-        rows = Rows.of_words(matrix, workshop.words(PLAIN))
-        urls, place = np.unique(page_url, return_index=True)
-        links = place[links_between(corpus, urls)[0]]
-        counted = count_terms(corpus, workshop.vocabulary(PLAIN), threads)
-        title = counted.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
-        offsets = np.searchsorted(counted.rows[title], np.arange(len(corpus) + 1))
-        words = counted.terms[title] // len(TERM_ATTRIBUTES)
-        titles = Rows.of_words(BagMatrix(offsets, words, counted.weights[title], rows.count), rows.count)
+        pages = _page_facts(corpus, workshop or BagWorkshop(corpus, folder, threads), threads)
         shown = phrases_of_corpus(corpus, threads) if phrases else None
-        described = []
-        for tree in trees:
-            named = shown if not tree.descriptions else None
-            telling: list[StemWeights] = []
-            made = describe(
-                tree, rows, lambda term: workshop.term_text(PLAIN, term), stem_of_word, links, titles,
-                lambda words, pages: common_spellings(corpus, words, pages.tolist()),
-                _noting(telling, named) if named else None, named.unfit if named else None, partial(_main_language, corpus),
-            )  # fmt: skip
-            kept = names.match(made, corpus) if tree.name == "clusters" else {}
-            descriptions = name_tree(made, named, telling, kept) if named else list(made.descriptions)
-            for node, name in kept.items():
-                descriptions[node] = replace(descriptions[node], name=name)
-            described.append(replace(made, descriptions=descriptions))
-        return described
+        return [_describe_tree(corpus, tree, pages, shown if not tree.descriptions else None, names) for tree in trees]
 
 
-def _noting(telling: list[StemWeights], shown: ShownPhrases) -> Callable[[LevelSums, Array], None]:
-    """Return a function that notes how telling the words of a level are, by their stems."""
-    return lambda sums, words: telling.append(
-        StemWeights.of(sums, words, shown.stem_of_word, len(shown.vocabulary.shown))
+def _page_facts(corpus: Corpus, workshop: BagWorkshop, threads: int) -> PageFacts:
+    """Collect what descriptions are made of."""
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+    words = workshop.words(PLAIN)
+    urls, place = np.unique(page_url, return_index=True)
+    return PageFacts(
+        Rows.of_words(workshop.matrix(PLAIN, page_url, words_alone=True), words),
+        Rows.of_words(page_words(corpus, threads).titles, words),
+        PageLinks.of(place[links_between(corpus, urls)[0]], len(corpus)),
+        lambda term: workshop.term_text(PLAIN, term),
+        stem_of_word,
+        partial(common_spellings_of_many, corpus),
+        partial(_main_language, corpus),
     )
+
+
+def _describe_tree(corpus: Corpus, tree: Tree, pages: PageFacts, shown: ShownPhrases | None, names: KeptNames) -> Tree:
+    """Describe one tree; its names are taken from what pages show, unless it is None."""
+    search = CandidateSearch(tree, shown) if shown else None
+    made = describe(tree, pages, search.note if search else None, shown.unfit if shown else None)
+    kept = names.match(made, corpus) if tree.name == "clusters" else {}
+    descriptions = name_tree(made, shown, search.candidates(), kept) if search and shown else list(made.descriptions)
+    for node, name in kept.items():
+        descriptions[node] = replace(descriptions[node], name=name)
+    return replace(made, descriptions=descriptions)
 
 
 def _main_language(corpus: Corpus, pages: Array) -> str:
@@ -144,6 +143,7 @@ def _main_language(corpus: Corpus, pages: Array) -> str:
 def make_trees(
     corpus: Corpus, settings: ClusterSettings, directory: Directory | None = None,
     progress: Progress = no_progress, threads: int = 1, names: KeptNames = NO_NAMES,
+    workshop: BagWorkshop | None = None,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection, and its other trees beside them; `names` are those that topics keep.
 
@@ -151,14 +151,15 @@ def make_trees(
     """
     if not len(corpus):
         raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to put into clusters")
-    clusters, documents = make_clusters(corpus, settings, progress, threads), document_tree(corpus)
+    clusters, documents = make_clusters(corpus, settings, progress, threads, workshop), document_tree(corpus)
     facts = settings.as_facts() | {"clusters": len(np.unique(clusters.labels)), "documents": len(documents) - 1}
     facts |= {"names": names.digest} if names.digest else {}
+    facts |= {"sampled": clusters.sampled} if clusters.sampled else {}
     trees = [Tree.of_levels("clusters", clusters.levels, facts, clusters.chosen), address_tree(corpus)]
     if directory is not None:
         trees.append(directory_tree(directory, corpus))
     progress("names", 0.0)
-    trees = describe_trees(corpus, trees, threads, settings.method == "default", names)
+    trees = describe_trees(corpus, trees, threads, settings.method == "default", names, workshop)
     if directory is None:
         trees += [tree for tree in read_trees(corpus.kin) if tree.name == "directory"]
     trees += [documents] if len(documents) > 1 else []

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pagekin.bags import STOP_WORDS
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
-from pagekin.clusters.levels import Level, LevelSums, tree_levels
+from pagekin.clusters.levels import Level, LevelSums, NodeSums
 from pagekin.clusters.shown import ShownPhrases
 from pagekin.hypertext import fold_case
 from pagekin.store import Array
@@ -52,33 +52,31 @@ _WORTH = 0.3
 
 
 def rank_phrases(
-    tree: Tree,
-    level: Level,
-    sums: LevelSums,
-    shown: ShownPhrases,
-    telling: "StemWeights",
-    above: tuple[Level, LevelSums] | None,
+    level: Level, sums: LevelSums, shown: ShownPhrases, telling: "StemWeights", parent: NodeSums | None
 ) -> npt.NDArray[np.float64]:
-    """Return how well each pair of a node and a phrase names the node."""
-    sizes = np.maximum(level.sizes, 1)[sums.place]
+    """Return how well each pair of a node and a phrase names the node, beside the other pages of the parent."""
+    place = sums.place
+    sizes = np.maximum(level.sizes, 1)[place]
     here = sums.pages / sizes
     score = (sums.weight / sizes) ** _COVERAGE
     everywhere = shown.weight_of[sums.term]
-    if above is not None:
-        upper, of_upper = above
-        parent = np.searchsorted(upper.nodes, tree.parent[level.nodes])[sums.place]
-        rest = np.maximum(upper.sizes[parent] - level.sizes[sums.place], 1)
-        held = of_upper.pages_of(parent, sums.term)
+    if parent is not None:
+        rest = np.maximum(parent.size - level.sizes[place], 1)
+        held = parent.pages_of(sums.term)
         elsewhere = (held - sums.pages) / rest
         contrast = np.log((here + _SMOOTH) / (elsewhere + _SMOOTH)) / np.log(1 / _SMOOTH)
         precision = np.sqrt(sums.weight / (everywhere + 1) * sums.pages / (held + 1))
         score *= np.maximum(contrast, 0) ** _CONTRAST * precision**_PRECISION
-    score *= _NESTED + (1 - _NESTED) * shown.alone[sums.term] ** _ALONE
-    score *= 1 + _TITLED * shown.titled[sums.term]
-    score[shown.of_sites[sums.term]] *= _SITE_WORD
-    words = telling.of_phrases(sums.place, shown.stems[sums.term])
-    score *= np.maximum(words, shown.in_crumbs[sums.term]) ** _TELLING
-    score[sums.pages < np.maximum(2, _LEAST_SHARE * level.sizes[sums.place])] = 0
+    score[sums.pages < np.maximum(2, _LEAST_SHARE * level.sizes[place])] = 0
+    # Most phrases are shown by too few pages, so the rest is worked out for the others alone.
+    may = np.flatnonzero(score > 0)
+    place, term, best = place[may], sums.term[may], score[may]
+    best *= _NESTED + (1 - _NESTED) * shown.alone[term] ** _ALONE
+    best *= 1 + _TITLED * shown.titled[term]
+    best[shown.of_sites[term]] *= _SITE_WORD
+    words = telling.of_phrases(place, shown.stems[term])
+    best *= np.maximum(words, shown.in_crumbs[term]) ** _TELLING
+    score[may] = best
     return score
 
 
@@ -94,12 +92,12 @@ class StemWeights:
     @classmethod
     def of(cls, sums: LevelSums, telling: Array, stem_of: Array, stems: int) -> "StemWeights":
         """Take the best of the words of a stem; `stem_of` gives the stem of each word."""
-        stem = stem_of[sums.term]
-        known = stem >= 0
-        keys, pair_of = np.unique(sums.place[known] * stems + stem[known], return_inverse=True)
+        stem, place = stem_of[sums.term], sums.place
+        known = (stem >= 0) & (telling > 0)  # a word that tells nothing counts as one that is not there
+        keys, pair_of = np.unique(place[known] * stems + stem[known], return_inverse=True)
         weights = np.zeros(len(keys))
         np.maximum.at(weights, pair_of, telling[known])
-        best = np.zeros(int(sums.place.max(initial=0)) + 1)
+        best = np.zeros(len(sums.ends))
         np.maximum.at(best, keys // stems, weights)
         return cls(keys, weights / np.maximum(best, 1e-30)[keys // stems], stems)
 
@@ -125,45 +123,66 @@ class Candidate:
     """Pages of the node that show it."""
 
 
-def candidates(
-    tree: Tree, shown: ShownPhrases, telling: Sequence[StemWeights]
-) -> Iterator[tuple[int, int, list[Candidate]]]:
-    """Yield (node, its number of pages, phrases that may name it, the best first), level by level."""
-    above: tuple[Level, LevelSums] | None = None
-    forms: dict[int, str] = {}
-    for level, weights in zip(tree_levels(tree), telling, strict=True):
-        sums = LevelSums.of(level, shown.rows)
-        score = rank_phrases(tree, level, sums, shown, weights, above)
-        order = np.lexsort((sums.term, -score, sums.place))
-        bounds = np.searchsorted(sums.place[order], np.arange(len(level.nodes) + 1))
-        first = order[(np.arange(len(order)) - bounds[sums.place[order]] < _CANDIDATES) & (score[order] > 0)]
-        forms |= shown.forms(phrase for phrase in np.unique(sums.term[first]).tolist() if phrase not in forms)
-        by_pair = np.argsort(sums.pair_of, kind="stable")
-        starts = np.append(0, np.cumsum(sums.pages))
-        pages = np.repeat(level.pages, shown.phrases.offsets[level.pages + 1] - shown.phrases.offsets[level.pages])
-        for place, (first, last) in enumerate(pairwise(bounds.tolist())):
-            found = []
-            for pair in order[first : min(last, first + _CANDIDATES)].tolist():
-                if score[pair] > 0 and (form := forms.get(int(sums.term[pair]))):
-                    held = pages[by_pair[starts[pair] : starts[pair + 1]]]
-                    found.append(Candidate(form, float(score[pair]), held))
-            yield int(level.nodes[place]), int(level.sizes[place]), found
-        above = level, sums
+class CandidateSearch:
+    """The search for phrases that may name the nodes of a tree, one group of siblings after the other."""
+
+    def __init__(self, tree: Tree, shown: ShownPhrases) -> None:
+        self._tree, self._shown = tree, shown
+        self._above: dict[int, NodeSums] = {}
+        self._found: list[tuple[Array, Array, list[npt.NDArray[np.int64]]]] = [
+            (np.zeros(0, np.int64), np.zeros(0), [])
+        ] * len(tree)
+        """Phrases of each node, how well they name it, and the pages that show them."""
+
+    def note(self, level: Level, words: LevelSums, telling: Array) -> None:
+        """Rank the phrases of a group of siblings, given the sums of their words and how telling these are."""
+        shown, rows = self._shown, self._shown.rows
+        weights = StemWeights.of(words, telling, shown.stem_of_word, len(shown.vocabulary.shown))
+        sums = LevelSums.of(level, rows)
+        score = rank_phrases(
+            level, sums, shown, weights, self._above.pop(int(self._tree.parent[level.nodes[0]]), None)
+        )  # fmt: skip
+        for number, node in enumerate(level.nodes.tolist()):
+            if self._tree.children[node]:
+                self._above[node] = sums.of_node(number, int(level.sizes[number]))
+        may = np.flatnonzero(score > 0)
+        place = sums.place[may]
+        order = np.lexsort((sums.term[may], -score[may], place))
+        bounds = np.searchsorted(place, np.arange(len(level.nodes) + 1))
+        chosen = order[np.arange(len(order)) - bounds[place[order]] < _CANDIDATES]
+        place, pair = place[chosen], may[chosen]
+        held = level.holders(rows, place, sums.term[pair], sums.pages[pair])
+        for number, (first, last) in enumerate(
+            pairwise(np.searchsorted(place, np.arange(len(level.nodes) + 1)).tolist())
+        ):
+            some = pair[first:last]
+            self._found[int(level.nodes[number])] = sums.term[some], score[some], held[first:last]
+
+    def candidates(self) -> list[list["Candidate"]]:
+        """Return the phrases that may name each node, the best first, as pages write them."""
+        phrases = np.unique(np.concatenate([np.zeros(0, np.int64), *(found[0] for found in self._found)]))
+        forms = self._shown.forms(phrases.astype(np.int64).tolist())
+        return [
+            [
+                Candidate(form, float(score), held)
+                for phrase, score, held in zip(*found, strict=True)
+                if (form := forms.get(int(phrase)))
+            ]
+            for found in self._found
+        ]
 
 
 def name_tree(
-    tree: Tree, shown: ShownPhrases, telling: Sequence[StemWeights], kept: Mapping[int, str] | None = None
+    tree: Tree, shown: ShownPhrases, found: Sequence[Sequence[Candidate]], kept: Mapping[int, str] | None = None
 ) -> list[ClusterDescription]:
     """Return descriptions with names for all nodes, and the phrases that tell most about each before its telling words.
 
-    The tree has descriptions already, with names of words for nodes that no phrase fits. `kept` are names that some nodes have
-    in any case. No node has the name of a sibling or of a node above it; a group that no phrase covers is named by its topics.
+    `found` are the candidates of each node. The tree has descriptions already, with names of words for nodes that no phrase
+    fits. `kept` are names that some nodes have in any case. No node has the name of a sibling or of a node above it; a group
+    that no phrase covers is named by its topics.
     """
     kept = kept or {}
-    found: list[list[Candidate]] = [[]] * len(tree)
-    sizes = [0] * len(tree)
-    for node, size, some in candidates(tree, shown, telling):
-        found[node], sizes[node] = some, size
+    sizes = [len(tree.pages_of(node)) for node in range(len(tree))]
     names = [""] * len(tree)
     descriptions = list(tree.descriptions)
     groups = {node for one in tree.facts.get("shown", ()) for node in tree.path(one)[:-1]}

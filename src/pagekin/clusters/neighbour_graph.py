@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import anchor_ends
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_folder
+from pagekin.store import Array, Progress, distinct, map_in_order, no_progress, temporary_folder
 
 _ROWS = 256
 """Rows whose neighbours are searched together."""
@@ -18,7 +18,7 @@ NEAREST = 25
 """Pages that each page has as neighbours by its bag."""
 WIDEST = 0.1
 """Terms in more than this share of the bags are not looked at; they weigh next to nothing."""
-_STRATEGY = Strategy().with_settings({"links.scale": 1.0})
+NEIGHBOURS = Strategy().with_settings({"links.scale": 1.0})
 """A page that links to the page is a term of its bag: pages that are listed together are alike."""
 
 
@@ -80,14 +80,22 @@ class WeightedGraph:
         return graphs
 
 
-def neighbour_graph(corpus: Corpus, urls: Array, threads: int = 1, progress: Progress = no_progress) -> WeightedGraph:
-    """Make the graph of captured pages, given by their URL numbers in rising order; links of other pages do not count."""
+def neighbour_graph(
+    corpus: Corpus, urls: Array, threads: int = 1, progress: Progress = no_progress, workshop: BagWorkshop | None = None
+) -> WeightedGraph:
+    """Make the graph of captured pages, given by their URL numbers in rising order.
+
+    Links of other pages do not count, unless a workshop is given, which says whose links count.
+    """
     if len(urls) < 2:
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     progress("bags", 0.0)
-    with temporary_folder("clusters") as folder:
-        left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
-        matrix = BagWorkshop(corpus, folder, threads, left_out).bags(_STRATEGY).matrix(urls)
+    if workshop:
+        matrix = workshop.matrix(NEIGHBOURS, urls)
+    else:
+        with temporary_folder("clusters") as folder:
+            left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
+            matrix = BagWorkshop(corpus, folder, threads, left_out).matrix(NEIGHBOURS, urls)
     near, similarity = nearest_pages(matrix, threads, progress=lambda share: progress("neighbours", share))
     return join_graphs(near, similarity, *links_between(corpus, urls))
 
@@ -97,24 +105,57 @@ def nearest_pages(
     progress: Callable[[float], None] = lambda _share: None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:  # fmt: skip
     """Return the nearest other rows by weighted Jaccard, (rows, nearest), -1 where there are no more; and how similar."""
-    from pagekin.clusters._kernels import communities, terms
+    return BagTable(matrix, widest).nearest(matrix, min(nearest, max(len(matrix) - 1, 1)), threads, True, progress)
 
-    rows = len(matrix)
-    table = terms.by_column(matrix.offsets, matrix.terms, matrix.weights, matrix.columns)
-    sums = np.bincount(matrix.rows, matrix.weights, rows).astype(np.float32)
-    width, most = min(nearest, max(rows - 1, 1)), max(widest * rows, 50)
-    near, similarity = np.full((rows, width), -1, np.int64), np.zeros((rows, width), np.float32)
-    shared = [np.zeros(rows, np.float32) for _ in range(threads)]
 
-    def part(first: int, last: int) -> None:
-        mine = shared.pop()
-        communities.nearest_rows(first, last, table, sums, most, mine, near[first:last], similarity[first:last])
-        shared.append(mine)
+class BagTable:
+    """Bags by their terms, to find those that are most like a bag; terms in more than a share `widest` are not looked at."""
 
-    parts = [(i, min(i + _ROWS, rows)) for i in range(0, rows, _ROWS)]
-    for (_first, last), _nothing in map_in_order(threads, part, parts):
-        progress(last / rows)
-    return near, similarity
+    def __init__(self, matrix: BagMatrix, widest: float = WIDEST) -> None:
+        from pagekin.clusters._kernels import terms
+
+        self._table = terms.by_column(matrix.offsets, matrix.terms, matrix.weights, matrix.columns)
+        self._sums = _row_sums(matrix)
+        self._widest = max(widest * len(matrix), 50)
+
+    def nearest(
+        self, queries: BagMatrix, width: int, threads: int = 1, own: bool = False,
+        progress: Callable[[float], None] = lambda _share: None,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:  # fmt: skip
+        """Return the `width` nearest bags of each query, -1 where there are no more, and how similar they are.
+
+        With `own` the queries are the bags of the table, none of which is near itself.
+        """
+        from pagekin.clusters._kernels import communities
+
+        rows = len(queries)
+        asked = communities.Queries(queries.offsets, queries.terms, queries.weights, _row_sums(queries), own)
+        near, similarity = np.full((rows, width), -1, np.int64), np.zeros((rows, width), np.float32)
+        shared = [np.zeros(len(self._sums), np.float32) for _ in range(threads)]
+
+        def part(first: int, last: int) -> None:
+            mine = shared.pop()
+            communities.nearest_rows(
+                first,
+                last,
+                asked,
+                self._table,
+                self._sums,
+                self._widest,
+                mine,
+                near[first:last],
+                similarity[first:last],
+            )
+            shared.append(mine)
+
+        parts = [(i, min(i + _ROWS, rows)) for i in range(0, rows, _ROWS)]
+        for (_first, last), _nothing in map_in_order(threads, part, parts):
+            progress(last / rows)
+        return near, similarity
+
+
+def _row_sums(matrix: BagMatrix) -> npt.NDArray[np.float32]:
+    return np.bincount(matrix.rows, matrix.weights, len(matrix)).astype(np.float32)
 
 
 def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -125,7 +166,7 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
     """
     sources, targets = anchor_ends(corpus, urls)
     kept = (sources >= 0) & (targets >= 0) & (sources != targets) & (classify_links(corpus, Strategy()) == 0)
-    pairs = np.unique(sources[kept] * len(urls) + targets[kept])
+    pairs = distinct(sources[kept] * len(urls) + targets[kept])
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)
     out, into = (np.bincount(pages[:, side], minlength=len(urls)) for side in (0, 1))
     return pages, 1 / np.sqrt(out[pages[:, 0]] * into[pages[:, 1]])

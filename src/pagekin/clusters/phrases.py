@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pagekin.bags import LinkUse, Strategy, Vocabulary, classify_links
 from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, batch_ranges
+from pagekin.store import Array, batch_ranges, map_in_order
 
 LEAST = 2
 """Pages that must show a phrase before it can name anything."""
@@ -51,8 +51,8 @@ class Phrases:
         return Phrases(offsets, self.phrases[kept], self.ranks[kept], self.places[kept], self.words[kept], self.count)
 
 
-def find_phrases(corpus: Corpus, words: Vocabulary, site_words: Array) -> Phrases:
-    """Find the phrases of all pages.
+def find_phrases(corpus: Corpus, words: Vocabulary, site_words: Array, threads: int = 1) -> Phrases:
+    """Find the phrases of all pages; the number of threads changes nothing.
 
     `site_words` (pages, 2) says how many words at the beginning and at the end of each title are the site's, -1 for a page
     that shows none. Cost: two passes over the words, a sort of each page's phrases, and one of all that stay.
@@ -60,35 +60,55 @@ def find_phrases(corpus: Corpus, words: Vocabulary, site_words: Array) -> Phrase
     from pagekin.clusters._kernels import phrases as kernels
 
     slots = 1 << max(16, (_SLOTS * max(len(corpus), 1) - 1).bit_length())
-    counts = np.zeros(slots, np.uint8)
     anchors = np.asarray(corpus.pages.anchors, np.int64)
-    starts, lengths = (np.asarray(column, np.int64) for column in (corpus.anchors.start, corpus.anchors.length))
     left_out = classify_links(corpus, Strategy()) == LinkUse.FURNITURE
     ends = np.zeros(len(corpus) + 1, np.int64)
-    batches: list[tuple[Array, ...]] = []
     room = kernels.MOST_WORDS * kernels.LONGEST + kernels.MOST_TEXT * kernels.LONGEST_TEXT
     types = (np.uint64, np.uint8, np.int32, np.uint8)
+
+    def find(first: int, last: int, counts: Array, least: int) -> tuple[Array, ...]:
+        """Count the phrases of a batch, or with `least` return those that enough pages hold."""
+        streams = corpus.stream_batch(first, last)
+        longest = int(np.max(np.diff(streams.tokens), initial=0)) + 1
+        found = tuple(np.empty(room, kind) for kind in types)
+        scratch = np.empty(longest, np.uint8), np.empty(longest, np.bool_), found
+        size = 0 if least == 0 else min(2 * kernels.LONGEST * len(streams.words), room * (last - first))
+        out = tuple(np.empty(size, kind) for kind in types)
+        part = slice(int(anchors[first]), int(anchors[last]))
+        starts, lengths = (
+            np.asarray(column[part], np.int64) for column in (corpus.anchors.start, corpus.anchors.length)
+        )
+        of_anchors = anchors[first : last + 1] - anchors[first], starts, lengths, left_out[part]
+        written = kernels.find_phrases(
+            streams, DecodedPage.for_longest(streams), words.stem_of, site_words[first:last], of_anchors, counts,
+            least, scratch, out, ends[first + 1 : last + 1],
+        )  # fmt: skip
+        return tuple(column[:written].copy() for column in out)
+
+    # Each thread counts for itself; counts end at 255, so their sum does not depend on who counted what.
+    tables = [np.zeros(slots, np.uint8) for _ in range(threads)]
+
+    def count(first: int, last: int) -> None:
+        mine = tables.pop()
+        find(first, last, mine, 0)
+        tables.append(mine)
+
+    ranges = batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
+    for _batch, _nothing in map_in_order(threads, count, ranges):
+        pass
+    counts = tables.pop()
+    while tables:
+        more = tables.pop()
+        np.minimum(counts, 255 - more, out=counts)
+        counts += more
+    batches: list[tuple[Array, ...]] = [tuple(np.empty(0, kind) for kind in types)]
     total = 0
-    for least in (0, LEAST):
-        for first, last in batch_ranges(corpus.pages.tokens, _BATCH_WORDS):
-            streams = corpus.stream_batch(first, last)
-            longest = int(np.max(np.diff(streams.tokens), initial=0)) + 1
-            found = tuple(np.empty(room, kind) for kind in types)
-            scratch = np.empty(longest, np.uint8), np.empty(longest, np.bool_), found
-            size = 0 if least == 0 else min(2 * kernels.LONGEST * len(streams.words), room * (last - first))
-            out = tuple(np.empty(size, kind) for kind in types)
-            part = slice(int(anchors[first]), int(anchors[last]))
-            of_anchors = anchors[first : last + 1] - anchors[first], starts[part], lengths[part], left_out[part]
-            written = kernels.find_phrases(
-                streams, DecodedPage.for_longest(streams), words.stem_of, site_words[first:last], of_anchors, counts,
-                least, scratch, out, ends[first + 1 : last + 1],
-            )  # fmt: skip
-            if least:
-                ends[first + 1 : last + 1] += total
-                total += written
-                batches.append(tuple(column[:written].copy() for column in out))
-    columns = [np.concatenate(column) for column in zip(*batches, strict=True)] or [np.empty(0, kind) for kind in types]
-    hashes, ranks, places, lengths_in_words = columns
+    for (first, last), batch in map_in_order(threads, lambda a, b: find(a, b, counts, LEAST), ranges):
+        ends[first + 1 : last + 1] += total
+        total += len(batch[0])
+        batches.append(batch)
+    hashes, ranks, places, lengths_in_words = (np.concatenate(column) for column in zip(*batches, strict=True))
+    del batches
     _hashes, number, held = np.unique(hashes, return_inverse=True, return_counts=True)
     # Slots are shared, so some phrases of one page come through, and some that stand in text alone.
     shown = np.bincount(number, ranks % IN_TEXT > 0, len(held))

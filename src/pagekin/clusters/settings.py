@@ -66,6 +66,9 @@ class ClusterSettings:
     similarity: str = one_of("hybrid", "what makes pages similar", "terms", "links")
     combine: str = one_of("max", "F, which joins terms and links (equation 1)", "mean", "product", "min")
     seed: int = number(1, "seed of the default method", 0, 2**53)
+    sample: int = number(
+        30_000, "of a larger collection so many pages make the clusters of the default method; others join the nearest", 2, 2**31
+    )  # fmt: skip
     links: LinkSettings = field(default_factory=LinkSettings)
     terms: TermSettings = field(default_factory=TermSettings)
     """Weights in the similarity of 1996, and in the content label whatever the method."""
@@ -81,7 +84,7 @@ class ClusterSettings:
         """Return what the manifest records: the settings that have an effect with this method."""
         facts: dict[str, Any] = {"method": self.method, "max_clusters": self.max_clusters}
         if self.method == "default":
-            facts["seed"] = self.seed
+            facts |= {"seed": self.seed, "sample": self.sample}
         else:
             facts |= {"similarity": self.similarity, "combine": self.combine, "links": asdict(self.links)}
         return facts | {"terms": asdict(self.terms)}

@@ -19,12 +19,12 @@ from pagekin.bags import (
     Strategy,
     Vocabulary,
     make_vocabulary,
-    mix64,
 )
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
-from pagekin.clusters.terms import TERM_ATTRIBUTES, count_terms
+from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
+from pagekin.store import Array, batch_ranges, distinct
 from pagekin.text import tokens
 
 STEMS = Strategy().with_settings({"stemming": "stem"})
@@ -35,6 +35,8 @@ _IN_TEXT = 0.5
 """What it counts besides if the page's text has it several times; never more than 1 together."""
 _TEMPLATE = 0.25
 """A heading that at least this share of a host's pages have is the template's."""
+_BATCH_ANCHORS = 1 << 22
+"""Anchors that are looked at together."""
 _TEMPLATE_PAGES = 5
 _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
@@ -259,40 +261,82 @@ def _is_plural(one: str, other: str) -> bool:
 
 def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
     """Return what the pages of an open corpus show, found once."""
-    words = make_vocabulary(corpus, Strategy())
-    return corpus.term_tables("shown", lambda: shown_phrases(corpus, count_terms(corpus, words, threads), words))
+    return corpus.term_tables("shown", lambda: shown_phrases(corpus, page_words(corpus, threads), threads))
 
 
-def shown_phrases(corpus: Corpus, counted: BagMatrix, words: Vocabulary) -> ShownPhrases:
-    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies.
+@dataclass(frozen=True)
+class PageWords:
+    """What is taken from the counted words of all pages, in one pass over them."""
 
-    `counted` are the terms of the pages, each a word of `words` with its attribute.
+    words: Vocabulary
+    titles: BagMatrix
+    """The words of each page's title, and how often they stand there."""
+    copies: npt.NDArray[np.bool_]
+    """Whether a page has nearly the same words as a page before it."""
+
+
+def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
+    """Return the words of titles, and which pages are copies, found once for an open corpus.
+
+    Cost: one pass over the terms; memory for the titles and a sketch of each page.
     """
-    copies = find_copies(counted, words)
+
+    def find() -> PageWords:
+        words = make_vocabulary(corpus, Strategy())
+        sketches = np.full((len(corpus), SKETCH_PLACES), EMPTY_PLACE, np.uint16)
+        sizes = np.zeros(len(corpus) + 1, np.int64)
+        titles: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
+        for first, batch in term_batches(corpus, words, threads):
+            sketches[first : first + len(batch)] = sketch_terms(batch, words)
+            in_title = batch.terms % len(TERM_ATTRIBUTES) == TERM_ATTRIBUTES.index("title")
+            sizes[first + 1 : first + len(batch) + 1] = np.bincount(batch.rows[in_title], minlength=len(batch))
+            titles.append((batch.terms[in_title] // len(TERM_ATTRIBUTES), batch.weights[in_title]))
+        terms, counts = (np.concatenate(column) for column in zip(*titles, strict=True))
+        copies = CopyIndex(sketches).fold_all() != np.arange(len(sketches))
+        return PageWords(words, BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown)), copies)
+
+    return corpus.term_tables("page words", find)
+
+
+def shown_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
+    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
     site_words, site_names, notices = _site_words(corpus)
-    site_words[notices | copies] = -1
+    site_words[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words))
-    stem_of = stems.stem_of[words.shown].astype(np.int64)
-    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, copies)
+    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words, threads))
+    stem_of = stems.stem_of[held.words.shown].astype(np.int64)
+    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, held.copies)
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
     """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter."""
     alone = np.flatnonzero(phrases.ranks % IN_TEXT == 3)
-    page_of_anchor = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
-    width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(phrases.places, initial=0)) + 1
-    keys = page_of_anchor * width + np.asarray(corpus.anchors.start, np.int64)
-    anchor = np.searchsorted(keys, phrases.pages[alone] * width + phrases.places[alone])
-    known = anchor < len(keys)
+    anchor = _anchors_at(corpus, phrases.pages[alone], phrases.places[alone])
+    known = anchor < len(corpus.anchors.target)
     alone, anchor = alone[known], anchor[known]
     targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
-    pairs = np.unique(phrases.phrases[alone] * len(corpus.urls) + targets)
+    pairs = distinct(phrases.phrases[alone] * len(corpus.urls) + targets)
     uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
     different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
     shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
     navigation = (uses >= _TEMPLATE_PAGES) & (different >= _SCATTERED * uses) & (2 * uses >= shown)
     return phrases.keep(~navigation[phrases.phrases])
+
+
+def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.int64]:
+    """Return for each of some places on pages the first anchor that begins there or later; memory for a few million anchors."""
+    found = np.full(len(pages), len(corpus.anchors.target), np.int64)
+    bounds = np.asarray(corpus.pages.anchors, np.int64)
+    width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(places, initial=0)) + 1
+    order = np.argsort(pages, kind="stable")
+    ordered = pages[order]
+    for first, last in batch_ranges(bounds, _BATCH_ANCHORS):
+        some = order[slice(*np.searchsorted(ordered, [first, last]).tolist())]
+        page_of_anchor = np.repeat(np.arange(first, last), np.diff(bounds[first : last + 1]))
+        starts = np.asarray(corpus.anchors.start[bounds[first] : bounds[last]], np.int64)
+        keys = page_of_anchor * width + starts
+        found[some] = bounds[first] + np.searchsorted(keys, pages[some] * width + places[some])
+    return found
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
@@ -310,16 +354,18 @@ def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
     return phrases.keep(kept)
 
 
-def find_copies(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.bool_]:
-    """Mark the pages that have nearly the same words as a page before them. Cost: one pass over the terms."""
+def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16]:
+    """Return a sketch of the words of each page, (pages, SKETCH_PLACES), by which copies are known."""
+    from pagekin.clusters._kernels.sums import least_hashes
+
     none = np.iinfo(np.uint64).max
     least = np.full((len(counted), SKETCH_PLACES), none, np.uint64)
-    mixed = mix64(words.hashes[counted.terms // len(TERM_ATTRIBUTES)])
-    np.minimum.at(least, (counted.rows, (mixed >> np.uint64(58)).astype(np.int64)), mixed)
-    sketches = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(np.uint16)
+    least_hashes(counted.offsets, counted.terms // len(TERM_ATTRIBUTES), words.hashes, least)
+    sketches: npt.NDArray[np.uint16] = np.minimum(least & np.uint64(0xFFFF), np.uint64(EMPTY_PLACE - 1)).astype(
+        np.uint16
+    )
     sketches[least == none] = EMPTY_PLACE
-    heads = np.array(CopyIndex(sketches).fold(), np.int64)
-    return np.asarray(heads != np.arange(len(heads)))
+    return sketches
 
 
 def _site_words(corpus: Corpus) -> tuple[npt.NDArray[np.int64], frozenset[str], npt.NDArray[np.bool_]]:

@@ -1,6 +1,6 @@
 """Term vectors of pages and their similarity (hypursuit-1996, equations 6 to 9)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, replace
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pagekin import bags
 from pagekin.clusters.settings import TermSettings
 from pagekin.hypertext import Attribute, Corpus, DecodedPage
-from pagekin.store import Array, batch_ranges, map_in_order
+from pagekin.store import batch_ranges, map_in_order
 
 TERM_ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
 """Names of the attributes, in the order of their bits."""
@@ -31,29 +31,29 @@ def count_terms(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> "
 
     Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
     """
+    batches = [batch for _first, batch in term_batches(corpus, words, threads)]
+    sizes = [np.zeros(1, np.int64), *(np.diff(batch.offsets) for batch in batches)]
+    terms = [np.zeros(0, np.int64), *(batch.terms for batch in batches)]
+    counts = [np.zeros(0, np.int32), *(batch.weights for batch in batches)]
+    columns = len(words.shown) * len(TERM_ATTRIBUTES)
+    return bags.BagMatrix(np.cumsum(np.concatenate(sizes)), np.concatenate(terms), np.concatenate(counts), columns)
+
+
+def term_batches(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> Iterator[tuple[int, "bags.BagMatrix"]]:
+    """Yield (the first page, the counted terms) of batches of pages, in order: memory for a few batches, whatever the corpus."""
     from pagekin.clusters._kernels import terms as kernels
 
-    ends = np.zeros(len(corpus) + 1, np.int64)
+    columns = len(words.shown) * len(TERM_ATTRIBUTES)
 
-    def count_batch(first: int, last: int) -> tuple[Array, Array]:
+    def count_batch(first: int, last: int) -> "bags.BagMatrix":
         streams = corpus.stream_batch(first, last)
         room = len(streams.words) * len(TERM_ATTRIBUTES)
-        terms, counts = np.empty(room, np.int64), np.empty(room, np.int32)
-        n = kernels.count_terms(
-            streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[first + 1 : last + 1]
-        )
-        return terms[:n].copy(), counts[:n].copy()
+        terms, counts, ends = np.empty(room, np.int64), np.empty(room, np.int32), np.zeros(last - first + 1, np.int64)
+        n = kernels.count_terms(streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[1:])
+        return bags.BagMatrix(ends, terms[:n].copy(), counts[:n].copy(), columns)
 
-    batches: list[tuple[Array, Array]] = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
-    total = 0
-    for (first, last), (terms, counts) in map_in_order(
-        threads, count_batch, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
-    ):
-        ends[first + 1 : last + 1] += total
-        total += len(terms)
-        batches.append((terms, counts))
-    all_terms, all_counts = (np.concatenate(column) for column in zip(*batches, strict=True))
-    return bags.BagMatrix(ends, all_terms, all_counts, len(words.shown) * len(TERM_ATTRIBUTES))
+    for (first, _last), batch in map_in_order(threads, count_batch, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)):
+        yield first, batch
 
 
 def weigh_terms(counted: "bags.BagMatrix", settings: TermSettings | None = None) -> "bags.BagMatrix":

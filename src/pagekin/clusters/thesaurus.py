@@ -7,7 +7,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from pagekin.bags import Strategy, bag_forms, stem_of_word
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint, temporary_folder
 
+if TYPE_CHECKING:
+    from pagekin.bags import BagWorkshop
+
 ABOUT = 60
 """A page is about so many of its heaviest words."""
 _FEWEST = 3
@@ -23,6 +26,8 @@ _FEWEST = 3
 _LEAST_SHARE = 0.03
 """The share of the question's pages that are about a word before it is suggested: a few of many may be by chance."""
 THESAURUS_ARRAYS = "about."
+_PART = 1 << 14
+"""Pages whose words are sorted at a time."""
 _ALONE, _SHOWN = 0.3, 0.6
 """The share of places where a phrase stands alone, and what it counts on a page, for the page to be about it."""
 _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
@@ -51,23 +56,29 @@ class PageTopics:
     """Each word in its most common form."""
 
     @classmethod
-    def of(cls, corpus: Corpus, threads: int = 1, phrases: bool = False) -> "PageTopics":
-        """Find what the pages of a corpus are about: words, and on request phrases of their titles, breadcrumbs and links."""
+    def of(
+        cls, corpus: Corpus, threads: int = 1, phrases: bool = False, workshop: "BagWorkshop | None" = None
+    ) -> "PageTopics":
+        """Find what the pages of a corpus are about: words, and on request phrases of their titles, breadcrumbs and links.
+
+        Cost: a sort of each page's words, some thousand pages at a time.
+        """
         from pagekin.bags import BagWorkshop  # which questions do not need
+        from pagekin.clusters._kernels.sums import heaviest_terms
 
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with temporary_folder("thesaurus") as folder:
-            workshop = BagWorkshop(corpus, folder, threads)
-            matrix = workshop.bags(_STRATEGY).matrix(page_url)
-            words = workshop.words(_STRATEGY)
-            page = matrix.rows
-            order = np.lexsort((matrix.terms, -matrix.weights, page))
-            order = order[matrix.terms[order] < words]
-            place = np.arange(len(order)) - np.searchsorted(page[order], page[order])
-            chosen = order[place < ABOUT]
-            used, terms = np.unique(matrix.terms[chosen], return_inverse=True)
+            workshop = workshop or BagWorkshop(corpus, folder, threads)
+            found = [(np.zeros(0, np.int64), np.zeros(0, np.uint32))]
+            for first in range(0, len(page_url), _PART):
+                matrix = workshop.matrix(_STRATEGY, page_url[first : first + _PART], words_alone=True)
+                heaviest = np.empty(len(matrix.terms), np.uint32)
+                sizes = np.minimum(np.diff(matrix.offsets), ABOUT)
+                count = heaviest_terms(matrix.offsets, matrix.terms, matrix.weights, ABOUT, heaviest)
+                found.append((np.repeat(np.arange(first, first + len(matrix)), sizes), heaviest[:count]))
+            rows, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
+            used, terms = np.unique(numbers, return_inverse=True)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
-        rows = page[chosen]
         if phrases:
             more, numbers, texts = _page_phrases(corpus, threads)
             rows, terms = np.append(rows, more), np.append(terms, numbers + len(shown))

@@ -4,7 +4,6 @@ import multiprocessing
 import resource
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,13 +12,12 @@ from pathlib import Path
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines.local import build_collection
-from pagekin.hypertext import ReadPlan
+from pagekin.hypertext import CORPUS_ARRAYS, ReadPlan
 from pagekin.sources import SourceError, Unit, plan_units
-from pagekin.store import Progress, no_progress
+from pagekin.store import Progress, no_progress, temporary_folder
 
 SAMPLES = (3 << 20, 24 << 20)
 """Bytes of the sources that the two samples hold, about."""
-_CORPUS = ("stream.", "text.", "mark.", "anchor.", "url.", "term.")
 _FILES = 400
 """Files of a folder that a sample takes at once."""
 _KIB = 1 if sys.platform == "darwin" else 1024
@@ -140,8 +138,8 @@ def _source_bytes(unit: Unit) -> int:
 
 def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, text: bool) -> Trial:
     """Build a sample, once to load and compile what that needs and once to measure it."""
-    with tempfile.TemporaryDirectory(prefix="pagekin-plan-") as folder:
-        here = replace(plan, out=Path(folder) / "sample.kin")
+    with temporary_folder("plan") as folder:
+        here = replace(plan, out=folder / "sample.kin")
         build_collection(replace(here, units=plan.units[:1], workers=1), strategy, clusters=clusters, text=text)
         report = build_collection(here, strategy, clusters=clusters, text=text)
     assert report.read is not None
@@ -153,7 +151,7 @@ def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, t
         html_bytes=report.facts["html_bytes"],
         seconds={"reading": report.read.reading, "merging": report.read.merging, **report.seconds},
         disk=sum(report.bytes_on_disk.values()),
-        parts=sum(size for name, size in report.bytes_on_disk.items() if name.startswith(_CORPUS)),
+        parts=sum(size for name, size in report.bytes_on_disk.items() if name.startswith(CORPUS_ARRAYS)),
         memory=_KIB * (own + child * (plan.workers if plan.workers > 1 else 0)),
     )
 

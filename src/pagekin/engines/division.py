@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pagekin.clusters import read_listings
 from pagekin.hypertext import canonical_url, host_of_url
-from pagekin.sources import Limits, Page, Redirect, Revisit, Skip, Unit, read_unit
+from pagekin.sources import Gone, Item, Limits, Page, Redirect, Revisit, Skip, Unit, read_unit
 from pagekin.store import Progress
 
 BUFFER = 64 << 20
@@ -37,9 +37,7 @@ def whole_files(units: Iterable[Unit]) -> list[Unit]:
     return list(found.values())
 
 
-def _read_items(
-    units: Sequence[Unit], limits: Limits, stage: str, tell: Progress
-) -> Iterator[Page | Redirect | Revisit | Skip]:
+def _read_items(units: Sequence[Unit], limits: Limits, stage: str, tell: Progress) -> Iterator[Item]:
     total, done = sum(unit.weight for unit in units) or 1, 0
     for unit in units:
         tell(stage, done / total)
@@ -113,10 +111,10 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
     flush()
 
 
-def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
+def _record_for(item: Page | Redirect | Revisit | Gone, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
     """Return (the archive that an item belongs to, or None; its record). Redirects and revisits belong where their page is."""
     url = page_url = canonical_url(item.url)
-    if url and not isinstance(item, Page):
+    if url and isinstance(item, Redirect | Revisit):
         page_url = canonical_url(item.target if isinstance(item, Redirect) else item.original, url)
     archive = home.get(host_of_url(page_url)) if page_url else None
     if url is None or archive is None:
@@ -128,6 +126,8 @@ def _record_for(item: Page | Redirect | Revisit, home: Mapping[str, Path]) -> tu
     if isinstance(item, Redirect):
         head = f"HTTP/1.1 301 Moved\r\nLocation: {page_url}\r\n\r\n".encode()
         return archive, _record("response", url, item.date, head)
+    if isinstance(item, Gone):
+        return archive, _record("response", url, item.date, b"HTTP/1.1 404 Not Found\r\n\r\n")
     return archive, _record("revisit", url, item.date, b"", f"WARC-Refers-To-Target-URI: {page_url}\r\n")
 
 

@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, StrategyError, make_bags
+from pagekin.bags import BagWorkshop, Strategy, StrategyError, make_bags
 from pagekin.clusters import (
     NO_NAMES,
     THESAURUS_ARRAYS,
@@ -100,8 +101,10 @@ def build_collection(
             facts |= make_text(writer, corpus, stages.tell)
         if clusters:
             threads = _thread_count(plan.workers)
-            trees = make_trees(corpus, clusters, None, stages.tell, threads, names)
-            facts |= _tree_facts(writer, corpus, trees, before, threads, stages)
+            with TemporaryDirectory(dir=writer.work) as folder:
+                workshop = BagWorkshop(corpus, Path(folder), threads)
+                trees = make_trees(corpus, clusters, None, stages.tell, threads, names, workshop)
+                facts |= _tree_facts(writer, corpus, trees, before, threads, stages, workshop)
         stages.tell("saving", 0.0)
         writer.commit(facts)
         stages.tell("saving", 1.0)
@@ -181,8 +184,10 @@ def cluster_collection(
     threads = _thread_count(threads)
     with _renew(path, "pagekin cluster") as (writer, corpus):
         stages = Stages(progress)
-        trees = make_trees(corpus, settings, directory, stages.tell, threads, names)
-        facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages)
+        with TemporaryDirectory(dir=writer.work) as folder:
+            workshop = BagWorkshop(corpus, Path(folder), threads)
+            trees = make_trees(corpus, settings, directory, stages.tell, threads, names, workshop)
+            facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages, workshop)
         _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
     return trees
 
@@ -197,11 +202,14 @@ def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -
 
 
 def _tree_facts(
-    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, threads: int, stages: Stages
-) -> dict[str, Any]:
+    writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, threads: int, stages: Stages,
+    workshop: BagWorkshop,
+) -> dict[str, Any]:  # fmt: skip
     """Write trees, what pages are about, and the label; give the facts about them."""
+    stages.tell("topics", 0.0)
+    PageTopics.of(corpus, threads, trees[0].facts["method"] == "default", workshop).put(writer)
+    stages.tell("topics", 1.0)
     stages.tell("label", 0.0)
-    PageTopics.of(corpus, threads, phrases=trees[0].facts["method"] == "default").put(writer)
     facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, None, threads)
     stages.tell("label", 1.0)
     return facts

@@ -26,7 +26,7 @@ from .strict import StrictLexer, read_strictly
 from .titles import ShortTitles, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 from .workers import WorkerError
-from .writing import common_spellings
+from .writing import WrittenWords, common_spellings, common_spellings_of_many
 
 __all__ = [
     "CORPUS_ARRAYS",
@@ -52,10 +52,12 @@ __all__ = [
     "StreamBatch",
     "StrictLexer",
     "WorkerError",
+    "WrittenWords",
     "canonical_url",
     "char_class",
     "check_corpus",
     "common_spellings",
+    "common_spellings_of_many",
     "declared_language",
     "decode_page",
     "decode_starts",

@@ -96,6 +96,10 @@ class Corpus:
             return int(self.kin["alias.target"][place])
         return number
 
+    def aliases(self) -> tuple[Array, Array]:
+        """Return (the numbers of all aliases, rising; those of the URLs that they stand for)."""
+        return self.kin["alias.url"], self.kin["alias.target"]
+
     def aliases_of(self, number: int) -> list[str]:
         """Return the other addresses of the page with this URL number."""
         low, high = rank(self._alias_targets, number), rank(self._alias_targets, number + 1)
@@ -210,6 +214,12 @@ class Corpus:
         raw = _LOCAL.decompressor.decompress(frame, max_output_size=1 << 31)
         size = int.from_bytes(raw[:4], "little")
         return raw[4 : 4 + size], np.frombuffer(raw, dtype=np.uint8, offset=4 + size)
+
+    def stored_words(self, page: int) -> tuple[Array, Array, npt.NDArray[np.uint8], bytes]:
+        """Return a page's words as they are stored, for kernels: (words, rare ids, gaps between their starts, plain text)."""
+        text, gaps = self.stored_text(page)
+        words = self.kin["stream.words"][self._slice("tokens", page)]
+        return words, self.kin["stream.rare"][self._slice("rare", page)], gaps, text
 
     # -- anchors ----------------------------------------------------------------------------------------------------
 

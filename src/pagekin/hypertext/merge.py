@@ -11,19 +11,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels.strings import AHEAD, gather_strings, merge_strings
-from pagekin.hypertext.aliases import choose_pages
+from pagekin.hypertext.aliases import Choice, Records, choose_pages
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, EXAMPLES, PAGE_ROW, PIECES, blob_sizes
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.urls import host_of
 from pagekin.sources import DAMAGE_REASONS
-from pagekin.store import Array, KinWriter, RaggedBytes, batch_ranges, pack_strings, smallest_uint
+from pagekin.store import Array, ArrayFile, KinWriter, RaggedBytes, batch_ranges, pack_strings, smallest_uint
 
 _PIECE_STRINGS = 1 << 14
 _PIECE_BYTES = 1 << 20
@@ -107,28 +108,40 @@ def merge_parts(
 def _merge(
     parts: list[Part], writer: KinWriter, all_captures: bool, progress: Callable[[float], None]
 ) -> dict[str, Any]:
-    url_count = _put_strings(writer, "url", _merge_strings(parts, "urls", "url_ids"))
-    give_back_memory()
-    progress(0.15)
-
     abouts = [part.about for part in parts]
     languages = sorted({language for about in abouts for language in about["languages"]})
-    rows = _all_rows(parts, languages)
+    with TemporaryDirectory(dir=writer.work) as folder:
+        addresses, starts = _merge_urls(parts, Path(folder))
+        give_back_memory()
+        progress(0.15)
+        rows = _all_rows(parts, languages)
 
-    def title(row: Any) -> bytes:
-        part: Part = parts[row["part"]]
-        return part.read(int(row["title"]), int(row["blob"]) + int(blob_sizes(row, until="title")))
+        def title(row: Any) -> bytes:
+            part: Part = parts[row["part"]]
+            return part.read(int(row["title"]), int(row["blob"]) + int(blob_sizes(row, until="title")))
 
-    chosen = choose_pages(rows, _pairs(parts, "redirects"), _pairs(parts, "revisits"), url_count, all_captures, title)
+        others = Records(*(_pairs(parts, name) for name in Records._fields))
+        chosen = choose_pages(rows, others, len(starts) - 1, all_captures, title)
+        left_out = np.ones(len(rows), dtype=bool)
+        left_out[chosen.pages] = False
+        number = _number_urls(parts, rows, left_out, chosen)
+        named = np.flatnonzero(number >= 0)
+        url_count = _put_strings(writer, "url", _gather_pieces(addresses, starts, named))
+        del addresses
+    aliased = number[chosen.alias_url] >= 0
+    writer.put("alias.url", number[chosen.alias_url[aliased]].astype(np.uint32))
+    writer.put("alias.target", number[chosen.alias_target[aliased]].astype(np.uint32))
+    target_of = number[chosen.target_of[named]].astype(np.uint32)
     kept = rows[chosen.pages]
-    writer.put("alias.url", chosen.alias_url.astype(np.uint32))
-    writer.put("alias.target", chosen.alias_target.astype(np.uint32))
+    kept["url"] = number[kept["url"]]
+    for part in parts:
+        part.url_ids = number[part.url_ids].astype(np.uint32)  # a number that none has where it is used no more
 
-    term_count = _merge_words(parts, rows, chosen.pages, writer)
+    term_count = _merge_words(parts, rows, left_out, writer)
     del rows
     give_back_memory()
     progress(0.35)
-    targets = _write_pages(parts, kept, chosen.target_of, writer, lambda share: progress(0.35 + 0.5 * share))
+    targets = _write_pages(parts, kept, target_of, writer, lambda share: progress(0.35 + 0.5 * share))
     hosts = _write_hosts(kept["url"], writer)
     for part in parts:  # their numbers have done their work
         part.word_ids = part.url_ids = np.zeros(0, dtype=np.uint32)
@@ -146,7 +159,7 @@ def _merge(
         "anchors": int(kept["anchors"].sum(dtype=np.int64)),
         "links": links,
         "hosts": hosts,
-        "aliases": len(chosen.alias_url),
+        "aliases": int(np.count_nonzero(aliased)),
         "html_bytes": int(kept["html_bytes"].sum(dtype=np.int64)),
         "html_records": sum(about["html_records"] for about in abouts),
         "skipped": dict(sorted((skipped + chosen.left_out).items())),
@@ -180,7 +193,7 @@ def _all_rows(parts: list[Part], languages: list[str]) -> Array:
 
 
 def _pairs(parts: list[Part], name: str) -> Array:
-    """Return all (url, target, date) of a kind, with URL numbers that hold across parts, in a fixed order."""
+    """Return all (url, target, date) of a kind of `Records`, with URL numbers that hold across parts, in a fixed order."""
     tables = [np.zeros((0, 3), dtype=np.int64)]
     for part in parts:
         table = np.load(part.folder / f"{name}.npy")
@@ -189,7 +202,41 @@ def _pairs(parts: list[Part], name: str) -> Array:
     return np.unique(np.concatenate(tables), axis=0)
 
 
-def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter) -> int:
+def _merge_urls(parts: list[Part], folder: Path) -> tuple[Array, Array]:
+    """Return (bytes, offsets) of the distinct addresses of all parts in sorted order, the bytes mapped from a temporary file."""
+    file = ArrayFile(folder / "urls", np.uint8)
+    bounds = [np.zeros(1, dtype=np.int64)]
+    try:
+        for data, ends in _merge_strings(parts, "urls", "url_ids"):
+            bounds.append(ends + file.length)
+            file.append(data)
+        return file.mapped(), np.concatenate(bounds)
+    finally:
+        file.abandon()
+
+
+def _number_urls(parts: list[Part], rows: Array, left_out: Array, chosen: Choice) -> Array:
+    """Return the number that each address has in the collection, -1 for one that it does not need.
+
+    It needs its pages, what these link to, and the other names of both. What was named by captures alone that gave way to
+    others, or by redirects to nowhere, is forgotten.
+    """
+    counts = np.zeros(len(chosen.target_of), dtype=np.int64)
+    for part in parts:
+        np.add.at(counts, part.url_ids, np.load(part.folder / "url_counts.npy").astype(np.int64))
+    for row in rows[left_out]:
+        part = parts[row["part"]]
+        size = int(row["anchors"]) * ANCHOR.itemsize
+        anchors = part.read(size, int(row["blob"]) + int(blob_sizes(row, until="anchors")))
+        np.subtract.at(counts, part.url_ids[np.frombuffer(anchors, dtype=ANCHOR)["target"]], 1)
+    needed = counts > 0
+    needed[chosen.target_of[needed]] = True
+    needed[rows["url"][~left_out]] = True
+    needed[chosen.alias_url] |= needed[chosen.alias_target]
+    return np.where(needed, np.cumsum(needed) - 1, -1)
+
+
+def _merge_words(parts: list[Part], rows: Array, left_out: Array, writer: KinWriter) -> int:
     """Write the term table, ranked by frequency then word; parts' `word_ids` become ranks. Return the number of terms."""
     words, bounds = [np.zeros(0, dtype=np.uint8)], [np.zeros(1, dtype=np.int64)]
     for piece, ends in _merge_strings(parts, "words", "word_ids"):
@@ -200,8 +247,6 @@ def _merge_words(parts: list[Part], rows: Array, kept: Array, writer: KinWriter)
     counts = np.zeros(len(starts) - 1, dtype=np.int64)
     for part in parts:
         np.add.at(counts, part.word_ids, np.load(part.folder / "word_counts.npy").astype(np.int64))
-    left_out = np.ones(len(rows), dtype=bool)
-    left_out[kept] = False
     for row in rows[left_out]:  # words of pages that gave way to others do not count
         part = parts[row["part"]]
         tokens = np.frombuffer(part.read(4 * int(row["tokens"]), int(row["blob"])), dtype="<u4")

@@ -26,7 +26,7 @@ from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold_case
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
-from pagekin.sources import DAMAGE_REASONS, Item, Limits, Page, Redirect, Revisit, Skip
+from pagekin.sources import DAMAGE_REASONS, Gone, Item, Limits, Page, Redirect, Revisit, Skip
 from pagekin.store import Array, RaggedBytes, pack_strings
 
 SNIPPET_BYTES = 200
@@ -117,6 +117,7 @@ class PartBuilder:
         self._languages: dict[str, int] = {"": 0}
         self._redirects: list[tuple[int, int, int]] = []
         self._revisits: list[tuple[int, int, int]] = []
+        self._gone: list[tuple[int, int, int]] = []
         self._compressor = zstandard.ZstdCompressor(level=3)
 
     def take(self, item: Item) -> None:
@@ -136,6 +137,9 @@ class PartBuilder:
             original = self._url(item.original)
             if original is not None:
                 self._revisits.append((self.resolver.number(url), self.resolver.number(original), item.date))
+        elif isinstance(item, Gone):
+            number = self.resolver.number(url)
+            self._gone.append((number, number, item.date))
         elif self._excluded.match(url):
             self._skip(Skip("excluded", url=url, html=True))
         else:
@@ -247,12 +251,13 @@ class PartBuilder:
         rows = rows[order]
         rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
         np.save(folder / "pages.npy", rows)
+        np.save(folder / "url_counts.npy", np.bincount(anchors["target"], minlength=len(urls[1]) - 1).astype(np.uint64))
         np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words[1]) - 1).astype(np.uint64))
         for name, (data, offsets) in (("words", words), ("urls", urls)):
             # Not by tofile, whose error on a full disk does not say so.
             (folder / f"{name}.bytes").write_bytes(data.data)
             (folder / f"{name}.offsets").write_bytes(offsets.data)
-        for name, triples in (("redirects", self._redirects), ("revisits", self._revisits)):
+        for name, triples in (("redirects", self._redirects), ("revisits", self._revisits), ("gone", self._gone)):
             table = np.array(triples, dtype=np.int64).reshape(-1, 3)
             table[:, :2] = url_map[table[:, :2]]
             np.save(folder / f"{name}.npy", table)

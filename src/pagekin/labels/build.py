@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +14,17 @@ from pagekin.clusters import (
     TermSettings,
     Tree,
     complete_link,
-    count_terms,
     document_of,
+    term_batches,
     term_similarity,
     term_words,
     weigh_terms,
 )
-from pagekin.hypertext import Corpus
+from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.labels import fitting
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
-from pagekin.store import Array, row_entries
+from pagekin.store import Array, ArrayFile, smallest_uint
 from pagekin.text import form_table
 
 FIRST_TERMS = FREQUENT_TERMS = 500
@@ -41,23 +43,69 @@ class _PageTerms:
     df: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64]
     """Sums of w_ki (equation 8) over the documents."""
+    known: int
+    """How many different terms the pages have, with those that were not taken note of."""
+
+
+@dataclass(frozen=True)
+class _TermFile:
+    """The terms of all pages, in files that the system may move out of memory; page p has offsets[p] to offsets[p + 1]."""
+
+    offsets: npt.NDArray[np.int64]
+    terms: Array
+    counts: Array
+    """Empty if they are not needed; negative for terms that a label takes no note of."""
+    weights: Array
+    columns: int
+
+    @classmethod
+    def of(
+        cls, corpus: Corpus, words: Vocabulary, folder: Path, threads: int, factors: TermSettings | None = None
+    ) -> "_TermFile":
+        """Count the terms of all pages; with `factors` also select and weigh those that a label takes note of."""
+        columns = len(words.shown) * len(TERM_ATTRIBUTES)
+        sizes = [np.zeros(1, np.int64)]
+        kinds = {"terms": smallest_uint(columns), "counts": np.dtype(np.int32), "weights": np.dtype(np.float32)}
+        files = {name: ArrayFile(folder / name, kind) for name, kind in kinds.items()}
+        try:
+            for first, batch in term_batches(corpus, words, threads):
+                sizes.append(np.diff(batch.offsets))
+                files["terms"].append(batch.terms.astype(files["terms"].dtype))
+                if factors is not None:
+                    noted = mark_unnoted(corpus, words, first, batch)
+                    files["counts"].append(noted.weights)
+                    files["weights"].append(weigh_terms(noted, factors).weights)
+            terms, counts, weights = (file.mapped() for file in files.values())
+        finally:
+            for file in files.values():
+                file.abandon()
+        return cls(np.cumsum(np.concatenate(sizes)), terms, counts, weights, columns)
 
 
 class LeafTerms:
-    """A collection's terms, counted and weighed once, from which labels of any size are made."""
+    """A collection's terms, counted and weighed once, from which labels of any size are made.
+
+    Cost: two passes over all words; then for each cluster one over the terms of its pages. Memory for a few numbers of each term.
+    """
 
     def __init__(self, corpus: Corpus, tree: Tree, threads: int, documents: Tree | None = None) -> None:
         self.corpus, self.tree = corpus, tree
         self.documents = document_of(documents, len(corpus))
         self.words: Vocabulary = term_words(corpus)
-        self.all = count_terms(corpus, self.words, threads)
-        self.noted = select_terms(corpus, self.words, self.all)
         self.factors = TermSettings(**tree.facts.get("terms", {}))
-        self.weights = weigh_terms(self.noted, self.factors).weights
         self.search_words = search_words(corpus)
-        self.searched = count_terms(corpus, self.search_words, threads)
+        self._folder = TemporaryDirectory(prefix="pagekin-label-")
+        for name in ("all", "searched"):
+            (Path(self._folder.name) / name).mkdir()
+        folder = Path(self._folder.name)
+        self.all = _TermFile.of(corpus, self.words, folder / "all", threads, self.factors)
+        self.searched = _TermFile.of(corpus, self.search_words, folder / "searched", threads)
+        columns, most = self.all.columns, max(self.all.columns, self.searched.columns)
+        self._sums = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(columns)
+        self._met, self._seen = np.zeros(most, np.bool_), np.empty(most, np.int64)
         self.sizes = np.asarray(corpus.pages.html_bytes).astype(np.int64)
         self.texts: dict[int, str] = {}
+        self._keys_of: dict[tuple[int, ...], TermKeys] = {}
         self.whole = self.pages_of((0,), np.arange(len(corpus)))
         # Pages that hold a word, under the attribute under which most do.
         self.held_by = np.ones(len(self.words.shown), np.int64)
@@ -65,11 +113,19 @@ class LeafTerms:
 
     def pages_of(self, nodes: tuple[int, ...], pages: Array) -> _PageTerms:
         """Return the selected terms of some pages, summed."""
-        rows = row_entries(self.noted.offsets, pages)
-        terms, place = np.unique(self.noted.terms[rows], return_inverse=True)
-        tf = np.bincount(place, self.noted.weights[rows], len(terms)).astype(np.int64)
-        weights = np.bincount(place, self.weights[rows], len(terms)).astype(np.float64)
-        return _PageTerms(nodes, pages, terms, tf, np.bincount(place, minlength=len(terms)), weights)
+        from pagekin.labels._kernels import leaf as kernels
+
+        held = self.all
+        count = kernels.sum_terms(
+            pages, held.offsets, held.terms, held.counts, held.weights, self._sums, self._met, self._seen
+        )
+        every = np.sort(self._seen[:count])
+        terms = every[self._sums[1][every] > 0]
+        tf, df, weights = self._sums[0][terms], self._sums[1][terms], self._sums[2][terms]
+        self._met[every] = False
+        for column in self._sums:
+            column[terms] = 0
+        return _PageTerms(nodes, pages, terms, tf, df, weights, count)
 
     def clusters(self, most: int) -> tuple[list[_PageTerms], int]:
         """Return (the sub-clusters, the largest first; how many clusters were merged into others).
@@ -83,7 +139,7 @@ class LeafTerms:
         if merged:
             offsets = np.cumsum([0, *(len(one.terms) for one in clusters)])
             terms, counts = (np.concatenate([getattr(one, name) for one in clusters]) for name in ("terms", "tf"))
-            parts = merge_documents(offsets, terms, counts, self.noted.columns, most, self.factors)
+            parts = merge_documents(offsets, terms, counts, self.all.columns, most, self.factors)
             clusters = [self._of_nodes(tuple(nodes[place] for place in part)) for part in parts]
         return sorted(clusters, key=lambda one: (-len(one.pages), one.nodes)), merged
 
@@ -111,12 +167,22 @@ class LeafTerms:
 
     def _keys(self, cluster: _PageTerms) -> TermKeys:
         """Return the filter keys of some pages: each word, and each word under an attribute other than text."""
+        if cluster.nodes in self._keys_of:
+            return self._keys_of[cluster.nodes]
+        from pagekin.labels._kernels import leaf as kernels
+
         # A document is searched as one, so all its words belong wherever one of its pages is.
-        pages = np.flatnonzero(np.isin(self.documents, self.documents[cluster.pages]))
-        terms = np.unique(self.searched.terms[row_entries(self.searched.offsets, pages)])
+        held = np.zeros(len(self.corpus), np.bool_)
+        held[self.documents[cluster.pages]] = True
+        pages = np.flatnonzero(held[self.documents])
+        count = kernels.list_terms(pages, self.searched.offsets, self.searched.terms, self._met, self._seen)
+        terms = np.sort(self._seen[:count])
+        self._met[terms] = False
         words, attributes = np.divmod(terms, len(TERM_ATTRIBUTES))
         hashes = self.search_words.hashes[words]
-        return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
+        found = np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
+        self._keys_of[cluster.nodes] = found
+        return found
 
     def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
         """Collect what a label may say about some pages, with at most `most` terms."""
@@ -126,9 +192,8 @@ class LeafTerms:
         name = "; ".join(dict.fromkeys(one.name for one in described[:3] if one.name))
         central = fitting.in_turn(one.central for one in described)
         terms = fitting.heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self._common_form)
-        num_terms = len(np.unique(self.all.terms[row_entries(self.all.offsets, cluster.pages)]))
         return fitting.Group(
-            name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), num_terms, num_terms, terms,
+            name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), cluster.known, cluster.known, terms,
             self._heaviest(cluster), self._urls(central, cluster.pages), (TermFilter.of(self._keys(cluster)),), cluster.nodes,
         )  # fmt: skip
 
@@ -169,38 +234,21 @@ def search_words(corpus: Corpus) -> Vocabulary:
     return Vocabulary(forms.of_term.astype(np.int32), numbers, hashes)
 
 
-def select_terms(corpus: Corpus, words: Vocabulary, counted: BagMatrix) -> BagMatrix:
-    """Select the terms of each page that count for a label: the first 500, and the 500 most frequent of the rest."""
-    kept = np.ones(len(counted.terms), np.bool_)
-    for page in np.flatnonzero(np.diff(counted.offsets) > FIRST_TERMS + FREQUENT_TERMS).tolist():
-        row = slice(int(counted.offsets[page]), int(counted.offsets[page + 1]))
-        kept[row] = _selected_mask(first_places(corpus, words, page), counted.terms[row], counted.weights[row])
-    ends = np.append(0, np.cumsum(kept))[counted.offsets]
-    return BagMatrix(ends, counted.terms[kept], counted.weights[kept], counted.columns)
+def mark_unnoted(corpus: Corpus, words: Vocabulary, first: int, counted: BagMatrix) -> BagMatrix:
+    """Return the counted terms of the pages from `first` on, with negative counts for terms that a label takes no note of.
 
+    It takes note of the first 500 terms of each page, and of the 500 most frequent of the rest.
+    """
+    from pagekin.labels._kernels import leaf as kernels
 
-def first_places(corpus: Corpus, words: Vocabulary, page: int) -> npt.NDArray[np.int64]:
-    """Return where each distinct term of a page first occurs, in the order of the terms' numbers."""
-    stream = corpus.stream(page)
-    stems = words.stem_of[stream.words].astype(np.int64)
-    flags = np.where(stream.attributes & 1, 1, stream.attributes)
-    at = [np.flatnonzero((flags >> bit & 1).astype(np.bool_) & (stems >= 0)) for bit in range(len(TERM_ATTRIBUTES))]
-    terms = np.concatenate([stems[places] * len(TERM_ATTRIBUTES) + bit for bit, places in enumerate(at)])
-    places = np.concatenate(at)
-    order = np.lexsort((places, terms))
-    is_first = np.append(True, np.diff(terms[order]) > 0)
-    first: npt.NDArray[np.int64] = places[order][is_first]
-    return first
-
-
-def _selected_mask(first: Array, terms: Array, counts: Array) -> npt.NDArray[np.bool_]:
-    order = np.lexsort((terms, first))
-    later = order[FIRST_TERMS:]
-    frequent = later[np.lexsort((terms[later], first[later], -counts[later]))][:FREQUENT_TERMS]
-    kept = np.zeros(len(terms), np.bool_)
-    kept[order[:FIRST_TERMS]] = True
-    kept[frequent] = True
-    return kept
+    if np.max(np.diff(counted.offsets), initial=0) <= FIRST_TERMS + FREQUENT_TERMS:
+        return counted
+    streams, counts = corpus.stream_batch(first, first + len(counted)), counted.weights.copy()
+    kernels.mark_unnoted(
+        streams, DecodedPage.for_longest(streams), words.stem_of, len(TERM_ATTRIBUTES), FIRST_TERMS, FREQUENT_TERMS,
+        counted.offsets, counted.terms, counts,
+    )  # fmt: skip
+    return replace(counted, weights=counts)
 
 
 def merge_documents(

@@ -107,6 +107,8 @@ class RoutingTable:
             {(one.attribute, analyse([one.word])[0]) for one in label.added} for label in self.labels.values()
         ]
         self._told = [_Told(label) for label in self.labels.values()]
+        self._last: tuple[Query, tuple[tuple[str | None, str], ...], Mask] | None = None
+        """The query that was asked about last, its words, and which filter may hold which."""
 
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
         """Choose the children that may hold a match; if `ask` is not 0, at most that many, the most promising."""
@@ -126,8 +128,7 @@ class RoutingTable:
 
     def _by_filters(self, query: Query) -> dict[str, str]:
         """Return the children whose filters rule a match out, and why."""
-        pairs, probes = _query_probes(query)
-        held = self._bank.may_hold_probed(probes)
+        pairs, held = self._held(query)
         column = {pair: held[:, place] for place, pair in enumerate(pairs)}
         added = {pair: self._has_added(*pair) for pair in pairs} if any(self._added) else {}
         for pair, here in added.items():
@@ -153,6 +154,14 @@ class RoutingTable:
                 )
             skipped[self.names[place]] = reasons[there]
         return skipped
+
+    def _held(self, query: Query) -> tuple[tuple[tuple[str | None, str], ...], Mask]:
+        """Return (the words of a query, which filter may hold which), cached: one question asks for it several times."""
+        last = self._last
+        if last is None or last[0] is not query:
+            pairs, probes = _query_probes(query)
+            self._last = last = query, pairs, self._bank.may_hold_probed(probes)
+        return last[1], last[2]
 
     def _somewhere(self, held: Mask) -> Mask:
         """Mark (children, words): which child may hold which word in some group of its pages, as far as it tells."""
@@ -181,8 +190,8 @@ class RoutingTable:
 
     def cori(self, query: Query) -> dict[str, float]:
         """Score how promising each child is, by CORI: by terms that are frequent in it and that few others have."""
-        pairs, probes = _query_probes(query)
-        may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
+        pairs, held = self._held(query)
+        may = self._somewhere(held) | self._blind[:, None]
         df = np.zeros(may.shape)
         forms = analyse([word for _attribute, word in pairs])
         for place, told in enumerate(self._told):
@@ -203,17 +212,24 @@ class RoutingTable:
 
         Empty for a query that is not for pages with some of its words: of others, the children that are asked hold all.
         """
-        pairs, probes = _query_probes(query)
-        if not isinstance(query, Some) or any(attribute for attribute, _word in pairs):
+        if not isinstance(query, Some):
             return {}
-        held = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
-        if any(self._added):
-            held |= np.array([self._has_added(*pair) for pair in pairs]).T
+        pairs, told = self._held(query)
+        if any(attribute for attribute, _word in pairs):
+            return {}
         forms = [form for _attribute, form in asked_forms(query)]
-        by_form = np.zeros((len(held), len(forms)), np.bool_)
-        for place, (_attribute, word) in enumerate(pairs):
-            by_form[:, forms.index(form_of(word))] |= held[:, place]
-        return dict(zip(self.names, weigh_query(query, stats).largest_scores(by_form).tolist(), strict=True))
+        held = np.zeros((self._groups, len(forms)), np.bool_)
+        for place, (attribute, word) in enumerate(pairs):
+            column = held[:, forms.index(form_of(word))]
+            column |= told[: self._groups, place]
+            if any(self._added):
+                column |= self._has_added(attribute, word)[self._owner[: self._groups]]
+        largest = np.full(len(self.names), math.inf)
+        if len(self._first):
+            # The words of a page stand in one group of its site's pages.
+            scores = weigh_query(query, stats).largest_scores(held)
+            largest[self._told_of] = np.maximum.reduceat(scores, self._first)
+        return dict(zip(self.names, largest.tolist(), strict=True))
 
     def fewest_pages(self, name: str, query: Query) -> int:
         """Return how many pages of a child hold some word of a query at least, as far as its label tells."""
@@ -242,8 +258,8 @@ class RoutingTable:
         """
         pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST_COUNT)
         df = {}
-        pairs, probes = _query_probes(query)
-        may = self._somewhere(self._bank.may_hold_probed(probes)) | self._blind[:, None]
+        pairs, held = self._held(query)
+        may = self._somewhere(held) | self._blind[:, None]
         for (attribute, word), maybe in zip(pairs, may.T.tolist(), strict=True):
             form = form_of(word)
             key = form_key(attribute, form)

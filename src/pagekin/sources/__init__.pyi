@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .demo import demo_pages
-from .items import DAMAGE_REASONS, TOO_SLOW, Item, Page, Redirect, Revisit, Skip, SourceError
+from .items import DAMAGE_REASONS, TOO_SLOW, Gone, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
 from .robot import crawl
@@ -18,6 +18,7 @@ __all__ = [
     "CrawlLimits",
     "CrawlPlan",
     "CrawlReport",
+    "Gone",
     "Item",
     "Limits",
     "Page",

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pagekin.sources.http import HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
-from pagekin.sources.items import Item, Page, Redirect, Skip
+from pagekin.sources.http import GONE, HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
+from pagekin.sources.items import Gone, Item, Page, Redirect, Skip
 from pagekin.sources.limits import Limits
 
 _SCHEMES = ("http://", "https://")
@@ -42,7 +42,7 @@ def is_http_url(url: str) -> bool:
 
 
 def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
-    """Yield a page, a redirect, or the reason why there is neither."""
+    """Yield a page, a redirect, that the page is gone, or the reason why there is none of these."""
     content_type = capture.header("Content-Type")
     html = capture.status == 200 and media_type(content_type) in HTML_TYPES
     if not is_http_url(capture.url):
@@ -54,6 +54,8 @@ def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
         yield capture.skip("redirect")
     elif capture.status != 200:
         yield capture.skip(f"status {capture.status}")
+        if capture.status in GONE:
+            yield Gone(capture.url, capture.date)
     elif content_type and not html:
         yield capture.skip("not html", media_type(content_type))
     else:

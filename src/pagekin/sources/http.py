@@ -24,6 +24,8 @@ _DIGITS = re.compile(r"\d{4}|\d{6}|\d{8}|\d{10}|\d{12}|\d{14}|\d{17}", re.ASCII)
 _YEAR_MONTH = re.compile(r"\d{4}-\d{2}", re.ASCII)
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+GONE = frozenset({404, 410})
+"""What a server answers when there is no such page, or no more."""
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 
 

@@ -46,6 +46,14 @@ class Revisit:
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """`url` answered that there is no such page (any more): status 404 or 410."""
+
+    url: str
+    date: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Skip:
     """A record that did not become a page, and the reason."""
 
@@ -64,4 +72,4 @@ class Skip:
         return text.encode("utf-8", "backslashreplace").decode()
 
 
-Item = Page | Redirect | Revisit | Skip
+Item = Page | Redirect | Revisit | Gone | Skip

@@ -18,8 +18,8 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from pagekin.sources.captures import Capture, is_http_url, plain_url, read_capture
 from pagekin.sources.growth import FREE, FREE_IN_ALL, PIECE, SMALL, STEP, BombError, Growth, MeteredFile
-from pagekin.sources.http import unix_time
-from pagekin.sources.items import BOMB, Item, Page, Revisit, Skip
+from pagekin.sources.http import GONE, unix_time
+from pagekin.sources.items import BOMB, Gone, Item, Page, Revisit, Skip
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import (
     GZIP_MAGIC,
@@ -222,7 +222,10 @@ def read_record(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item
     offset = record.stream_pos
     date = unix_time(headers.get("WARC-Date") or "")
     if kind == WarcRecordType.revisit and is_http_url(url):
-        yield Revisit(url, plain_url(headers.get("WARC-Refers-To-Target-URI") or "") or url, date)
+        if _repeats_gone(record):
+            yield Gone(url, date)
+        else:
+            yield Revisit(url, plain_url(headers.get("WARC-Refers-To-Target-URI") or "") or url, date)
         yield Skip("revisit", where, offset, url)
         return
     status: int | None = None
@@ -246,3 +249,11 @@ def read_record(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item
 
     capture = Capture(url, where, offset, date, status, header, record.content_length, record.reader.read)
     yield from read_capture(capture, limits)
+
+
+def _repeats_gone(record: WarcRecord) -> bool:
+    """Return whether a revisit record repeats an answer that there is no such page."""
+    if not record.is_http or not record.content_length:
+        return False
+    record.parse_http(quirks_mode=True, max_header_len=MAX_HEADER)
+    return record.http_headers is not None and record.http_headers.status_code in GONE

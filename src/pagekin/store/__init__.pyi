@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .arrays import Array, ArrayFile, rank, row_entries, smallest_uint
+from .arrays import Array, ArrayFile, distinct, is_among, rank, row_entries, smallest_uint
 from .batches import Progress, batch_ranges, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
@@ -31,6 +31,8 @@ __all__ = [
     "can_be_resumed",
     "check_files",
     "check_shapes",
+    "distinct",
+    "is_among",
     "is_full",
     "kernel",
     "map_in_order",

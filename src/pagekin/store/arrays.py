@@ -31,6 +31,20 @@ def row_entries(offsets: Array, rows: Array) -> npt.NDArray[np.int64]:
     return np.repeat(offsets[rows + 1] - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
 
 
+def distinct(values: Array) -> Array:
+    """Return the different values of an array, rising, by sorting: for tens of millions much faster than numpy's own way."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
+def is_among(values: Array, some: Array) -> npt.NDArray[np.bool_]:
+    """Return which of many values are among a few, by searching: numpy's own way sorts all of them."""
+    if not len(some):
+        return np.zeros(len(values), np.bool_)
+    ordered = np.sort(some)
+    return np.asarray(ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values)
+
+
 @cache
 def _largest(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).max)

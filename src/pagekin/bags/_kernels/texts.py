@@ -2,15 +2,28 @@
 
 from numba import uint64
 
+from pagekin.bags._kernels.sketch import mix_number
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
 
 
 @kernel
-def read_link_texts(streams, decoded, anchors, texts, first_words):
+def hash_strings(data, offsets, hashes):
+    """Write a hash (uint64) of each string data[offsets[i]:offsets[i + 1]]: the same in every collection. A ns a byte."""
+    for i in range(len(hashes)):
+        key = uint64(offsets[i + 1] - offsets[i])
+        for at in range(offsets[i], offsets[i + 1]):
+            key = (key ^ uint64(data[at])) * uint64(0x9E3779B97F4A7C15)
+            key ^= key >> uint64(29)
+        hashes[i] = mix_number(key)
+
+
+@kernel
+def read_link_texts(streams, decoded, anchors, hashes, texts, first_words):
     """Write a hash of each anchor's words (uint64) and its first word (int64); 0 and -1 where it has none.
 
-    `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it, `anchors` the `Anchors` of the batch. A few ns a word.
+    `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it, `anchors` the `Anchors` of the batch, `hashes` (uint64)
+    those of all terms. A few ns a word.
     """
     for p in range(len(anchors.offsets) - 1):
         decode_stream(streams, p, decoded)
@@ -18,7 +31,7 @@ def read_link_texts(streams, decoded, anchors, texts, first_words):
             start, end = anchors.starts[a], anchors.starts[a] + anchors.lengths[a]
             key = uint64(0)
             for i in range(start, end):
-                key = (key ^ uint64(decoded.terms[i] + 1)) * uint64(0x9E3779B97F4A7C15)
+                key = (key ^ hashes[decoded.terms[i]]) * uint64(0x9E3779B97F4A7C15)
                 key ^= key >> uint64(29)
-            texts[a] = key
+            texts[a] = key | uint64(end > start)
             first_words[a] = decoded.terms[start] if end > start else -1

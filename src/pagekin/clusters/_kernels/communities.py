@@ -1,25 +1,42 @@
 """Find the nearest pages by their bags, and communities of a graph by the Leiden method (Traag, Waltman, van Eck 2019)."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from pagekin.store import kernel
 
 
+class Queries(NamedTuple):
+    """Bags whose nearest rows are wanted: bag i is entries offsets[i] to offsets[i + 1]."""
+
+    offsets: Any
+    """int64 (bags + 1)"""
+    terms: Any
+    """uint32 (entries): the column of each."""
+    weights: Any
+    """float32 (entries)"""
+    sums: Any
+    """float32 (bags): the sum of each bag's weights."""
+    own: bool
+    """Whether bag i is row i, which is not near itself."""
+
+
 @kernel
-def nearest_rows(first, last, table, sums, widest, shared, nearest, similarity):
-    """Write the rows most similar to each of rows first..last - 1, by weighted Jaccard, nearest first.
+def nearest_rows(first, last, queries, table, sums, widest, shared, nearest, similarity):
+    """Write the rows most similar to each of the queries first..last - 1, by weighted Jaccard, nearest first.
 
     `table` is a Table of bags, `sums` (float32, rows) their weights; columns of more than `widest` bags are left out.
     `shared` (float32, rows) is zero and is left so. Of equally similar rows the first one counts. `nearest` (int64, last -
     first, k) has -1 where there are no more, `similarity` (float32) is as large. Cost: the lengths of all columns of a
-    row's terms.
+    query's terms.
     """
     k = nearest.shape[1]
     touched = np.empty(len(sums), np.int64)
     for row in range(first, last):
         n = 0
-        for i in range(table.offsets[row], table.offsets[row + 1]):
-            mine, term = table.weights[i], table.terms[i]
+        for i in range(queries.offsets[row], queries.offsets[row + 1]):
+            mine, term = queries.weights[i], np.int64(queries.terms[i])
             start, end = table.ends[term - 1] if term else 0, table.ends[term]
             if end - start > widest:
                 continue
@@ -35,9 +52,9 @@ def nearest_rows(first, last, table, sums, widest, shared, nearest, similarity):
             other = touched[t]
             common = shared[other]
             shared[other] = 0
-            if other == row or common <= 0:
+            if (queries.own and other == row) or common <= 0:
                 continue
-            value = common / (sums[row] + sums[other] - common)
+            value = common / (queries.sums[row] + sums[other] - common)
             if size == k and (value < score[k - 1] or (value == score[k - 1] and other > best[k - 1])):
                 continue
             at = size if size < k else k - 1

@@ -74,7 +74,8 @@ def count_terms(streams, decoded, word_of, terms, counts, ends):
 def weigh(offsets, terms, counts, factors, weights):
     """Write the weights of counted pairs (equations 6 to 8): rows of length 1. `factors` (ATTRIBUTES) are w^at.
 
-    A pair with the factor 0 has the weight 0 and does not count as the page's most frequent one. Cost: two passes.
+    A pair with the factor 0 or a negative count has the weight 0 and does not count as the page's most frequent one. Cost: two
+    passes.
     """
     for d in range(len(offsets) - 1):
         most = 0
@@ -84,12 +85,15 @@ def weigh(offsets, terms, counts, factors, weights):
         squares = 0.0
         for i in range(offsets[d], offsets[d + 1]):
             factor = factors[terms[i] % ATTRIBUTES]
-            if factor > 0:
+            if factor > 0 and counts[i] >= 0:
                 squares += (factor * (0.5 + 0.5 * counts[i] / most)) ** 2
         size = 1.0 / math.sqrt(squares) if squares > 0 else 0.0
         for i in range(offsets[d], offsets[d + 1]):
             factor = factors[terms[i] % ATTRIBUTES]
-            weights[i] = factor * (0.5 + 0.5 * counts[i] / most) * size if factor > 0 else 0.0
+            if factor > 0 and counts[i] >= 0:
+                weights[i] = factor * (0.5 + 0.5 * counts[i] / most) * size
+            else:
+                weights[i] = 0.0
 
 
 @kernel
