@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pagekin.cli import app as command
 from pagekin.cli.app import VERBS
 
 
@@ -87,8 +89,6 @@ def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path
     done = pagekin("check", collection)
     assert done.returncode == 0
     assert "is whole" in done.stdout
-    import shutil
-
     broken = tmp_path / "broken.kin"
     shutil.copytree(collection, broken)
     file = next(broken.glob("url.bytes-*.npy"))
@@ -137,14 +137,13 @@ def test_a_broken_archive_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_a_read_that_is_killed_leaves_the_old_collection(site: Path, collection: Path, tmp_path: Path) -> None:
-    import shutil
-
     mine = tmp_path / "mine.kin"
     shutil.copytree(collection, mine)
     before = json.loads(pagekin("info", mine, "--json").stdout)
     for _ in range(3):
         process = subprocess.Popen(
-            [sys.executable, "-c", "from pagekin.cli import main; main()", "read", "demo", "--out", str(mine)],
+            [sys.executable, "-c", "from pagekin.cli import main; main()", "read", "demo", "--out", str(mine),
+             "--replace"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         deadline = time.monotonic() + 60
@@ -158,9 +157,70 @@ def test_a_read_that_is_killed_leaves_the_old_collection(site: Path, collection:
     assert pagekin("check", mine).returncode == 0
 
 
+@pytest.mark.parametrize("verb", ["read", "build"])
+def test_a_collection_of_other_sources_is_replaced_only_if_asked(
+    verb: str, site: Path, collection: Path, tmp_path: Path
+) -> None:
+    mine, other, more = tmp_path / "mine.kin", tmp_path / "other", ("--parser", "strict", "--workers", "1")
+    shutil.copytree(collection, mine)
+    other.mkdir()
+    (other / "b.html").write_text("<title>Another site</title><p>with words of its own")
+    refused = pagekin(verb, other, "--out", mine, *more)
+    assert refused.returncode == 3
+    assert f"{mine} holds a collection of other sources: {site.name}." in refused.stderr
+    assert "--replace" in refused.stderr
+    assert (mine / "manifest.json").read_bytes() == (collection / "manifest.json").read_bytes()
+    assert sorted(file.name for file in mine.iterdir()) == sorted(file.name for file in collection.iterdir())
+    # The same sources, and more of them, lose nothing.
+    assert pagekin(verb, site, "--out", mine, *more).returncode == 0
+    bases = ("--base-url", f"{site}=http://a.example/", "--base-url", f"{other}=http://b.example/")
+    assert pagekin(verb, site, other, *bases, "--out", mine, *more).returncode == 0
+    assert pagekin(verb, site, "--out", mine, *more).returncode == 3
+    done = pagekin(verb, other, "--out", mine, *more, "--replace")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(pagekin("info", mine, "--json").stdout)["sources"] == ["other"]
+
+
 def test_json_is_all_there_is_on_standard_output(site: Path, tmp_path: Path) -> None:
     done = pagekin("read", site, "--out", tmp_path / "s.kin", "--json", "--parser", "strict")
     assert json.loads(done.stdout)["pages"] == 2
+
+
+@pytest.mark.parametrize("verb", ["read", "build"])
+def test_pages_are_excluded_by_their_addresses(verb: str, site: Path, tmp_path: Path) -> None:
+    out = tmp_path / "s.kin"
+    patterns = ("--exclude", "*/sub/*", "--exclude", "*/nothing")
+    done = pagekin(verb, site, "--out", out, "--parser", "strict", "--workers", "1", *patterns)
+    assert done.returncode == 0, done.stderr
+    assert "1 excluded" in done.stdout
+    about = json.loads(pagekin("info", out, "--json").stdout)
+    assert (about["pages"], about["skipped"]["excluded"]) == (1, 1)
+    assert about["exclude"] == ["*/nothing", "*/sub/*"]
+
+
+def test_without_a_terminal_lines_tell_of_progress_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
+    with command.progress_bar() as tell:
+        for second in range(0, 100, 5):
+            now = float(second)
+            tell("reading", second / 100)
+        now = 130.0
+        tell("merging", 0.0)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        "pagekin: reading 30%, 60.0% a minute, 1:10 left",
+        "pagekin: reading 60%, 60.0% a minute, 0:40 left",
+        "pagekin: reading 90%, 60.0% a minute, 0:10 left",
+        "pagekin: merging 0%",
+    ]
+    with command.progress_bar(quiet=True) as tell:
+        now = 1_000.0
+        tell("reading", 0.5)
+    assert capsys.readouterr().err == ""
 
 
 def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -> None:

@@ -219,7 +219,7 @@ def test_a_wrong_strategy_is_found_before_anything_is_read(tmp_path: Path) -> No
 
 def test_a_collection_without_pages_has_nothing_to_index(mine: Path, tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(moved("http://a.example/", "http://b.example/"))
-    done = pagekin("build", tmp_path / "a.warc", "--out", mine, "--parser", "strict")
+    done = pagekin("build", tmp_path / "a.warc", "--out", mine, "--replace", "--parser", "strict")
     refused(done, 3, "nothing to index", "1 redirect", "as it was")
     assert answer(mine, CARBON)["results"]
     made(pagekin("read", tmp_path / "a.warc", "--out", tmp_path / "a.kin", "--parser", "strict"))

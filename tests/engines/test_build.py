@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def test_pages_without_a_word_that_counts_make_no_index(sea: Path, tmp_path: Pat
     build([str(sea)], tmp_path / "old.kin")
     before = snapshot(tmp_path / "old.kin")
     with pytest.raises(KinError, match=r"no page has a word that counts.*left as it was"):
-        build([str(archive)], tmp_path / "old.kin")
+        build([str(archive)], tmp_path / "old.kin", replace=True)
     assert snapshot(tmp_path / "old.kin") == before
 
 
@@ -187,6 +188,7 @@ def test_kill_9_at_any_moment_leaves_a_whole_collection_that_answers(
         assert status == -signal.SIGKILL
         if outcomes[-1]:
             change(Strategy())
+        shutil.rmtree(kin / ".resume", ignore_errors=True)  # a build that goes on takes fewer steps
         with KinWriter(kin, "the next writer"):
             assert list(check_files(kin)) == [], f"step {step}"
     # Killed early the old one stands, killed late the new one, and the change comes once.
@@ -208,6 +210,27 @@ def test_kill_9_of_a_first_build_leaves_no_half_a_collection(sea: Path, tmp_path
             open_kin(kin)
         build([str(sea)], kin)
         assert list(check_files(kin)) == []
+
+
+def test_a_build_that_was_killed_after_reading_reads_nothing_again(archives: list[str], tmp_path: Path) -> None:
+    build(archives, tmp_path / "undisturbed.kin", workers=1)
+    kin = tmp_path / "a.kin"
+    plan = ReadPlan(archives, kin, parser="strict", workers=1)
+    for last in ("words", "signing", "saving"):
+
+        def kill(stage: str, _share: float, last: str = last) -> None:
+            if stage == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        assert in_child(lambda kill=kill: build_collection(plan, Strategy(), kill)) == -signal.SIGKILL  # type: ignore[misc]
+    notes: list[str] = []
+    report = build_collection(plan, Strategy(), note=notes.append)
+    assert notes == ["goes on: 3 of 3 pieces were read before"]
+    assert report.read is not None
+    assert report.read.reading == 0
+    assert snapshot(kin).keys() - {".lock"} == snapshot(tmp_path / "undisturbed.kin").keys() - {".lock"}
+    assert files(kin) == files(tmp_path / "undisturbed.kin")
+    assert open_kin(kin).facts == open_kin(tmp_path / "undisturbed.kin").facts
 
 
 def test_a_second_build_is_told_who_builds_and_the_first_comes_to_its_end(sea: Path, tmp_path: Path) -> None:

@@ -209,8 +209,7 @@ def kill_workers(_out: Path) -> None:
 
 
 def remove_parts(out: Path) -> None:
-    for folder in out.glob(".work-*/parts"):
-        shutil.rmtree(folder)
+    shutil.rmtree(out / ".resume", ignore_errors=True)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +249,54 @@ def test_a_false_record_start_inside_a_record_changes_nothing(tmp_path: Path, mo
     corpus = read_into(tmp_path / "a.kin", outer)
     assert [corpus.page_url(i) for i in range(len(corpus))] == ["http://a.example/1", "http://a.example/2"]
     assert corpus.facts["damaged"] == 0
+
+
+def test_a_source_that_is_named_twice_and_single_pieces_of_a_file_are_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [response(f"http://a.example/{i}", f"<p>page {i} {'word ' * 50}") for i in range(9)]
+    warc = write_warc(tmp_path / "a.warc", *records)
+    twice = read_into(tmp_path / "twice.kin", warc, warc)
+    assert (len(twice), twice.facts["html_records"]) == (9, 18)
+    monkeypatch.setattr(planning, "UNIT_BYTES", 1_000)
+    units = planning.plan_units([str(warc)], {})
+    assert len(units) > 4
+    read: list[float] = []
+    plan = ReadPlan([str(warc)], tmp_path / "some.kin", units=(units[3], units[0]))
+    report = read_sources(plan, lambda stage, share: read.append(share) if stage == "reading" else None)
+    assert 0 < report.facts["pages"] < 9
+    assert len(read) == 3  # its beginning, and two units
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_excluded_pages_are_counted_and_links_to_them_stay(tmp_path: Path, workers: int) -> None:
+    link = "<p>See the <a href=/genindex.html>index</a> and the <a href=/_modules/a.html>listing</a>."
+    addresses = [
+        "GENINDEX.html",
+        "_modules",
+        "_modules/a.html",
+        "genindex.html",
+        "genindex.html?old",
+        "home",
+        "a?print=1",
+    ]
+    records = [response(f"http://docs.example/{address}", f"<title>{address}</title>{link}") for address in addresses]
+    records.append(response("http://docs.example/moved", "", status="301 Moved", Location="/genindex.html"))
+    archives = [
+        write_warc(tmp_path / "a.warc.gz", *records[::2]), write_warc(tmp_path / "b.warc.gz", *records[1::2])
+    ]  # fmt: skip
+    patterns = ("*/genindex*", "*/_modules/*", "*[?]print=1", "http://docs.example/hom", "*/genindex*")
+    corpus = read_into(tmp_path / "a.kin", *archives, exclude=patterns, parser="strict", workers=workers)
+    kept = [corpus.page_url(i).removeprefix("http://docs.example/") for i in range(len(corpus))]
+    assert kept == ["GENINDEX.html", "_modules", "home"]
+    assert corpus.facts["skipped"] == {"excluded": 4, "redirect": 1}
+    assert corpus.facts["html_records"] == 7
+    assert corpus.facts["exclude"] == sorted(set(patterns))
+    about = corpus.describe("http://docs.example/genindex.html")
+    assert about is not None
+    assert not about["captured"]
+    assert {anchor["source"] for anchor in about["anchors_in"]} == {corpus.page_url(i) for i in range(3)}
+    assert "http://docs.example/moved" in about["aliases"]
 
 
 def test_strict_refuses_damage_and_leaves_no_collection(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_no_room_for_parts_is_told_of_the_collection_which_is_as_it_was(tmp_path
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
         with pytest.raises(DiskFullError, match=rf"^{out} could not be written: a file in {out} may not grow"):
-            read_sources(ReadPlan([str(source)], out, "strict", workers))
+            read_sources(ReadPlan([str(source)], out, "strict", workers, replace=True))
 
     assert in_child(limited) == 0
     assert snapshot(out) == before

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.hypertext import Corpus, ReadPlan, WorkerError, read_sources
+from pagekin.hypertext.journal import Journal
 from pagekin.hypertext.workers import Clock, Task, WorkerPool
 from pagekin.sources import Limits, Unit
 from tests.sources.making import http, members, warc
@@ -81,8 +82,8 @@ def write_numbers(folder: Path, log: Path, connection: Connection, clock: Clock,
         connection.send(("done", task.place, -1, number + 1))
 
 
-def words_of(pool: WorkerPool) -> list[str]:
-    return sorted(word for part in pool.parts for word in part.read_text().split())
+def words_of(journal: Journal) -> list[str]:
+    return sorted(word for part in journal.parts for word in part.read_text().split())
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -100,11 +101,13 @@ def words_of(pool: WorkerPool) -> list[str]:
 def test_what_a_killed_worker_had_in_memory_is_read_again_and_nothing_twice(
     tmp_path: Path, count: int, units: list[str], expected: str
 ) -> None:
-    pool = WorkerPool(count, 0.1, write_numbers, (tmp_path, tmp_path / "log"))
+    journal = Journal()
+    pool = WorkerPool(count, 0.1, write_numbers, (tmp_path, tmp_path / "log"), journal)
     try:
         pool.wait_until_ready()
-        assert sorted(pool.read([Unit("made", unit) for unit in units])) == list(range(len(units)))
-        assert words_of(pool) == expected.split()
+        tasks = [Task(place, Unit("made", unit)) for place, unit in enumerate(units)]
+        assert sorted(pool.read(tasks)) == list(range(len(units)))
+        assert words_of(journal) == expected.split()
     finally:
         pool.close()
 
@@ -116,11 +119,11 @@ def kill_itself(connection: Connection, _clock: Clock, _name: str) -> None:
 
 
 def test_a_worker_that_died_otherwise_ends_the_reading() -> None:
-    pool = WorkerPool(1, 0.1, kill_itself, ())
+    pool = WorkerPool(1, 0.1, kill_itself, (), Journal())
     try:
         pool.wait_until_ready()
         with pytest.raises(WorkerError, match=r"ended unexpectedly.*fewer --workers"):
-            list(pool.read([Unit("made", "a")]))
+            list(pool.read([Task(0, Unit("made", "a"))]))
     finally:
         pool.close()
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -21,6 +22,8 @@ from pagekin.errors import PagekinError
 
 USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
 INTERRUPTED = 130
+LINE_SECONDS = 30.0
+"""How often a line tells of progress where there is no terminal."""
 _EXIT_CODES = {"usage": USAGE, "input": BAD_INPUT, "ours": OUR_FAULT}
 # What could drive a terminal from a page's title (control characters), show it backwards, or not be printed at all.
 _UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -163,17 +166,56 @@ def human_bytes(size: float) -> str:
     return ""
 
 
+class _ProgressLines:
+    """Progress where nobody watches: now and then a line on standard error, for a log."""
+
+    def __init__(self) -> None:
+        self._began: dict[str, tuple[float, float]] = {}
+        self._last = time.monotonic()
+
+    def tell(self, stage: str, share: float) -> None:
+        """Print how far a stage is, its rate and the time left, if the last line is old."""
+        now = time.monotonic()
+        began, first = self._began.setdefault(stage, (now, share))
+        if now - self._last < LINE_SECONDS:
+            return
+        self._last = now
+        line = f"pagekin: {stage} {share:.0%}"
+        if share > first:
+            rate = (share - first) / max(now - began, 1e-6)
+            line += f", {60 * rate:.1%} a minute, {_minutes((1 - share) / rate)} left"
+        say(line, err=True)
+        sys.stderr.flush()
+
+
+def _minutes(seconds: float) -> str:
+    """Return a time as people write it: 0:07, 12:30, 1:02:30."""
+    minutes, rest = divmod(round(max(seconds, 0)), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+
+
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
-    """Give a function that shows (stage, share) as a progress bar on standard error; nothing is shown if nobody watches."""
-    if quiet or not sys.stderr.isatty():
+    """Give a function that shows (stage, share) as a progress bar on standard error, or as lines if that is no terminal."""
+    if quiet:
         yield lambda _stage, _share: None
         return
+    if not sys.stderr.isatty():
+        yield _ProgressLines().tell
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    class Rate(TextColumn):
+        """The share that is done in a minute."""
+
+        def render(self, task: Task) -> Any:
+            if task.speed is None or task.finished:
+                return super().render(task)
+            return f"{6_000 * task.speed:.1f} %/min"
 
     columns = (
-        TextColumn("{task.description:<9}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.description:<9}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(""),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -10,7 +10,7 @@ from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.cli.cluster import clusters_of_options, names_of_option
 from pagekin.cli.evaluate import open_directory
-from pagekin.cli.read import make_plan, print_summary, round_times, seconds
+from pagekin.cli.read import keep_what_was_read, make_plan, note_of, print_summary, round_times, seconds
 from pagekin.cli.tune import fit_signals, parse_seconds
 from pagekin.cli.tune import save_strategy as write_strategy
 from pagekin.errors import PagekinError
@@ -29,6 +29,8 @@ def build(
     parser: options.Parser = "fast",
     workers: options.Workers = 0,
     limit: options.Limit = None,
+    exclude: options.Exclude = None,
+    replace: options.Replace = False,
     clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
@@ -65,9 +67,9 @@ def build(
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     kept = names_of_option(names)
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
-    with progress_bar(quiet or as_json) as tell:
-        report = engines.build_collection(plan, chosen, tell, wanted, text, kept)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
+    with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
+        report = engines.build_collection(plan, chosen, tell, wanted, text, kept, note_of(quiet))
     assert report.read is not None
     if not as_json and not quiet:
         print_summary(report.read, out)

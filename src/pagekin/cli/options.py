@@ -50,6 +50,13 @@ Limit = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000."),
 ]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Leave out pages whose whole address matches, e.g. '*/genindex*'; repeatable."),
+]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Write over a collection of other sources; without it, that is refused.")
+]
 
 # -- of what indexes and clusters ---------------------------------------------------------------------------------------
 

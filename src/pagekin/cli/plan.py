@@ -21,6 +21,7 @@ def plan(
     preset: options.Preset = "",
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
+    exclude: options.Exclude = None,
     with_clusters: Annotated[bool, typer.Option("--clusters/--no-clusters", help="With clusters.")] = True,
     text: Annotated[bool, typer.Option(help="With the search index.")] = True,
     as_json: options.AsJson = False,
@@ -31,7 +32,7 @@ def plan(
     """
     chosen = bags.choose_strategy(preset, "", [])
     wanted = clusters.ClusterSettings() if with_clusters else None
-    read = make_plan(sources, out, base_url, False, False, "fast", workers, None)
+    read = make_plan(sources, out, base_url, False, False, "fast", workers, None, exclude)
     with progress_bar(as_json) as tell:
         costs = engines.estimate_costs(read, chosen, wanted, text, tell)
     if as_json:

@@ -1,10 +1,25 @@
 """`pagekin read`: sources to a collection."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from pagekin import hypertext, sources
+import typer
+
+from pagekin import hypertext, sources, store
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_choice, check_option, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.app import (
+    INTERRUPTED,
+    USAGE,
+    app,
+    check_choice,
+    check_option,
+    fail,
+    fill_template,
+    print_json,
+    progress_bar,
+    say,
+)
 
 
 @app.command()
@@ -17,13 +32,15 @@ def read(
     parser: options.Parser = "fast",
     workers: options.Workers = 0,
     limit: options.Limit = None,
+    exclude: options.Exclude = None,
+    replace: options.Replace = False,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit)
-    with progress_bar(quiet or as_json) as tell:
-        report = hypertext.read_sources(plan, tell)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
+    with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
+        report = hypertext.read_sources(plan, tell, note_of(quiet))
     if as_json:
         print_json({**report.facts, "seconds": seconds(report)})
     elif not quiet:
@@ -32,7 +49,7 @@ def read(
 
 def make_plan(
     archives: list[str], out: Path, base_url: list[str] | None, all_captures: bool, strict: bool, parser: str,
-    workers: int, limit: list[str] | None,
+    workers: int, limit: list[str] | None, exclude: list[str] | None = None, replace: bool = False,
 ) -> "hypertext.ReadPlan":  # fmt: skip
     """Make the plan that options describe, or end with what is wrong with them."""
     check_choice("--parser", parser, hypertext.PARSERS)
@@ -40,7 +57,27 @@ def make_plan(
         limits = sources.parse_limits(sources.Limits, limit or [])
     bases, default_base = parse_base_urls(base_url or [])
     processes = workers or hypertext.default_workers()
-    return hypertext.ReadPlan(archives, out, parser, processes, bases, default_base, all_captures, strict, limits)
+    return hypertext.ReadPlan(
+        archives, out, parser, processes, bases, default_base, all_captures, strict, limits,
+        exclude=tuple(exclude or ()), replace=replace,
+    )  # fmt: skip
+
+
+def note_of(quiet: bool) -> "hypertext.Note":
+    """Return the function that tells people what a reading notes."""
+    return (lambda _text: None) if quiet else (lambda text: say(f"pagekin: {text}", err=True))
+
+
+@contextmanager
+def keep_what_was_read(out: Path) -> Iterator[None]:
+    """Say, after Ctrl-C, that the same command goes on, if something to go on from was kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not store.can_be_resumed(out):
+            raise
+        say("pagekin: stopped; what was read is kept, and the same command goes on from there.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:

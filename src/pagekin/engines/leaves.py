@@ -264,7 +264,7 @@ def _begin_building(busy: Path) -> None:
 def _build(leaf: _Leaf) -> int | str:
     """Build a leaf with clusters, label and search; its number of pages, or why there is nothing to build."""
     leaf.note.unlink(missing_ok=True)
-    plan = ReadPlan([str(leaf.archive)], leaf.kin, workers=1, limits=leaf.limits)
+    plan = ReadPlan([str(leaf.archive)], leaf.kin, workers=1, limits=leaf.limits, replace=True)
     try:
         report = build_collection(plan, Strategy(), clusters=leaf.clusters, text=True)
     except DamagedInputError as error:

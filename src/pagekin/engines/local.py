@@ -25,7 +25,16 @@ from pagekin.clusters import (
     put_trees,
     read_trees,
 )
-from pagekin.hypertext import Corpus, ReadPlan, ReadReport, check_corpus, default_workers, read_sources_into
+from pagekin.hypertext import (
+    Corpus,
+    Note,
+    ReadPlan,
+    ReadReport,
+    check_corpus,
+    default_workers,
+    no_note,
+    read_sources_into,
+)
 from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
 from pagekin.store import Kin, KinError, KinWriter, Progress, no_progress, open_kin
@@ -71,18 +80,20 @@ def build_collection(
     clusters: ClusterSettings | None = None,
     text: bool = False,
     names: KeptNames = NO_NAMES,
+    note: Note = no_note,
 ) -> BuildReport:
     """Read all sources and index them: one commit, so that readers see the old collection or the new one.
 
     With `clusters` pages are put into clusters, which keep their `names`, and the label is made; with `text` they can be
-    searched.
+    searched. A build that was stopped goes on from what it had read, if sources and settings of reading are the same;
+    `note` is told so.
     """
     _check(strategy)
     with KinWriter(plan.out, "pagekin build") as writer:
         before = None
         with contextlib.suppress(KinError):
             before = open_kin(plan.out)
-        read = read_sources_into(writer, plan, progress)
+        read = read_sources_into(writer, plan, progress, note)
         corpus = Corpus(writer.view(read.facts))
         stages = Stages(progress)
         facts = {**read.facts, **_index_facts(writer, corpus, strategy, stages, plan.workers, None)}

@@ -9,7 +9,17 @@ from .language import declared_language
 from .lexer import Lexer
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import nearest_urls, unknown_url_message
-from .read import PARSERS, DamagedInputError, ReadPlan, ReadReport, default_workers, read_sources, read_sources_into
+from .read import (
+    PARSERS,
+    DamagedInputError,
+    Note,
+    ReadPlan,
+    ReadReport,
+    default_workers,
+    no_note,
+    read_sources,
+    read_sources_into,
+)
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
@@ -31,6 +41,7 @@ __all__ = [
     "DamagedInputError",
     "DecodedPage",
     "Lexer",
+    "Note",
     "PageColumns",
     "PageFlag",
     "ReadPage",
@@ -57,6 +68,7 @@ __all__ = [
     "host_of",
     "host_of_url",
     "nearest_urls",
+    "no_note",
     "page_count",
     "read_sources",
     "read_sources_into",

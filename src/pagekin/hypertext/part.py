@@ -3,11 +3,13 @@
 Parts use their own numbers for words and URLs, in sorted order; `merge` brings them together.
 """
 
+import fnmatch
 import hashlib
 import json
+import re
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -93,9 +95,11 @@ class _WaitingPage(NamedTuple):
 class PartBuilder:
     """A collector of pages that writes them as one part."""
 
-    def __init__(self, reader: Reader, limits: Limits) -> None:
+    def __init__(self, reader: Reader, limits: Limits, exclude: Iterable[str] = ()) -> None:
+        """Leave out pages whose address matches one of the patterns `exclude`, as `fnmatch` has them."""
         self.reader = reader
         self.limits = limits
+        self._excluded = re.compile("|".join(map(fnmatch.translate, exclude)) or r"(?!)")
         self.resolver = Resolver()
         self.tokens = 0
         self.skipped: Counter[str] = Counter()
@@ -136,6 +140,8 @@ class PartBuilder:
         elif isinstance(item, Gone):
             number = self.resolver.number(url)
             self._gone.append((number, number, item.date))
+        elif self._excluded.match(url):
+            self._skip(Skip("excluded", url=url, html=True))
         else:
             self._html_records += 1
             self._waiting.append(_WaitingPage(item, url, *to_utf8(item.html, item.content_type)))

@@ -1,27 +1,40 @@
 """Read sources into a corpus: units go to workers, their parts to one collection."""
 
+import contextlib
 import os
-import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
+from pagekin.hypertext.journal import Journal, reading_key, sign_part
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
 from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
-from pagekin.store import KinWriter, Progress, no_progress
+from pagekin.store import MANIFEST, KinError, KinWriter, Progress, no_progress, read_manifest
 
 PART_TOKENS = 2_000_000
 """A worker writes a part when it has about this many words: it bounds a worker's memory."""
+PART_SECONDS = 10.0
+"""A worker writes a part at the end of a unit if the last one is so old: it bounds what is lost if the build is stopped."""
 HUGE_PAGE = 3 << 20
 """A page of this many bytes starts a new part: its own need and a part's do not add up."""
 PARSERS = ("fast", "strict")
+_SHOWN_SOURCES = 5
+
+
+Note = Callable[[str], None]
+"""A function that is told what people should know."""
+
+
+def no_note(_text: str) -> None:
+    """Tell nobody."""
 
 
 class DamagedInputError(SourceError):
@@ -41,8 +54,12 @@ class ReadPlan:
     all_captures: bool = False
     strict: bool = False
     limits: Limits = field(default_factory=Limits)
+    exclude: tuple[str, ...] = ()
+    """Leave out pages whose canonical address matches one of these patterns: `*/genindex*`, as `fnmatch` has them."""
     units: tuple[Unit, ...] = ()
     """Read these units of the sources, and not all that there are."""
+    replace: bool = False
+    """Write to `out` also if it holds a collection of other sources."""
 
 
 @dataclass
@@ -50,46 +67,59 @@ class ReadReport:
     """How a read went."""
 
     facts: dict[str, Any]
+    units: int = 0
+    """The pieces that the sources were cut into."""
+    units_before: int = 0
+    """Those of them that an earlier run had read, which was stopped."""
     start_up: float = 0.0
     reading: float = 0.0
     merging: float = 0.0
 
 
-def read_sources(plan: ReadPlan, progress: Progress = no_progress) -> ReadReport:
-    """Read all sources into the collection `plan.out`, all or nothing."""
+def read_sources(plan: ReadPlan, progress: Progress = no_progress, note: Note = no_note) -> ReadReport:
+    """Read all sources into the collection `plan.out`, all or nothing; `note` is told if an earlier run is resumed."""
     with KinWriter(plan.out, "pagekin read") as writer:
-        report = read_sources_into(writer, plan, progress)
+        report = read_sources_into(writer, plan, progress, note)
         started = time.perf_counter()
         writer.commit(report.facts)
         report.merging += time.perf_counter() - started
     return report
 
 
-def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no_progress) -> ReadReport:
-    """Write the corpus of all sources by `writer`, which commits it; return the report, with the facts to commit."""
+def read_sources_into(
+    writer: KinWriter, plan: ReadPlan, progress: Progress = no_progress, note: Note = no_note
+) -> ReadReport:
+    """Write the corpus of all sources by `writer`, which commits it; return the report, with the facts to commit.
+
+    What a run that was stopped has read of the same sources by the same settings is not read again; `note` is told so.
+    """
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")
-    whole: set[str] = set()
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
-    while True:
-        parts_folder = writer.work / "parts"
-        parts_folder.mkdir()
-        report = ReadReport({})
-        # The demo web is our own: no page of it takes long.
-        run = _read_here if plan.workers <= 1 or all(unit.kind == "demo" for unit in units) else _read_in_processes
-        folders, stops = run(plan, units, parts_folder, report, progress)
-        wrong = _misplaced(units, stops)
-        if not wrong:
-            break
-        # A record start that was none: it lay inside another record. Read that file in one piece.
-        whole |= wrong
-        units = _unsplit(units, whole)
-        shutil.rmtree(parts_folder)
+    if not plan.replace:
+        _refuse_other_sources(writer.path, units)
+    exclude = sorted(set(plan.exclude))
+    key = reading_key(units, [plan.parser, asdict(plan.limits), exclude])
+    report = ReadReport({})
+    folder = writer.resume_folder()
+    with Journal(folder, key) as journal:
+        units = _unsplit(units, journal.whole)
+        report.units, report.units_before = len(units), sum(map(journal.is_read, range(len(units))))
+        if journal.parts:
+            note(f"goes on: {report.units_before:,} of {report.units:,} pieces were read before")
+        _read(plan, units, journal, folder, report, progress)
+        while wrong := _misplaced(units, journal.stops):
+            # A record start that was none: it lay inside another record. Read that file in one piece.
+            journal.restart(journal.whole | wrong)
+            units = _unsplit(units, journal.whole)
+            _read(plan, units, journal, folder, report, progress)
+        parts = sorted(journal.parts)
     started = time.perf_counter()
-    facts = merge_parts(folders, writer, plan.all_captures, lambda share: progress("merging", share))
+    facts = merge_parts(parts, writer, plan.all_captures, lambda share: progress("merging", share))
     facts |= {
         "parser": plan.parser,
         "limits": asdict(plan.limits),
+        "exclude": exclude,
         "sources": sorted({unit.where for unit in units}),
         "pagekin": __version__,
         "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
@@ -100,18 +130,34 @@ def read_sources_into(writer: KinWriter, plan: ReadPlan, progress: Progress = no
     if facts["damaged"] and not facts["html_records"]:
         examples = "\n  ".join(facts["damaged_examples"])
         raise DamagedInputError(f"No page could be read:\n  {examples}")
-    shutil.rmtree(parts_folder)
     report.facts = facts
     report.merging = time.perf_counter() - started
     return report
 
 
+def _refuse_other_sources(path: Path, units: list[Unit]) -> None:
+    """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
+    if not (path / MANIFEST).exists():
+        return
+    stated = read_manifest(path)["facts"].get("sources")
+    held = [str(name) for name in stated] if isinstance(stated, list) else ["(not known)"]
+    names = {unit.where for unit in units} | {Path(unit.path).name for unit in units}
+    # A file of a WACZ is called NAME.wacz:FILE; a newer WACZ of that name may hold other files.
+    others = [name for name in held if name not in names and name.partition(":")[0] not in names]
+    if others:
+        shown = ", ".join(others[:_SHOWN_SOURCES]) + (", ..." if len(others) > _SHOWN_SOURCES else "")
+        raise KinError(
+            f"{path} holds a collection of other sources: {shown}. It is left as it was. "
+            "Name another place with --out, or give --replace to write over it."
+        )
+
+
 def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
-    """Return the files with a unit that did not stop where the next one began."""
+    """Return the files with a unit that did not stop where the next one began, if that continues it."""
     return {
         unit.path
-        for i, unit in enumerate(units[:-1])
-        if unit.kind == "warc" and units[i + 1].path == unit.path and stops.get(i) != units[i + 1].start
+        for i, (unit, after) in enumerate(pairwise(units))
+        if unit.kind == "warc" and (after.path, after.start) == (unit.path, unit.end) and stops.get(i) != unit.end
     }
 
 
@@ -151,20 +197,21 @@ class _PartWriter:
         plan: ReadPlan,
         folder: Path,
         name: str,
+        tell: Callable[[Path, dict[int, int]], None],
         clock: Clock = NO_CLOCK,
-        tell: Callable[[Path, dict[int, int]], None] = lambda _path, _items: None,
     ) -> None:
         self.plan = plan
         self.folder = folder
         self.name = name
-        self.written: list[Path] = []
+        self._written = 0
+        self._since = time.monotonic()
         self._clock, self._tell = clock, tell
         self._items: dict[int, int] = {}
         """How many items of each unit are in parts, once the next one is written."""
         self._builder = self._fresh()
 
     def _fresh(self) -> PartBuilder:
-        return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits)
+        return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits, self.plan.exclude)
 
     def read(self, task: Task) -> tuple[int, int]:
         """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""
@@ -187,6 +234,8 @@ class _PartWriter:
                 stop = task.unit.end
                 break
         self._clock.stop()
+        if time.monotonic() - self._since >= PART_SECONDS:
+            self.finish()
         return stop, number
 
     def _take(self, task: Task, number: int, item: Item) -> None:
@@ -216,9 +265,11 @@ class _PartWriter:
     def finish(self) -> None:
         """Write the pages so far as a part."""
         self._flush()
-        path = self.folder / f"{self.name}-{len(self.written)}"
+        path = self.folder / f"{self.name}-{self._written}"
         self._builder.write(path)
-        self.written.append(path)
+        sign_part(path)
+        self._written += 1
+        self._since = time.monotonic()
         self._tell(path, self._items)
         self._items = {}
         del self._builder
@@ -226,32 +277,47 @@ class _PartWriter:
         self._builder = self._fresh()
 
 
-def _read_here(
-    plan: ReadPlan, units: list[Unit], folder: Path, report: ReadReport, progress: Progress
-) -> tuple[list[Path], dict[int, int]]:
-    """Read all units in this process."""
+def _read(
+    plan: ReadPlan, units: list[Unit], journal: Journal, folder: Path, report: ReadReport, progress: Progress
+) -> None:
+    """Read all units that are not in written parts yet."""
+    tasks = [Task(place, unit, journal.items(place)) for place, unit in enumerate(units) if not journal.is_read(place)]
+    if not tasks:
+        return
+    total = sum(unit.weight for unit in units)
+    done = total - sum(task.unit.weight for task in tasks)
+    # The demo web is our own: no page of it takes long.
+    read = _read_here if plan.workers <= 1 or all(unit.kind == "demo" for unit in units) else _read_in_processes
     started = time.perf_counter()
     progress("starting", 0.0)
-    warm_up(plan.parser, plan.limits)
-    report.start_up = time.perf_counter() - started
-    started = time.perf_counter()
-    writer = _PartWriter(plan, folder, "0")
-    total = sum(unit.weight for unit in units) or 1
-    done = 0
-    stops: dict[int, int] = {}
-    for i, unit in enumerate(units):
-        stops[i], _items = writer.read(Task(i, unit))
-        done += unit.weight
-        progress("reading", done / total)
-    writer.finish()
+    with contextlib.closing(read(plan, tasks, journal, folder)) as places:  # workers end whatever happens here
+        for place in places:
+            if place < 0:
+                report.start_up = time.perf_counter() - started
+                started = time.perf_counter()
+            else:
+                done += units[place].weight
+            progress("reading", done / total)
     report.reading = time.perf_counter() - started
-    return writer.written, stops
 
 
-def _work(plan: ReadPlan, folder: Path, connection: Connection, clock: Clock, name: str) -> None:
+def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:
+    """Read units in this process; yield -1 when it begins, and the place of each that was read to its end."""
+    warm_up(plan.parser, plan.limits)
+    yield -1
+    writer = _PartWriter(plan, folder, f"{journal.run}-0", journal.note_part)
+    for task in tasks:
+        journal.note_end(task.place, *writer.read(task))
+        yield task.place
+    writer.finish()
+
+
+def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock: Clock, name: str) -> None:
     """Read what the parent process sends, in a process of its own; `WorkerPool` knows the messages."""
     warm_up(plan.parser, plan.limits)
-    writer = _PartWriter(plan, folder, name, clock, lambda path, items: connection.send(("part", path, items)))
+    writer = _PartWriter(
+        plan, folder, f"{run}-{name}", lambda path, items: connection.send(("part", path, items)), clock
+    )
     connection.send(("ready",))
     while (task := connection.recv()) is not None:
         if isinstance(task, Task):
@@ -261,24 +327,14 @@ def _work(plan: ReadPlan, folder: Path, connection: Connection, clock: Clock, na
             connection.send(("finished",))
 
 
-def _read_in_processes(
-    plan: ReadPlan, units: list[Unit], folder: Path, report: ReadReport, progress: Progress
-) -> tuple[list[Path], dict[int, int]]:
-    """Read the units in several processes, the largest first; raise WorkerError if one of them failed or died."""
-    started = time.perf_counter()
-    progress("starting", 0.0)
-    pool = WorkerPool(min(plan.workers, len(units)), plan.limits.page_seconds, _work, (plan, folder))
+def _read_in_processes(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:
+    """Read units in several processes, the largest first; raise WorkerError if one of them failed or died."""
+    count = min(plan.workers, len(tasks))
+    pool = WorkerPool(count, plan.limits.page_seconds, _work, (plan, folder, journal.run), journal)
     try:
         pool.wait_until_ready()
-        report.start_up = time.perf_counter() - started
-        started = time.perf_counter()
-        by_weight = sorted(range(len(units)), key=lambda place: -units[place].weight)
-        total, done = sum(unit.weight for unit in units) or 1, 0
-        for place in pool.read([units[place] for place in by_weight]):
-            done += units[by_weight[place]].weight
-            progress("reading", done / total)
-        report.reading = time.perf_counter() - started
-        return sorted(pool.parts), {by_weight[place]: stop for place, stop in pool.stops.items()}
+        yield -1
+        yield from pool.read(sorted(tasks, key=lambda task: -task.unit.weight))
     finally:
         pool.close()
 

@@ -8,16 +8,18 @@ that page, which is counted as skipped.
 
 import contextlib
 import multiprocessing
+import os
 import signal
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any
 
 from pagekin.errors import PagekinError
+from pagekin.hypertext.journal import Journal
 from pagekin.sources import Unit
 from pagekin.store import is_full
 
@@ -78,6 +80,7 @@ def _run(work: Callable[..., None], args: tuple[Any, ...], connection: Connectio
     """Run a worker: `work(*args, connection, clock, name)`, which ends when it receives None."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted as well, and ends the workers
     signal.signal(_ALARM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         work(*args, connection, clock, name)
     except (EOFError, BrokenPipeError):
@@ -85,6 +88,14 @@ def _run(work: Callable[..., None], args: tuple[Any, ...], connection: Connectio
     except Exception as error:
         clock.stop()
         _send_error(connection, error)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent was killed: nobody else would tell it, and a later run may read the same."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _send_error(connection: Connection, error: Exception) -> None:
@@ -111,19 +122,16 @@ class _Worker:
 
 
 class WorkerPool:
-    """Workers that read tasks until all of them are in written parts."""
+    """Workers that read tasks until all of them are in written parts, as a journal notes."""
 
-    def __init__(self, count: int, seconds: float, work: Callable[..., None], args: tuple[Any, ...]) -> None:
+    def __init__(
+        self, count: int, seconds: float, work: Callable[..., None], args: tuple[Any, ...], journal: Journal
+    ) -> None:
         self._context = multiprocessing.get_context("spawn")
         self._seconds, self._work, self._args = seconds, work, args
         self._names = iter(range(1 << 30))
         self._waiting: deque[Task] = deque()
-        self._written: dict[int, int] = {}
-        """How many items of each unit are in written parts."""
-        self._sizes: dict[int, int] = {}
-        """How many items each unit has, once it was read to its end."""
-        self.parts: list[Path] = []
-        self.stops: dict[int, int] = {}
+        self._journal = journal
         self._workers = [self._start() for _ in range(count)]
 
     def _start(self) -> _Worker:
@@ -140,15 +148,16 @@ class WorkerPool:
         while not all(worker.ready for worker in self._workers):
             self._receive()
 
-    def read(self, units: list[Unit]) -> Iterator[int]:
+    def read(self, tasks: list[Task]) -> Iterator[int]:
         """Read units, in this order of their beginning; yield the place of each when it was read to its end."""
-        self._waiting.extend(Task(place, unit) for place, unit in enumerate(units))
-        told: set[int] = set()
-        while any(self._written.get(place, 0) != self._sizes.get(place, -1) for place in range(len(units))):
+        self._waiting.extend(tasks)
+        untold = {task.place for task in tasks}
+        while not all(self._journal.is_read(task.place) for task in tasks):
             self._hand_out()
             self._receive()
-            yield from (place for place in self._sizes if place not in told)
-            told.update(self._sizes)
+            ended = untold.intersection(self._journal.ended())
+            yield from ended
+            untold -= ended
 
     def _hand_out(self) -> None:
         """Give idle workers something to do; when nothing is left to be read, let them write what they have."""
@@ -181,13 +190,10 @@ class WorkerPool:
             case ("ready",):
                 worker.ready = True
             case ("part", path, written):
-                self.parts.append(path)
-                self._written |= written
+                self._journal.note_part(path, written)
                 self._forget_written(worker)
             case ("done", place, stop, size):
-                self.stops[place], self._sizes[place] = stop, size
-                if not size:
-                    self._written[place] = 0
+                self._journal.note_end(place, stop, size)
                 worker.current = None
                 self._forget_written(worker)
             case ("finished",):
@@ -198,7 +204,7 @@ class WorkerPool:
     def _forget_written(self, worker: _Worker) -> None:
         """Forget tasks of a worker that are safe: all their items are in written parts."""
         for place in list(worker.tasks):
-            if self._sizes.get(place, -1) == self._written.get(place, 0):
+            if self._journal.is_read(place):
                 del worker.tasks[place]
 
     def _bury(self, worker: _Worker) -> None:
@@ -208,17 +214,17 @@ class WorkerPool:
         if worker.process.exitcode != -_ALARM:
             raise WorkerError(
                 "A reading process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. "
-                "Nothing was written."
+                "The collection is as it was, and the command goes on from the parts that were read."
             )
         item, taking = divmod(worker.shared.value, 2)
         known = worker.current is not None and worker.current.careful and item >= 0
         for place, task in worker.tasks.items():
             # Without `known`, any page in memory may be the one: all that is read again is read page by page.
             careful = task.careful or not known
-            again = replace(task, first=self._written.get(place, 0), careful=careful)
+            again = replace(task, first=self._journal.items(place), careful=careful)
             if known and task is worker.current:
                 again = replace(again, refused=task.refused | {item}) if taking else replace(again, until=item)
-            self._sizes.pop(place, None)
+            self._journal.forget_end(place)
             self._waiting.append(again)
         self._workers[self._workers.index(worker)] = self._start()
 

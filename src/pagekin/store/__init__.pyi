@@ -10,7 +10,7 @@ from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
-from .writer import KinWriter
+from .writer import KinWriter, can_be_resumed
 
 __all__ = [
     "CHECKED",
@@ -28,6 +28,7 @@ __all__ = [
     "Progress",
     "RaggedBytes",
     "batch_ranges",
+    "can_be_resumed",
     "check_files",
     "check_shapes",
     "distinct",

@@ -16,12 +16,14 @@ from typing import IO, Any, Self
 
 import numpy.typing as npt
 
+from pagekin.errors import PagekinError
 from pagekin.store.arrays import Array, ArrayFile
 from pagekin.store.disk import DiskFullError, describe_full, is_full
 from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
 
 LOCK = ".lock"
 _WORK = ".work-"
+_RESUME = ".resume"
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
 _OURS = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.(npy|files)", re.IGNORECASE)
 """Names of arrays' files, and of the folders of plain files that earlier versions kept in collections."""
@@ -29,7 +31,12 @@ _OURS = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.(npy|files)", re.IGNORECASE)
 
 def is_part_of_a_build(name: str) -> bool:
     """Return whether a file of this name may have been left by a writer that did not come to its end."""
-    return name.startswith(_WORK) or _OURS.fullmatch(name) is not None
+    return name.startswith(_WORK) or name == _RESUME or _OURS.fullmatch(name) is not None
+
+
+def can_be_resumed(path: Path) -> bool:
+    """Return whether a writer that did not come to its end left something to go on from."""
+    return (path / _RESUME).exists()
 
 
 def is_being_written(path: Path) -> bool:
@@ -47,7 +54,7 @@ class KinWriter:
 
     Use it as a context: files are created in a work folder inside the `.kin` folder, and `commit` moves them
     beside the old ones and replaces the manifest. Leaving the context without `commit` leaves the folder as
-    it was.
+    it was, but for the folder that `resume_folder` gives.
     """
 
     def __init__(self, path: str | os.PathLike[str], purpose: str) -> None:
@@ -56,6 +63,7 @@ class KinWriter:
         self._open: dict[str, ArrayFile] = {}
         self._lock: IO[str] | None = None
         self._made_folder = False
+        self._resumes = self._committed = False
         self.work = self.path / "unset"
 
     def __enter__(self) -> Self:
@@ -109,6 +117,8 @@ class KinWriter:
             if _is_same_file(lock, self.path / LOCK):
                 break
             lock.close()  # its last holder removed the folder that it had made: begin again
+        # What an earlier writer of the same collection made, and left to be resumed, is ours to remove.
+        made = made or (can_be_resumed(self.path) and not (self.path / MANIFEST).exists())
         self._lock, self._made_folder = lock, made
         lock.seek(0)
         lock.truncate()
@@ -116,6 +126,16 @@ class KinWriter:
         lock.write(f"process {os.getpid()} on {socket.gethostname()} ({self._purpose}) since {since}\n")
         with contextlib.suppress(OSError):  # on a full disk nobody learns who we are, but the lock holds
             lock.flush()
+
+    def resume_folder(self) -> Path:
+        """Return a folder for what a later writer may go on from; the one before may have left something there.
+
+        It outlives this writer if that is killed, interrupted, or fails for a reason that may pass. A commit removes it.
+        """
+        self._resumes = True
+        folder = self.path / _RESUME
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def create(self, name: str, dtype: npt.DTypeLike) -> ArrayFile:
         """Create an array called `name`, to be appended to."""
@@ -159,12 +179,13 @@ class KinWriter:
         if self._made_folder:
             _sync_folder(self.path.parent)
         self._made_folder = False
+        self._committed = True
 
     def _remove_leftovers(self) -> None:
         """Remove what no manifest names: we hold the lock, so no writer uses it, and open views keep their maps."""
         named = names_in(read_manifest(self.path)) if (self.path / MANIFEST).exists() else set()
         for entry in self.path.iterdir():
-            if entry.name in named or not is_part_of_a_build(entry.name):
+            if entry.name in named or entry.name == _RESUME or not is_part_of_a_build(entry.name):
                 continue
             if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
@@ -178,19 +199,32 @@ class KinWriter:
             array.abandon()
         with contextlib.suppress(KinError, OSError):
             self._remove_leftovers()
+        self._leave_resume_folder(error)
+        kept = self._resumes and can_be_resumed(self.path)
         self._release()
         if is_full(error):
             raise DiskFullError(
                 f"{self.path} could not be written: {describe_full(error, self.path)}. It is as it was before; "
                 "make room on the disk and run the command again."
+                + (" It goes on from what was read, which is kept." if kept else "")
             ) from error
+
+    def _leave_resume_folder(self, error: BaseException | None) -> None:
+        """Remove the folder of what a later writer may go on from, unless there will be one and there is something."""
+        if not self._resumes:
+            return
+        folder = self.path / _RESUME
+        if self._committed or error is None or _is_final(error):
+            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
     def _release(self) -> None:
         """Give the lock back, and leave no empty folder behind if nothing was committed."""
         if self._lock is None:
             return
         with contextlib.suppress(OSError):
-            if self._made_folder:
+            if self._made_folder and not can_be_resumed(self.path):
                 (self.path / LOCK).unlink()
                 self.path.rmdir()
             else:
@@ -199,6 +233,11 @@ class KinWriter:
         with contextlib.suppress(OSError):
             self._lock.close()
         self._lock = None
+
+
+def _is_final(error: BaseException) -> bool:
+    """Return whether the same command would fail again, because its input or what was asked for is wrong."""
+    return isinstance(error, PagekinError) and error.fault != "ours" and not isinstance(error, DiskFullError)
 
 
 def _is_same_file(lock: IO[str], path: Path) -> bool:

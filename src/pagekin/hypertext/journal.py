@@ -1,0 +1,203 @@
+"""A journal of reading: what is in written parts, so that a build that was stopped goes on from there.
+
+The folder of the parts holds `journal`, a line of JSON for everything that is done. Its first line names what is read and how,
+and only a build that reads the same in the same way goes on. Parts carry checksums: a machine that went down may have
+lost some of what it had written.
+"""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from pagekin import __version__
+from pagekin.sources import Unit
+
+_JOURNAL, _SUMS = "journal", "sums.json"
+_PART = re.compile(r"[0-9a-z]+(-[0-9]+)+")
+_STEP = 1 << 20
+
+
+class Journal:
+    """What was read so far: the written parts, and how much of each unit, by its place, they hold.
+
+    Without a folder it is kept in memory alone.
+    """
+
+    def __init__(self, folder: Path | None = None, key: str = "") -> None:
+        self.parts: list[Path] = []
+        self.stops: dict[int, int] = {}
+        """Where each unit that was read to its end stopped, if its source can tell."""
+        self.whole: set[str] = set()
+        """Files that are read in one piece, because they were cut in a wrong place."""
+        self.run = secrets.token_hex(4)
+        """The beginning of the names of this run's parts: a worker of a run that was killed may still write others."""
+        self._items: dict[int, int] = {}
+        self._sizes: dict[int, int] = {}
+        self._folder, self._key = folder, key
+        self._file: IO[bytes] | None = None
+        if folder is None:
+            return
+        if self._load(folder):
+            self._remove_others(folder)
+            self._file = (folder / _JOURNAL).open("ab")
+        else:
+            self.restart(set())
+
+    def restart(self, whole: set[str]) -> None:
+        """Begin anew: forget all parts and remove them; the files of `whole` are read in one piece."""
+        self.parts, self.stops, self._items, self._sizes = [], {}, {}, {}
+        self.whole = set(whole)
+        if self._folder is not None:
+            self._close_file()
+            self._remove_others(self._folder)
+            self._file = (self._folder / _JOURNAL).open("wb")
+            self._write({"key": self._key, "whole": sorted(whole)})
+
+    def is_read(self, place: int) -> bool:
+        """Return whether all items of a unit are in written parts."""
+        return self._sizes.get(place, -1) == self._items.get(place, 0)
+
+    def items(self, place: int) -> int:
+        """Return how many items of a unit are in written parts."""
+        return self._items.get(place, 0)
+
+    def ended(self) -> Iterable[int]:
+        """Return the units that were read to their ends, in written parts or not."""
+        return self._sizes.keys()
+
+    def note_part(self, part: Path, items: dict[int, int]) -> None:
+        """Note a written part, and how many items of units are in parts by it."""
+        self._write({"part": part.name, "items": items})
+        self.parts.append(part)
+        self._items |= items
+
+    def note_end(self, place: int, stop: int, size: int) -> None:
+        """Note that a unit was read to its end, which may still be in memory: it has so many items."""
+        self._write({"unit": place, "stop": stop, "size": size})
+        self.stops[place], self._sizes[place] = stop, size
+
+    def forget_end(self, place: int) -> None:
+        """Note that a unit has to be read again: its worker was killed."""
+        self._sizes.pop(place, None)
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(entry).encode() + b"\n")
+            self._file.flush()
+
+    def _load(self, folder: Path) -> bool:
+        """Read the journal of an earlier run; return whether it is whole, with all its parts, and has our key."""
+        try:
+            raw = (folder / _JOURNAL).read_bytes()
+            end = raw.rfind(b"\n") + 1  # what follows was not written to its end
+            head, *entries = (json.loads(line) for line in raw[:end].splitlines())
+            if head["key"] != self._key:
+                return False
+            self.whole = set(head["whole"])
+            for entry in entries:
+                if "part" in entry:
+                    part = folder / entry["part"]
+                    if not _PART.fullmatch(part.name) or part.parent != folder or not _is_whole(part):
+                        return False
+                    self.parts.append(part)
+                    self._items |= {int(place): int(count) for place, count in entry["items"].items()}
+                else:
+                    place = int(entry["unit"])
+                    self.stops[place], self._sizes[place] = int(entry["stop"]), int(entry["size"])
+            os.truncate(folder / _JOURNAL, end)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return False
+        return bool(self.parts)
+
+    def _remove_others(self, folder: Path) -> None:
+        """Remove parts that the journal does not name: they were not written to their ends."""
+        kept = {part.name for part in self.parts} | {_JOURNAL}
+        for entry in folder.iterdir():
+            if entry.name in kept:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file. After an error keep only what a later run can go on from."""
+        self._close_file()
+        if error is not None and self._folder is not None and self._folder.is_dir():
+            self._remove_others(self._folder)
+            if not self.parts:
+                (self._folder / _JOURNAL).unlink(missing_ok=True)
+
+
+def sign_part(part: Path) -> None:
+    """Add the sizes and checksums of its files to a written part."""
+    sums = {file.name: (size := file.stat().st_size, _checksum(file, size)) for file in sorted(part.iterdir())}
+    (part / _SUMS).write_text(json.dumps(sums))
+
+
+def _is_whole(part: Path) -> bool:
+    """Return whether the files of a part are as they were written; merging may have added some bytes to their ends."""
+    sums = json.loads((part / _SUMS).read_text())
+    return bool(sums) and all(_checksum(part / name, size) == known for name, (size, known) in sums.items())
+
+
+def _checksum(file: Path, size: int) -> int:
+    """Return the CRC-32 of the first bytes of a file; -1 if it has fewer."""
+    checksum = 0
+    with file.open("rb", buffering=0) as stream:
+        while size and (data := stream.read(min(size, _STEP))):
+            checksum = zlib.crc32(data, checksum)
+            size -= len(data)
+    return -1 if size else checksum
+
+
+def reading_key(units: Sequence[Unit], settings: Any) -> str:
+    """Return a digest of what is read (path, range, size and time of each file) and how, by which code."""
+    digest = hashlib.blake2b(digest_size=16)
+    for said in ([__version__, _code_digest()], settings, *map(_identify, units)):
+        digest.update(json.dumps(said, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _identify(unit: Unit) -> list[Any]:
+    """Return what tells a unit from others, and its files from what they were or will be."""
+    path = Path(unit.path).absolute()
+    files = [(name, *_size_and_time(path / name)) for name in unit.files] or [("", *_size_and_time(path))]
+    return [unit.kind, str(path), unit.start, unit.end, unit.member, unit.base_url, files]
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
+
+
+@cache
+def _code_digest() -> str:
+    """Return a digest of the code that reads: what an earlier state of it has written may look different."""
+    digest = hashlib.blake2b(digest_size=16)
+    house = Path(__file__).parents[1]
+    for file in sorted(file for room in ("hypertext", "sources") for file in (house / room).rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
