@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.links import citing_pages
+from pagekin.bags.mixing import mix64
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import host_hash
 from pagekin.hypertext import Corpus, DecodedPage
@@ -30,6 +31,8 @@ IN_ORDER = 0.7
 """… the share of links that follow the one before in alphabetical order (half of them would by chance); …"""
 ONE_LETTER = 0.35
 """… and the share that begins with the same letter, …"""
+MOST_SHEETS = 4
+"""Pages on which most links of an index stand, at most: what is on more of them is a sidebar in alphabetical order."""
 SHEET_WORDS = 0.5
 """The share of words in links on a further sheet of an index: on a short one, what stands around it takes more room."""
 _SHEET = re.compile(r"(.*/[^/?#]+[-_])[^-_/?#]*")
@@ -245,12 +248,28 @@ def find_listing_pages(
     linked, first = _count_distinct(links.pages[inside], links.targets[inside])
     pages = links.pages[inside[first]]
     listing = linked >= np.maximum(LEAST_LISTED, share * site.host_pages[site.page_host[pages]])
+    indexes: list[int] = []
     for place in np.flatnonzero(~listing & (linked >= INDEX_TARGETS)).tolist():
         page = int(pages[place])
         mine = slice(*np.searchsorted(links.pages, [page, page + 1]).tolist())
         listing[place] = _is_index(corpus, page, int(linked[place]), links.first_words[mine], counts[mine])
-    found = np.asarray(pages[listing])
+        if listing[place]:
+            indexes.append(page)
+    repeated = _with_repeated_links(links, np.array(indexes, np.int64), counts)
+    found = np.asarray(pages[listing & ~is_among(pages, repeated)])
     return np.union1d(found, np.array(_other_sheets(corpus, found.tolist()), np.int64))
+
+
+def _with_repeated_links(links: HostLinks, pages: Array, counts: Array) -> npt.NDArray[np.int64]:
+    """Return those of some pages, rising, most of whose links stand on other pages, too: in a sidebar, not in an index."""
+    mine = np.flatnonzero(counts & is_among(links.pages, pages))
+    keys = links.texts ^ mix64(links.targets.astype(np.uint64))
+    some = np.flatnonzero(is_among(keys, keys[mine]))
+    on_pages, first = _count_distinct(keys[some], links.pages[some])
+    of_mine = on_pages[np.searchsorted(keys[some[first]], keys[mine])]
+    places = np.searchsorted(pages, links.pages[mine])
+    often = np.bincount(places, of_mine > MOST_SHEETS, len(pages))
+    return np.asarray(pages[2 * often > np.bincount(places, minlength=len(pages))])
 
 
 def _other_sheets(corpus: Corpus, listing: Sequence[int]) -> list[int]:
