@@ -146,3 +146,19 @@ def test_a_short_sheet_of_an_index_is_known_by_the_others() -> None:
     assert set(uses(corpus, "index-K").values()) == {LinkUse.COUNTS}  # most of its words are its own
     alone = read_web(site(**{"index-A": sheets["index-A"], "index-B": sheets["index-B"]}, **short))
     assert set(uses(alone, "index-J").values()) == {LinkUse.COUNTS}
+
+
+def test_a_sidebar_in_alphabetical_order_is_no_index() -> None:
+    listed = {f"member-{number}": f"<p>Member {number}.</p>{links(range(40))}{links(range(40))}" for number in range(6)}
+    others = {f"other-{number}": "<p>Another page.</p>" for number in range(200)}
+    corpus = read_web(site(**listed, **others))
+    assert set(uses(corpus, "member-1").values()) == {LinkUse.COUNTS}
+    once = read_web(site(**{"member-1": listed["member-1"]}, **others))
+    assert set(uses(once, "member-1").values()) == {LinkUse.LISTED}
+
+
+def test_a_long_text_that_links_to_much_of_a_site_is_no_list() -> None:
+    prose = links(range(LEAST_LISTED + 8), "and then many other words about quartz and granite")
+    corpus = read_web(site(manual=prose, contents=links(range(LEAST_LISTED + 8))))
+    assert set(uses(corpus, "manual").values()) == {LinkUse.COUNTS}
+    assert set(uses(corpus, "contents").values()) == {LinkUse.LISTED}

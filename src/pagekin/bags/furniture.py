@@ -21,6 +21,8 @@ FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
 LEAST_LISTED = 32
 """Pages that a page must link to before it can be one that only lists, however small the host."""
+LISTED_WORDS = 0.2
+"""The share of its words that stand in links: less is a text that mentions many pages."""
 INDEX_ENTRIES = 50
 """Links that an alphabetical index has at least, …"""
 INDEX_TARGETS = 20
@@ -248,6 +250,8 @@ def find_listing_pages(
     linked, first = _count_distinct(links.pages[inside], links.targets[inside])
     pages = links.pages[inside[first]]
     listing = linked >= np.maximum(LEAST_LISTED, share * site.host_pages[site.page_host[pages]])
+    for place in np.flatnonzero(listing).tolist():  # a long text may link to much of a site, too
+        listing[place] = _is_of_links(corpus, int(pages[place]), LISTED_WORDS)
     indexes: list[int] = []
     for place in np.flatnonzero(~listing & (linked >= INDEX_TARGETS)).tolist():
         page = int(pages[place])
