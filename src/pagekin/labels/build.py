@@ -24,7 +24,7 @@ from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.labels import fitting
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
-from pagekin.store import Array, ArrayFile, smallest_uint
+from pagekin.store import Array, ArrayFile, on_temporary_disk, smallest_uint
 from pagekin.text import form_table
 
 FIRST_TERMS = FREQUENT_TERMS = 500
@@ -94,12 +94,13 @@ class LeafTerms:
         self.words: Vocabulary = term_words(corpus)
         self.factors = TermSettings(**tree.facts.get("terms", {}))
         self.search_words = search_words(corpus)
-        self._folder = TemporaryDirectory(prefix="pagekin-label-")
-        for name in ("all", "searched"):
-            (Path(self._folder.name) / name).mkdir()
-        folder = Path(self._folder.name)
-        self.all = _TermFile.of(corpus, self.words, folder / "all", threads, self.factors)
-        self.searched = _TermFile.of(corpus, self.search_words, folder / "searched", threads)
+        with on_temporary_disk():
+            self._folder = TemporaryDirectory(prefix="pagekin-label-", ignore_cleanup_errors=True)
+            folder = Path(self._folder.name)
+            for name in ("all", "searched"):
+                (folder / name).mkdir()
+            self.all = _TermFile.of(corpus, self.words, folder / "all", threads, self.factors)
+            self.searched = _TermFile.of(corpus, self.search_words, folder / "searched", threads)
         columns, most = self.all.columns, max(self.all.columns, self.searched.columns)
         self._sums = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(columns)
         self._met, self._seen = np.zeros(most, np.bool_), np.empty(most, np.int64)
