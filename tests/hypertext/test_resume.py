@@ -355,7 +355,9 @@ def test_the_last_line_of_a_journal_may_be_cut(plan: ReadPlan, undisturbed: dict
 
 # -- in processes, by the command ----------------------------------------------------------------------------------------
 
-COMMAND = [sys.executable, "-c", "from pagekin.cli import main; main()"]
+HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+"""What the shell lets run in the background does not, and neither would its children."""
+COMMAND = [sys.executable, "-c", f"{HEARS_CTRL_C}; from pagekin.cli import main; main()"]
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])

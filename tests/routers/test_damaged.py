@@ -173,7 +173,7 @@ def apart() -> Iterator[ProcessPoolExecutor]:
 
 
 KINDS = (
-    "about.", "alias.", "anchor.", "bag.", "bagterm.", "copy.", "form.", "host.", "inlink.", "label.", "link.",
+    "about.", "alias.", "anchor.", "bag.", "bagterm.", "copy.", "epoch.", "form.", "host.", "inlink.", "label.", "link.",
     "list.", "mark.", "page.", "posting.", "signature.", "snippet.", "stream.", "term.", "text.", "title.", "tree.", "url.",
 )  # fmt: skip
 
