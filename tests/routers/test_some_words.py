@@ -99,6 +99,17 @@ def test_sites_that_cannot_have_better_pages_are_spared(
         assert "others have better pages" in {node.reason for node in spared.skipped}
 
 
+@pytest.mark.parametrize("raw", [False, True])
+def test_who_wants_no_hits_is_told_how_many_there_are(near: Router, whole: Collection, raw: bool) -> None:
+    for question in ("quince harbour words", "quince owl wall", "harbour"):
+        for match in ("all", "some"):
+            request = SearchRequest(query=question, limit=0, raw=raw, match=match)
+            near.answers.clear()
+            answer = asyncio.run(near.search(request))
+            expected = whole.search(request)
+            assert (answer.total, answer.results, answer.more) == (expected.total, (), expected.more)
+
+
 def test_no_page_scores_above_the_bound_of_the_words_that_its_site_holds(whole: Collection) -> None:
     corpus = whole.corpus
     for question in ("quince harbour lantern", "owl quince", "harbour wall boats"):

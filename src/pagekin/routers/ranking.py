@@ -34,7 +34,8 @@ class BestSoFar:
     @property
     def above(self) -> float:
         """Return the score that hits must reach by now."""
-        return max(self._request.above, self._scores[0] if len(self._scores) >= self._depth else 0.0)
+        enough = 0 < self._depth <= len(self._scores)
+        return max(self._request.above, self._scores[0] if enough else 0.0)
 
     def request(self, name: str) -> SearchRequest | None:
         """Return what a child is asked, or None if it cannot have a hit that is of use."""

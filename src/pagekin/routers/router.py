@@ -207,7 +207,7 @@ class Router(Service):
             note = describe_match(question, whole, merged.total, spellings)
         last = request.first + request.limit
         chosen = hits[request.first : last]
-        more = len(hits) > last or bool(merged.more or merged.spared)
+        more = len(hits) > last or bool(merged.more or merged.spared) or (not last and merged.total > 0)
         if chosen and not request.raw:
             chosen = await self._with_texts(asked, merged, chosen, deadline)
         return self._answer(
@@ -247,9 +247,11 @@ class Router(Service):
         last = request.first + request.limit
         stats = request.stats or known.table.stats(query)
         onward = self.fan_out.onward(request, stats=stats, raw=True, first=0)
-        bounds = known.table.largest_scores(query, stats)
+        # Who wants no hits wants to know how many there are: everybody is asked, and nobody looks for hits behind copies.
+        bounds = known.table.largest_scores(query, stats) if last else {}
+        fold = not request.raw and last > 0
         merged, hits = await rank_children(
-            self.fan_out, self.merger, known, names, onward, last, not request.raw, deadline - kept, bounds
+            self.fan_out, self.merger, known, names, onward, last, fold, deadline - kept, bounds
         )
         merged.total += sum(known.table.fewest_pages(name, query) for name in merged.spared)
         merged.skipped += [messages.SkippedNode(path=(self.name, name), reason=_CANNOT_REACH) for name in merged.spared]
