@@ -6,7 +6,7 @@ hash in it (one-permutation min-hashing). The share of places in which two sketc
 fills, estimates the share of words that the pages have in common.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -103,18 +103,16 @@ class CopyIndex:
     def fold(self, names: Sequence[Hashable] | None = None) -> list[int]:
         """Return the place of each sketch's head, as `fold_copies` does."""
         alone = self.alone.tolist()
-        heads: list[int] = []
-        of_name: dict[Hashable, int] = {}
-        for place in range(len(self.sketches)):
-            head = of_name.get(names[place], -1) if names is not None else -1
-            if head < 0 and not alone[place]:
-                head = next(iter(self.heads_like(place).tolist()), -1)
-                if head < 0:
-                    self.add_head(place)
-            heads.append(place if head < 0 else head)
-            if names is not None:
-                of_name.setdefault(names[place], heads[place])
-        return heads
+
+        def find_head(place: int, _heads: list[int]) -> int:
+            if alone[place]:
+                return place
+            head = next(iter(self.heads_like(place).tolist()), place)
+            if head == place:
+                self.add_head(place)
+            return head
+
+        return _heads_of(len(self.sketches), find_head, names)
 
 
 def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> list[int]:
@@ -124,15 +122,23 @@ def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> lis
     """
     if len(sketches) > _FEW:
         return CopyIndex(sketches).fold(names)
+    earlier = _earlier_copies(sketches)
+
+    def find_head(place: int, heads: list[int]) -> int:
+        return next((other for other in earlier[place] if heads[other] == other), place)
+
+    return _heads_of(len(sketches), find_head, names)
+
+
+def _heads_of(count: int, find_head: Callable[[int, list[int]], int], names: Sequence[Hashable] | None) -> list[int]:
+    """Return the heads of so many entries: that of an earlier entry of the same name, or what `find_head` finds for a place."""
     heads: list[int] = []
     of_name: dict[Hashable, int] = {}
-    for place, earlier in enumerate(_earlier_copies(sketches)):
+    for place in range(count):
         head = of_name.get(names[place], -1) if names is not None else -1
-        if head < 0:
-            head = next((other for other in earlier if heads[other] == other), place)
-        heads.append(head)
+        heads.append(find_head(place, heads) if head < 0 else head)
         if names is not None:
-            of_name.setdefault(names[place], head)
+            of_name.setdefault(names[place], heads[place])
     return heads
 
 
