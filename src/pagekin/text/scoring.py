@@ -24,6 +24,10 @@ MOSTLY = 0.5
 SHORT, LONG = 10.0, 80.0
 """Bytes by which the length of titles counts: in one of LONG - SHORT bytes a word adds half of that."""
 TITLE_BIT, HEADER_BIT, TEXT_BIT = int(Attribute.TITLE), int(Attribute.HEADER), int(Attribute.TEXT)
+ATTRIBUTE_BITS: dict[str | None, int] = {None: 0} | {
+    name.lower(): int(one) for name, one in Attribute.__members__.items()
+}
+"""By the names of attributes; 0 for any."""
 PRESENT = 1
 """A form stands on a page at all; the attributes under which it does are the bits above."""
 LONGEST_NARROW = 65_535

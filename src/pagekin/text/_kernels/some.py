@@ -1,4 +1,4 @@
-"""Pages that hold some words of a question, in order: the compiled twin of what `_Search` does with masks."""
+"""Pages that hold some words of a question, in order: the compiled twin of what `TextSearch` does with masks."""
 
 import numpy as np
 

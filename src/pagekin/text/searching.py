@@ -1,0 +1,273 @@
+"""One query being answered: which pages match, and which of them come first."""
+
+import itertools
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext import DecodedPage
+from pagekin.store import Array
+from pagekin.text import plain
+from pagekin.text.analysis import ANALYSER, form_of
+from pagekin.text.groups import NO_GROUPS, Groups
+from pagekin.text.query import And, Not, Or, Phrase, Query, Some, Word
+from pagekin.text.scoring import ATTRIBUTE_BITS, PAGES_OF_RANGE, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Terms
+from pagekin.text.statistics import QueryWeights, Stats, asked_forms, form_key, inverse_frequency, weigh_query
+
+if TYPE_CHECKING:
+    from pagekin.text.index import Form, TextIndex
+
+Mask = npt.NDArray[np.bool_]
+_MOST_PLAIN = 5_000
+"""Pages that are looked at for a phrase without compiled code: for more, loading it takes less time."""
+_WORTH_BOUNDING = 500
+"""Matches from which on bounds save more than they cost."""
+_ALL_PAGES: Mask = np.zeros(0, np.bool_)
+"""As compiled code is told that every page may match."""
+
+
+class TextSearch:
+    """One query being answered: what is known of its words so far."""
+
+    def __init__(
+        self,
+        index: "TextIndex",
+        query: Query,
+        stats: Stats | None = None,
+        keep: Mask | None = None,
+        groups: Groups = NO_GROUPS,
+    ) -> None:
+        self._index, self._query, self._stats, self._groups = index, query, stats, groups
+        self._flags: dict[str, npt.NDArray[np.uint8]] = {}
+        if keep is not None and keep.shape != (len(index),):
+            raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(index):,}")
+        self._keep = keep
+
+    # -- which pages match ------------------------------------------------------------------------------------------
+
+    def matches(self) -> Mask:
+        """Return the pages that match, of those that may; with groups, all such pages of the groups that match."""
+        keep = self._keep
+        among = None if keep is None else self._groups.spread(keep)
+        mask = self._matches(self._query, among)
+        return mask if keep is None else mask & keep
+
+    def _matches(self, query: Query, among: Mask | None) -> Mask:
+        """Return a mask that is right where `among` is set: phrases are not looked for elsewhere."""
+        if isinstance(query, And):
+            return self._all(query.parts, among)
+        if isinstance(query, Or | Some):
+            masks = [self._matches(part, among) for part in query.parts]
+            return np.asarray(np.logical_or.reduce(masks))
+        if isinstance(query, Not):
+            return ~self._matches(query.part, among)
+        if isinstance(query, Word):
+            mask = _under(self._marks(form_of(query.word)), query.attribute)
+        else:
+            mask = self._phrase(query, among)
+        return self._groups.spread(mask)
+
+    def _all(self, parts: tuple[Query, ...], among: Mask | None) -> Mask:
+        """Return the pages of `among` that all parts match."""
+        words = [(part.attribute, form_of(part.word)) for part in parts if isinstance(part, Word)]
+        if self._index.compiled and len(words) > 1:
+            index, mask = self._index, np.zeros(len(self._index), np.bool_)
+            mask[index.engine.pages_with_all(index.postings, index.terms(words), self._groups)[0]] = True
+            among = mask if among is None else among & mask
+            parts = tuple(part for part in parts if not isinstance(part, Word))
+        # Phrases last: they are looked for only on pages that match all else.
+        for part in sorted(parts, key=_has_phrase):
+            mask = self._matches(part, among)
+            among = mask if among is None else among & mask
+        assert among is not None
+        return among
+
+    def _marks(self, form: str) -> npt.NDArray[np.uint8]:
+        """Return for each page whether a form stands there, and under which attributes; see `mark_pages`."""
+        flags = self._flags.get(form)
+        if flags is None:
+            index = self._index
+            flags = self._flags[form] = np.zeros(len(index), np.uint8)
+            known = index.look_up(form)
+            index.engine.mark_pages(index.postings, known.begin, known.end, flags)
+        return flags
+
+    def _phrase(self, query: Phrase, among: Mask | None) -> Mask:
+        """Return the pages of `among` with a phrase under an attribute, or in the title or the text."""
+        forms = [form_of(word) for word in query.words]
+        held = self._marks(forms[0])
+        for form in forms[1:]:
+            held = held & self._marks(form)
+        mask = np.zeros(len(held), np.bool_)
+        known = [self._index.look_up(form) for form in forms]
+        for attribute in [query.attribute] if query.attribute else ["title", "text"]:
+            may = _under(held, attribute)
+            if among is not None:
+                may &= among
+            candidates = int(np.count_nonzero(may))
+            if candidates:
+                self._mark_phrase(known, ATTRIBUTE_BITS[attribute], candidates, may, mask)
+        return mask
+
+    def _mark_phrase(self, known: "list[Form]", bit: int, candidates: int, may: Mask, mask: Mask) -> None:
+        """Set `mask` for those pages of `may` that have forms in a row under an attribute."""
+        index = self._index
+        of_term, forms = index.corpus.kin["form.of_term"], np.array([form.number for form in known], np.int64)
+        if not index.compiled and candidates <= _MOST_PLAIN:
+            plain.mark_phrase(index.corpus, of_term, forms, bit, may, mask)
+            return
+        from pagekin.text._kernels import search
+
+        if places := index.places_of(known):
+            search.mark_phrase(index.postings, places, index.runs_under(bit), may, mask)
+        else:
+            room = DecodedPage.for_longest(index.streams)
+            search.mark_phrase_by_streams(index.streams, room, of_term, forms, bit, may, mask)
+
+    # -- in which order ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Return the statistics that scores go by: given ones, or the collection's own."""
+        if self._stats:
+            return self._stats
+        df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
+        words = int(self._index.corpus.pages.tokens[-1])
+        return Stats(analyser=ANALYSER, pages=len(self._index), words=words, df=df)
+
+    def _pages_with(self, attribute: str | None, form: str) -> int:
+        """Return on how many pages a form stands under an attribute, or at all."""
+        index, known = self._index, self._index.look_up(form)
+        if attribute is None:
+            return known.pages
+        return int(index.engine.count_pages(index.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))
+
+    @cached_property
+    def _weights(self) -> QueryWeights:
+        return weigh_query(self._query, self.stats)
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return self._index.terms(asked_forms(self._query), self._weights.rarity)
+
+    def best(self, most: int) -> tuple[int, Array, Array]:
+        """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
+        index, few = self._index, max(_WORTH_BOUNDING, 8 * most)
+        if isinstance(self._query, Some):
+            return self._best_of_some(self._query)
+        if index.compiled and self._keep is None and _is_all_words(self._query):
+            total, pages, scores = index.engine.best_with_all(
+                index.postings, self._terms, self._groups, self._weights.mean, few
+            )
+            if len(pages) < few:
+                return total, pages, scores
+            mask = np.zeros(len(index), np.bool_)
+            mask[pages] = True
+        else:
+            mask = self.matches()
+            total = self._groups.count(mask)
+        if not total or not most:
+            return total, np.zeros(0, np.int64), np.zeros(0)
+        if not index.compiled or total < few or not index.bounds:
+            return total, *self._score(mask.nonzero()[0])
+        return total, *self._best_by_bounds(mask, total, most)
+
+    def _best_of_some(self, query: Some) -> tuple[int, Array, Array]:
+        """Return (how many match, pages, their scores).
+
+        Scores are 1 and more for pages that hold all parts, or are called most of them, and less for others.
+        """
+        plain_words = all(isinstance(part, Word) and not part.attribute for part in query.parts)
+        if self._index.compiled and plain_words and "posting.where" in self._index.corpus.kin:
+            return self._rank_some(query)
+        mask = self.matches()
+        pages = mask.nonzero()[0]
+        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
+        scores = scores + ROW * self._in_a_row(query, mask)[pages]
+        first = (self._matches(And(query.parts), mask) | self._is_called())[pages]
+        scores = np.where(first, 1.0 + scores, scores / (1.0 + scores))
+        return self._groups.count(mask), *self._index.engine.best_of_groups(pages, scores, self._groups)
+
+    def _rank_some(self, query: Some) -> tuple[int, Array, Array]:
+        """Do the same for words alone, in compiled code."""
+        from pagekin.text._kernels.some import rank_some
+
+        index, weights = self._index, self._weights
+        ranked: tuple[int, Array, Array] = rank_some(
+            index.postings, self._terms, index.places_of([index.look_up(form) for _attribute, form in asked_forms(query)]),
+            weights.rows, (index.runs_under(TITLE_BIT), index.runs_under(TEXT_BIT)), self._groups, weights.mean,
+            weights.least_named, _ALL_PAGES if self._keep is None else self._keep,
+        )  # fmt: skip
+        return ranked
+
+    def _in_a_row(self, query: Some, among: Mask) -> npt.NDArray[np.float64]:
+        """Return for each page the inverse frequencies of the neighbouring words of a question that stand in a row on it."""
+        rows = np.zeros(len(self._index))
+        for first, second in itertools.pairwise(query.parts):
+            if isinstance(first, Word) and isinstance(second, Word):
+                weight = sum(inverse_frequency(self.stats, form_of(word.word)) for word in (first, second))
+                rows[self._phrase(Phrase(None, (first.word, second.word)), among)] += weight
+        return rows
+
+    def _is_called(self) -> Mask:
+        """Return the pages whose titles or links have all words but one, and enough by inverse frequency."""
+        index, named, words = self._index, np.zeros(len(self._index)), np.zeros(len(self._index), np.int64)
+        for (_attribute, form), rarity in zip(asked_forms(self._query), self._terms.rarity.tolist(), strict=True):
+            mask, number = _under(self._marks(form), "title"), index.look_up(form).number
+            if number >= 0:
+                called = slice(*index.postings.called_offsets[number : number + 2].tolist())
+                mask[index.postings.called_page[called]] = True
+            named[mask] += rarity
+            words[mask] += 1
+        return np.asarray((words >= len(self._terms.rarity) - 1) & (named > self._weights.least_named))
+
+    def _best_by_bounds(self, mask: Mask, total: int, most: int) -> tuple[Array, Array]:
+        """Return (pages, scores) of those pages of `mask` that may be among the `most` best."""
+        bounds = self._bounds()
+        # First the ranges of the highest bounds that hold enough pages, then those that may still hold better ones.
+        wanted = min(len(bounds), 1 + (4 * most + _WORTH_BOUNDING // 2) * len(bounds) // total)
+        cut = np.partition(bounds, -wanted)[-wanted]
+        pages, scores = self._score(self._index.engine.pick_pages(mask, bounds, cut, np.inf))
+        least = -np.inf
+        if len(scores) >= most:
+            least = np.partition(scores, -most)[-most]
+        if least < cut:
+            more = self._index.engine.pick_pages(mask, bounds, least, cut)
+            pages, scores = self._score(np.sort(np.concatenate([pages, more])))
+        return pages, scores
+
+    def _score(self, pages: Array) -> tuple[Array, Array]:
+        """Return (pages, scores), given pages in rising order, of each group only the best page."""
+        engine = self._index.engine
+        scores = engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
+        best: tuple[Array, Array] = engine.best_of_groups(pages, scores, self._groups)
+        return best
+
+    def _bounds(self) -> npt.NDArray[np.float64]:
+        """Return the score that no page of each range can exceed."""
+        index = self._index
+        rows = np.array([index.look_up(form).row for _attribute, form in asked_forms(self._query)], np.int64)
+        bounds: npt.NDArray[np.float64] = index.engine.bound_ranges(
+            index.postings, self._terms, self._weights.mean, index.bounds, rows, -(-len(index) // PAGES_OF_RANGE)
+        )
+        return bounds
+
+
+def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
+    """Return the pages whose flags, as `mark_pages` sets them, have an attribute, or any."""
+    if attribute is None:
+        return (flags & np.uint8(PRESENT)).view(np.bool_)
+    return np.asarray(flags & np.uint8(ATTRIBUTE_BITS[attribute] << 1) != 0)
+
+
+def _is_all_words(query: Query) -> bool:
+    """Return whether a query is a word, or asks for all of some words: for all that `asked_forms` names, then."""
+    return isinstance(query, Word) or (isinstance(query, And) and all(isinstance(part, Word) for part in query.parts))
+
+
+def _has_phrase(query: Query) -> bool:
+    if isinstance(query, And | Or | Some):
+        return any(map(_has_phrase, query.parts))
+    return _has_phrase(query.part) if isinstance(query, Not) else isinstance(query, Phrase)
