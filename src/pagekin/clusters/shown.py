@@ -261,7 +261,7 @@ def _is_plural(one: str, other: str) -> bool:
 
 def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
     """Return what the pages of an open corpus show, found once."""
-    return corpus.term_tables("shown", lambda: shown_phrases(corpus, page_words(corpus, threads), threads))
+    return corpus.term_tables("shown", lambda: find_page_phrases(corpus, page_words(corpus, threads), threads))
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
     return corpus.term_tables("page words", find)
 
 
-def shown_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
+def find_page_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
     """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
     site_words, site_names, notices = _site_words(corpus)
     site_words[notices | held.copies] = -1
