@@ -17,7 +17,7 @@ from .copies import (
 )
 from .epoch import EpochColumns, epoch_identity
 from .furniture import LinkUse, classify_links
-from .graph import LinkColumns, check_links, link_weights
+from .graph import LinkColumns, check_links, link_shares, link_weights
 from .kernels import mix_number
 from .links import citing_pages
 from .mixing import mix64
@@ -77,6 +77,7 @@ __all__ = [
     "fold_copies",
     "has_sketches",
     "is_telling",
+    "link_shares",
     "link_weights",
     "load_strategy",
     "make_bags",
