@@ -15,6 +15,7 @@ from .copies import (
     fold_copies,
     has_sketches,
 )
+from .cutting import BagCut, cut_bags, find_bag_cut
 from .epoch import EpochColumns, epoch_identity
 from .furniture import LinkUse, classify_links
 from .graph import LinkColumns, check_links, link_weights
@@ -48,6 +49,7 @@ __all__ = [
     "PRESETS",
     "SKETCH_PLACES",
     "STOP_WORDS",
+    "BagCut",
     "BagMatrix",
     "BagWorkshop",
     "Bags",
@@ -73,7 +75,9 @@ __all__ = [
     "classify_links",
     "common_words",
     "copy_sketches",
+    "cut_bags",
     "epoch_identity",
+    "find_bag_cut",
     "fold_copies",
     "has_sketches",
     "is_telling",
