@@ -4,14 +4,14 @@ A shard has the weights, names and documents of the whole, so that shards answer
 they are cut from a collection that was built in one piece.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pagekin.bags import Strategy, cut_bags, find_bag_cut, strategy_of_index
+from pagekin.bags import Strategy, count_own_terms, cut_bags, find_bag_cut, strategy_of_index
 from pagekin.clusters import (
     DOCUMENTS_TREE,
     NO_NAMES,
@@ -38,7 +38,7 @@ from pagekin.hypertext import (
 from pagekin.labels import put_label
 from pagekin.similarity import cut_index
 from pagekin.sources import plan_units
-from pagekin.store import SHARDS, Kin, KinWriter, Progress, no_progress, open_kin
+from pagekin.store import SHARDS, Array, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin
 from pagekin.text import cut_link_texts, make_text
 
 MOST_SHARDS = 1_000
@@ -171,3 +171,35 @@ def _write_shard(
         "documents": bag_cut.last - bag_cut.first if bag_cut else 0,
         "first_address": corpus.url(cut.first_url) if number else "",
     }  # fmt: skip
+
+
+def check_shards(kin: Kin) -> Iterator[Finding]:
+    """Yield where the shards of a collection do not belong together; each has to be checked by itself besides."""
+    frequencies: dict[str, list[Array]] = {"hash": [], "own": [], "stated": []}
+    first_page = first_document = 0
+    for entry, folder in zip(kin.facts[SHARDS], shard_folders(kin), strict=True):
+        try:
+            shard = open_kin(folder)
+        except KinError as error:
+            yield Finding(entry["folder"], f"cannot be opened: {error}")
+            return
+        if shard.manifest["checksum"] != entry["checksum"]:
+            yield Finding(entry["folder"], "is another shard than the one that the manifest names")
+        if (entry["first_page"], entry["first_document"]) != (first_page, first_document):
+            yield Finding("manifest.json", f"says that {entry['folder']} begins where the one before does not end")
+        first_page += shard.facts["pages"]
+        if index := shard.facts.get("index"):
+            first_document += index["bags"]
+            if index["epoch"]["identity"] != kin.facts["index"]["epoch"]["identity"]:
+                yield Finding(entry["folder"], "has bags of another epoch")
+            for name, values in zip(
+                frequencies, (shard["bagterm.hash"], count_own_terms(shard)[0], shard["bagterm.df"]), strict=True
+            ):
+                frequencies[name].append(np.asarray(values).astype(np.uint64))
+    if first_page != kin.facts["pages"]:
+        yield Finding("manifest.json", f"says {kin.facts['pages']:,} pages, and the shards have {first_page:,}")
+    if frequencies["hash"]:
+        hashes, own, stated = (np.concatenate(column) for column in frequencies.values())
+        _terms, place = np.unique(hashes, return_inverse=True)
+        if not np.array_equal(np.bincount(place, own)[place], stated):
+            yield Finding("bagterm.df", "does not count the bags of all shards that hold a term")
