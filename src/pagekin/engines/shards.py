@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags import Strategy, count_own_terms, cut_bags, find_bag_cut, strategy_of_index
+from pagekin.bags import Bags, Strategy, count_own_terms, cut_bags, find_bag_cut, strategy_of_index
 from pagekin.clusters import (
     DOCUMENTS_TREE,
     NO_NAMES,
@@ -192,9 +192,9 @@ def check_shards(kin: Kin) -> Iterator[Finding]:
             first_document += index["bags"]
             if index["epoch"]["identity"] != kin.facts["index"]["epoch"]["identity"]:
                 yield Finding(entry["folder"], "has bags of another epoch")
-            for name, values in zip(
-                frequencies, (shard["bagterm.hash"], count_own_terms(shard)[0], shard["bagterm.df"]), strict=True
-            ):
+            bags = Bags(shard)
+            columns = bags.hashes, count_own_terms(shard)[0], bags.df(np.arange(len(bags.hashes)))
+            for name, values in zip(frequencies, columns, strict=True):
                 frequencies[name].append(np.asarray(values).astype(np.uint64))
     if first_page != kin.facts["pages"]:
         yield Finding("manifest.json", f"says {kin.facts['pages']:,} pages, and the shards have {first_page:,}")
