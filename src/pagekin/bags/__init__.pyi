@@ -2,7 +2,7 @@
 
 from .bags import BAG_ARRAYS, Bags, Origin
 from .build import make_bags
-from .check import check_bag_shapes, check_bags, count_own_terms, spread_sample
+from .check import check_bag_shapes, check_bags, check_frequencies, spread_sample
 from .copies import (
     EMPTY_PLACE,
     NEAR_COPY,
@@ -68,6 +68,7 @@ __all__ = [
     "change_settings",
     "check_bag_shapes",
     "check_bags",
+    "check_frequencies",
     "check_links",
     "check_settings",
     "choose_strategy",
@@ -75,7 +76,6 @@ __all__ = [
     "classify_links",
     "common_words",
     "copy_sketches",
-    "count_own_terms",
     "cut_bags",
     "epoch_identity",
     "find_bag_cut",
