@@ -3,11 +3,11 @@
     python benchmarks/paper_job.py SOURCE SOURCE [--workers 2]
 
 SOURCE is an archive or a folder of HTML; two with pages of different sizes are built by the preset `haveliwala2002`, without
-text and clusters, and the processor time of each stage is fitted as so much for each page and so much for each megabyte of HTML. The
-paper's repository had 100 GB compressed (Figure 12); web pages are compressed to a fourth to a sixth, so the job has 400 to
-600 GB of HTML. The range of the estimate is that of these sizes and of three fits: by pages and megabytes, by pages alone, by
-megabytes alone. Volumes are those of the builds, carried on in the same way. What memory and disks of that size would cost
-besides is not in it: the job is carried on from builds that fit into memory.
+text and clusters, and the processor time of each stage is fitted as so much for each page and so much for each megabyte of
+HTML. The paper's repository had 100 GB compressed (Figure 12); web pages are compressed to a fourth to a sixth, so the job has
+400 to 600 GB of HTML. The range of the estimate is that of these sizes and of three fits: by pages and megabytes, by pages
+alone, by megabytes alone. Volumes are those of the builds, carried on in the same way. What memory and disks of that size would
+cost besides is not in it: the job is carried on from builds that fit into memory.
 """
 
 import argparse
