@@ -19,8 +19,8 @@ _KEPT = 10_000
 """Forms whose numbers are cached: ten results of one query ask for the same few."""
 _LONGEST_WORD = 60
 """Characters that are shown of one word."""
-MENU_WORDS, MENU_SHARE = 8, 0.75
-"""A word of a link stands in a menu if this share of the words around it, so many on each side, stand in links as well."""
+MENU_WORDS, MENU_SHARE = 8, 0.6
+"""A word stands in a menu if this share of the words around it, so many on each side, stand in links; menus have headings, too."""
 IN_TEXT, IN_MENU = 3, 1
 """What a stretch gains by a word of the query that it shows: in running text, or in menus only."""
 _READ = int(Attribute.TEXT | Attribute.ALT)
@@ -107,7 +107,7 @@ def _window_by_numpy(
 
 
 def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
-    """Return whether each word of a page stands in a menu: in a link, among words most of which stand in links."""
+    """Return whether each word of a page stands in a menu: among words most of which stand in links."""
     anchors = corpus.anchors_out(page)
     words = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
     part = slice(anchors.start, anchors.stop)
@@ -118,7 +118,7 @@ def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
     upto = np.append(0, np.cumsum(linked))
     places = np.arange(words)
     left, right = np.maximum(places - MENU_WORDS, 0), np.minimum(places + MENU_WORDS + 1, words)
-    return np.asarray(linked & (upto[right] - upto[left] >= MENU_SHARE * (right - left)))
+    return np.asarray(upto[right] - upto[left] >= MENU_SHARE * (right - left))
 
 
 def _text_of(corpus: Corpus, page: int) -> tuple[str, Array]:
