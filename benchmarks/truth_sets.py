@@ -4,7 +4,7 @@
 
 Each set becomes CACHE_DIR/SET/site, a folder of HTML from which navigation, tables of contents and see-also lists are
 taken out, and CACHE_DIR/SET/truth.json with the chapters and the see-also pairs. So little that is indexed repeats what is judged
-by. Half of the sets are for learning; the others are only ever judged.
+by. Most sets are for learning; the others are only ever judged.
 
 It needs a Debian with apt-get and dpkg-deb, as doc_collections.py does, lxml, and PAGEKIN_DATA for the sets that are no packages.
 """
@@ -200,7 +200,8 @@ SETS: dict[str, TruthSet] = {
     ),
     "math": TruthSet(
         False, "https://math.example/", "usr/share/doc/libcommons-math3-java/api", "libcommons-math3-java-doc",
-        folder_rule(9, least=5), ('//*[@class="topNav" or @class="bottomNav" or @class="subNav"]', '//div[@class="subTitle"]', "//noscript"),
+        folder_rule(9, least=5),
+        ('//*[@class="topNav" or @class="bottomNav" or @class="subNav"]', '//div[@class="subTitle"]', "//noscript"),
         r"class-use/|index-files/|package-|^[^/]*$", '//div[@class="description"]',
     ),
     "ncurses": TruthSet(
@@ -218,7 +219,8 @@ SETS: dict[str, TruthSet] = {
     ),
     "maxima": TruthSet(
         False, "https://maxima.example/", "usr/share/doc/maxima-doc/html", "maxima-doc", upward_rule,
-        ('//div[@class="header"]', "//link[@rel]", '//*[@class="menu"]', '//*[contains(@class, "-toc")]', '//p[starts-with(normalize-space(.), "Categories")]'),
+        ('//div[@class="header"]', "//link[@rel]", '//*[@class="menu"]', '//*[contains(@class, "-toc")]',
+         '//p[starts-with(normalize-space(.), "Categories")]'),
         r"index\.html|Index|_toc|^de/|^es/|^pt|singlepage|^XREF",
     ),
     "gnucash": TruthSet(

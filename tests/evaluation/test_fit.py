@@ -169,7 +169,9 @@ def test_the_quick_ndcg_of_a_fit_is_that_of_the_judge(linked: RelatedIndex) -> N
     for source in range(12):
         near = np.delete(np.arange(90), source)
         hidden[source] = rng.choice(near, 4, replace=False)
-        table.add(SignalScores(linked), source, source, near, np.isin(near, hidden[source]).astype(np.int64), np.ones(4))
+        table.add(
+            SignalScores(linked), source, source, near, np.isin(near, hidden[source]).astype(np.int64), np.ones(4)
+        )
     bootstrap = ClassBootstrap(np.arange(12), 10, 1)
     names = {number: document_id(linked.urls[number]) for number in range(90)}
     grades = {names[source]: {names[d]: 1 for d in some.tolist()} for source, some in hidden.items()}

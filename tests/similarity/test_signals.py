@@ -140,7 +140,9 @@ def test_a_page_that_lists_hundreds_says_little_of_any_two_of_them(tmp_path: Pat
     pages = {f"{site}{name}": f"<title>{name}</title><p>{name} apple pear" for name in entries}
     anchors = "".join(f"<p>about {name} <a href='{site}{name}'>{name}</a>" for name in entries)
     pages[f"{site}list"] = f"<title>list</title>{anchors}"
-    pages[f"{site}essay"] = f"<title>essay</title><p><a href='{site}entry3'>three</a> as <a href='{site}entry7'>seven</a>"
+    pages[f"{site}essay"] = (
+        f"<title>essay</title><p><a href='{site}entry3'>three</a> as <a href='{site}entry7'>seven</a>"
+    )
     index = index_web(tmp_path, pages, choose_strategy(settings=["content.furniture=1", "anchors.listing=1"]))
     place = SIGNALS.index("cocitation")
     listed, named = (index.document(f"{site}entry{i}") for i in (5, 7))
