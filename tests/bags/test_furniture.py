@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, links
+from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, judging, links
 from pagekin.bags import build as building
-from pagekin.bags.furniture import FEWEST, words_in_furniture
+from pagekin.bags.furniture import words_in_furniture
+from pagekin.bags.judging import FEWEST
 from pagekin.hypertext import Corpus
 
 from .oracle import Oracle
@@ -205,12 +206,12 @@ def test_any_host_is_as_the_oracle_says(
 
 
 def test_links_are_judged_alike_some_hosts_at_a_time(monkeypatch: pytest.MonkeyPatch, demo: Corpus) -> None:
-    whole = furniture._judge_links(demo, Strategy())
+    whole = judging._judge_links(demo, Strategy())
     monkeypatch.setattr(furniture, "_BATCH_LINKS", 500)
     monkeypatch.setattr(furniture, "_BATCH_WORDS", 300)
     groups = list(furniture.read_host_links(demo, np.asarray(demo.pages.host, np.int64)))
     assert len(groups) > 3
     assert sorted(np.concatenate([group.anchors for group in groups])) == list(range(len(whole.uses)))
-    parts = furniture._judge_links(demo, Strategy())
+    parts = judging._judge_links(demo, Strategy())
     assert all(np.array_equal(mine, theirs) for mine, theirs in zip(parts, whole, strict=True))
     assert {LinkUse.COUNTS, LinkUse.FURNITURE, LinkUse.LISTED} == set(parts.uses.tolist())

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.epoch import write_epoch
+from pagekin.bags.epoch import epoch_part, join_epoch_parts, write_epoch
 from pagekin.bags.frequencies import count_frequencies, sum_frequencies
-from pagekin.bags.furniture import judge_links
 from pagekin.bags.graph import write_links
 from pagekin.bags.inlinks import Inlinks, gather_inlinks
+from pagekin.bags.judging import judge_links
+from pagekin.bags.link_pairs import collect_inlinks, collect_outlinks, count_outlinks, find_links, number_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, temporary_array
 from pagekin.bags.strategy import Strategy
@@ -66,8 +67,12 @@ def make_bags(
         raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
         frequencies = sum_frequencies([count_frequencies(corpus, raw)])
         facts = weigh(corpus, strategy, words, raw, frequencies, writer, progress)
-        facts |= write_links(corpus, strategy, judged.uses, citing, raw.urls, writer)
-        facts["epoch"] = write_epoch(corpus, strategy, judged, facts, writer)
+        into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls))
+        out = collect_outlinks([into])
+        into = collect_inlinks([count_outlinks(out)])
+        facts |= write_links(corpus, judged.uses, raw.urls, into, out, writer)
+        part = epoch_part(corpus, judged.common, judged.navigation, judged.listing)
+        facts["epoch"] = write_epoch(corpus, strategy, frequencies, join_epoch_parts([part]), writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)

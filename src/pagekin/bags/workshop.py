@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import build
-from pagekin.bags.furniture import classify_links
+from pagekin.bags.judging import classify_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, keep_terms
 from pagekin.bags.strategy import Strategy
