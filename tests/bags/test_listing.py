@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import LinkColumns, LinkUse, Strategy, choose_strategy, classify_links, link_weights
-from pagekin.bags.furniture import LEAST_LISTED
+from pagekin.bags.judging import LEAST_LISTED
 from pagekin.hypertext import Corpus
 
 from .oracle import Oracle

@@ -46,7 +46,7 @@ def weigh(
         stored_counts.append(raw.counts[part])
         progress("weighing", last / bags)
     page_url = np.asarray(corpus.pages.url)
-    words_end, links_end, end = raw.limits
+    words_end, links_end, end = map(int, raw.limits)
     of_words, of_links, of_outlinks = (
         used[(used >= low) & (used < high)] for low, high in pairwise((0, words_end, links_end, end))
     )
@@ -68,7 +68,7 @@ def weigh(
         "bag_words": len(of_words),
         "bag_links": len(citing),
         "bag_outlinks": len(cited),
-        "own_words": raw.own_words,
+        "own_words": int(raw.own_words),
         "own_pages": int(np.count_nonzero(np.isin(raw.urls, page_url))),
         "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
         "site_rule": site_rule,
