@@ -2,7 +2,7 @@
 
 from .bags import BAG_ARRAYS, Bags, Origin
 from .build import keep, make_bags, merge
-from .check import check_bag_shapes, check_bags, count_own_terms, spread_sample
+from .check import check_bag_shapes, check_bags, check_frequencies, spread_sample
 from .copies import (
     EMPTY_PLACE,
     NEAR_COPY,
@@ -100,6 +100,7 @@ __all__ = [
     "change_settings",
     "check_bag_shapes",
     "check_bags",
+    "check_frequencies",
     "check_links",
     "check_settings",
     "choose_strategy",
@@ -111,7 +112,6 @@ __all__ = [
     "copy_sketches",
     "count_frequencies",
     "count_outlinks",
-    "count_own_terms",
     "cut_bags",
     "divide_links",
     "divide_visits",

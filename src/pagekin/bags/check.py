@@ -1,6 +1,6 @@
 """Check of bags: that they fit the corpus, each other and their strategy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +66,7 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
     sums = np.add.reduceat(kin["bag.weights"], offsets[:-1], dtype=np.float64) if len(offsets) > 1 else np.ones(0)
     if bool(np.any(~(np.abs(sums - 1) < 1e-4))):
         yield Finding("bag.weights", "has bags whose weights do not sum to 1")
-    df, own_df = count_own_terms(kin)
+    df, own_df = _count_own_terms(kin)
     if not _counts_all(kin, "bagterm.df", df):
         yield Finding("bagterm.df", "does not count the bags that hold a term")
     if not _counts_all(kin, "bagterm.pages", own_df):
@@ -76,7 +76,22 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
         yield Finding("bagterm.order", "does not put the hashes in order")
 
 
-def count_own_terms(kin: Kin) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def check_frequencies(shards: Sequence[Kin]) -> Iterator[Finding]:
+    """Yield a finding unless each of some shards says of its terms how many bags of all of them hold them."""
+    if not shards:
+        return
+    hashes, own, stated = (
+        np.concatenate(column)
+        for column in zip(
+            *((kin["bagterm.hash"], _count_own_terms(kin)[0], kin["bagterm.df"]) for kin in shards), strict=True
+        )
+    )
+    _terms, place = np.unique(hashes, return_inverse=True)
+    if not np.array_equal(np.bincount(place, own)[place], stated):
+        yield Finding("bagterm.df", "does not count the bags of all shards that hold a term")
+
+
+def _count_own_terms(kin: Kin) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return for each term how many bags of a collection hold it, and how many of their own pages say it."""
     terms = len(kin["bagterm.df"])
     said = kin["bag.terms"][kin["bag.counts"] > 0]

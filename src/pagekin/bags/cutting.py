@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pagekin.bags.bags import Bags
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
 from pagekin.bags.graph import LinkColumns
-from pagekin.hypertext import Cut, CutNumbers
+from pagekin.hypertext import Cut, CutNumbers, PageColumns
 from pagekin.store import Array, Kin, KinWriter, batch_ranges, smallest_uint
 
 _STEP = 1 << 22
@@ -85,7 +85,7 @@ def cut_bags(kin: Kin, cut: Cut, bag_cut: BagCut, numbers: CutNumbers, writer: K
         writer.put(f"bagterm.{name}", np.asarray(kin[f"bagterm.{name}"])[bag_cut.terms])
     shown = np.concatenate([numbers.terms[bag_cut.words], numbers.urls[bag_cut.urls]])
     writer.put("bagterm.shown", shown.astype(np.uint32))
-    pages = np.asarray(kin["page.url"][cut.first_page : cut.last_page], dtype=np.int64)
+    pages = np.asarray(PageColumns.of(kin).url[cut.first_page : cut.last_page], dtype=np.int64)
     sketches = copy_sketches(kin)[cut.first_page : cut.last_page]
     writer.put("copy.rows", np.asarray(sketches).reshape(-1, SKETCH_PLACES).reshape(-1))
     return {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pagekin.bags import Strategy, count_own_terms, cut_bags, find_bag_cut, strategy_of_index
+from pagekin.bags import Strategy, check_frequencies, cut_bags, find_bag_cut, strategy_of_index
 from pagekin.clusters import (
     DOCUMENTS_TREE,
     NO_NAMES,
@@ -38,7 +38,7 @@ from pagekin.hypertext import (
 from pagekin.labels import put_label
 from pagekin.similarity import cut_index
 from pagekin.sources import plan_units
-from pagekin.store import SHARDS, Array, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin
+from pagekin.store import SHARDS, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin
 from pagekin.text import cut_link_texts, make_text
 
 MOST_SHARDS = 1_000
@@ -175,7 +175,7 @@ def _write_shard(
 
 def check_shards(kin: Kin) -> Iterator[Finding]:
     """Yield where the shards of a collection do not belong together; each has to be checked by itself besides."""
-    frequencies: dict[str, list[Array]] = {"hash": [], "own": [], "stated": []}
+    indexed: list[Kin] = []
     first_page = first_document = 0
     for entry, folder in zip(kin.facts[SHARDS], shard_folders(kin), strict=True):
         try:
@@ -192,14 +192,7 @@ def check_shards(kin: Kin) -> Iterator[Finding]:
             first_document += index["bags"]
             if index["epoch"]["identity"] != kin.facts["index"]["epoch"]["identity"]:
                 yield Finding(entry["folder"], "has bags of another epoch")
-            for name, values in zip(
-                frequencies, (shard["bagterm.hash"], count_own_terms(shard)[0], shard["bagterm.df"]), strict=True
-            ):
-                frequencies[name].append(np.asarray(values).astype(np.uint64))
+            indexed.append(shard)
     if first_page != kin.facts["pages"]:
         yield Finding("manifest.json", f"says {kin.facts['pages']:,} pages, and the shards have {first_page:,}")
-    if frequencies["hash"]:
-        hashes, own, stated = (np.concatenate(column) for column in frequencies.values())
-        _terms, place = np.unique(hashes, return_inverse=True)
-        if not np.array_equal(np.bincount(place, own)[place], stated):
-            yield Finding("bagterm.df", "does not count the bags of all shards that hold a term")
+    yield from check_frequencies(indexed)
