@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from pagekin.bags import Strategy, build, choose_strategy, count_frequencies, judge_links, make_vocabulary
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw
 from pagekin.hypertext import Corpus, Cut, ReadPlan, cut_corpus, read_sources
 from pagekin.store import KinWriter, no_progress, open_kin
-from tests.bags.test_order import all_records, make_web
-from tests.bags.webs import make, read_records
+from tests.bags.test_order import WORDS, all_records, make_web
+from tests.bags.webs import make, moved, read_records, record
 
 from .sharded_bags import MadeShards, ShardedJob
 from .shuffling import ShufflingEngine
@@ -132,6 +134,68 @@ def test_small_webs_in_shards_by_many_strategies(seed: int) -> None:
     rng = random.Random(seed)
     corpus = read_records(all_records(make_web(seed)), all_captures=rng.random() < 0.5)
     run(corpus, choose_strategy(settings=SETTINGS[seed % len(SETTINGS)].split()), rng.randint(1, 5), seed)
+
+
+def index_web(seed: int) -> list[bytes]:
+    """Return one host with furniture, an index in sheets, a list of all pages, and a sidebar that looks like an index."""
+    rng = random.Random(seed)
+    names = sorted({"".join(rng.choices("abcdefgh", k=3)) + rng.choice(WORDS) for _ in range(70)})
+    bar = "".join(f"<a href=/{name}>{name}</a> <a href=/{name}>{name} more</a> " for name in names[:30])
+    pages = {}
+    for place, name in enumerate(names):
+        onwards = f"<a href=/>home</a> <a href=/{names[(place + 1) % len(names)]}>next</a>"
+        text = " ".join(rng.choices(WORDS, k=rng.randint(5, 40)))
+        other = (
+            f"<a href=/{rng.choice(names)}>{rng.choice(WORDS)}</a> <a href=http://b.example/{place % 3}>{text[:9]}</a>"
+        )
+        pages[name] = f"<title>{name}</title>{onwards} {text} {other} {text} {bar if place % 9 == 4 else text}"
+    for letter in "abcdefgh":
+        targets = rng.sample(names, 25)
+        entries = sorted((f"{letter}{name} {word}", name) for name in targets for word in WORDS[: rng.randint(3, 6)])
+        if letter in "bf":  # short sheets, which are known by the others
+            entries = entries[:12]
+        pages[f"genindex-{letter}"] = "".join(f"<a href=/{name}>{text}</a> " for text, name in entries)
+    pages["all"] = "".join(f"<a href=/{name}>{rng.choice(WORDS)}</a> " for name in names)
+    pages[""] = "quartz <a href=/all>all</a>"
+    host = "http://a.example"
+    return [record(f"{host}/{name}", html) for name, html in pages.items()]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_index_in_sheets_that_lie_in_several_shards(seed: int) -> None:
+    corpus = read_records(index_web(seed))
+    judged = judge_links(corpus, Strategy())
+    lists = {corpus.url(url).rpartition("/")[2] for url in judged.listing.tolist()}
+    assert "all" in lists
+    assert {f"genindex-{letter}" for letter in "abcdefgh"} <= lists
+    assert len(lists) == 9
+    assert len(judged.common)
+    assert len(judged.navigation)
+    run(corpus, Strategy(), 2 + seed % 4, seed)
+
+
+addresses = some.sampled_from([f"http://{host}/{path}" for host in ("a.example", "b.a.example") for path in "abcdef"])
+pieces = some.one_of(
+    some.builds("<a href={}>{}</a> ".format, addresses, some.sampled_from(["granite", "mica", "", "next", "<p>slate"])),
+    some.sampled_from(["granite ", "<p>", "mica slate ", "<h1>Gneiss</h1>", "<ul><li>", "the of ", "<nav>", "</nav>"]),
+)
+htmls = some.lists(pieces, max_size=12).map("".join)
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=10)
+@given(
+    some.dictionaries(addresses, htmls, min_size=1),
+    some.lists(some.tuples(addresses, addresses), max_size=3),
+    some.sampled_from(SETTINGS),
+    some.integers(1, 5),
+    some.integers(0, 10**6),
+)
+def test_any_web_in_shards(
+    pages: dict[str, str], redirects: list[tuple[str, str]], together: str, shards: int, seed: int
+) -> None:
+    records = [record(url, html) for url, html in pages.items()]
+    corpus = read_records([*records, *(moved(*pair) for pair in redirects)])
+    run(corpus, choose_strategy(settings=together.split()), shards, seed)
 
 
 @pytest.fixture(scope="module")
