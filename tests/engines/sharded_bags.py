@@ -215,11 +215,11 @@ class ShardedJob:
 
         def leave(shard: int) -> Any:
             parts = self.engine.shuffled(numbered[target][shard] for target in self.numbers)
-            return lambda _attempt: bags.collect_outlinks(parts)
+            return lambda _attempt: bags.collect_links(parts, "sources")
 
         def arrive(shard: int) -> Any:
             parts = self.engine.shuffled(counted[source][shard] for source in self.numbers)
-            return lambda _attempt: bags.collect_inlinks(parts)
+            return lambda _attempt: bags.collect_links(parts, "targets")
 
         named = self.engine.run({shard: name(shard) for shard in self.numbers})
         numbered = self.engine.run({shard: number(shard) for shard in self.numbers})

@@ -15,7 +15,7 @@ from pagekin.bags.frequencies import count_frequencies, sum_frequencies
 from pagekin.bags.graph import write_links
 from pagekin.bags.inlinks import Inlinks, gather_inlinks
 from pagekin.bags.judging import judge_links
-from pagekin.bags.link_pairs import collect_inlinks, collect_outlinks, count_outlinks, find_links, number_links
+from pagekin.bags.link_pairs import collect_links, count_outlinks, find_links, number_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, temporary_array
 from pagekin.bags.strategy import Strategy
@@ -68,8 +68,8 @@ def make_bags(
         frequencies = sum_frequencies([count_frequencies(corpus, raw)])
         facts = weigh(corpus, strategy, words, raw, frequencies, writer, progress)
         into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls))
-        out = collect_outlinks([into])
-        into = collect_inlinks([count_outlinks(out)])
+        out = collect_links([into], "sources")
+        into = collect_links([count_outlinks(out)], "targets")
         facts |= write_links(corpus, judged.uses, raw.urls, into, out, writer)
         part = epoch_part(corpus, judged.common, judged.navigation, judged.listing)
         facts["epoch"] = write_epoch(corpus, strategy, frequencies, join_epoch_parts([part]), writer)

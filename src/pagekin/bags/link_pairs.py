@@ -109,24 +109,17 @@ def number_links(
     return DocumentLinks(_narrow(first_document + numbers), citing, _narrow(inlinks[numbers]))
 
 
-def collect_outlinks(parts: Sequence[DocumentLinks]) -> DocumentLinks:
-    """Return the links from a shard's documents, by these and by the cited ones, given those that each shard numbered."""
+def collect_links(parts: Sequence[DocumentLinks], by: str) -> DocumentLinks:
+    """Return the links of a shard's documents that several shards have sent, in the order of their `targets` or `sources`."""
     targets, sources, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((targets, sources))
+    order = np.lexsort((sources, targets) if by == "targets" else (targets, sources))
     return DocumentLinks(targets[order], sources[order], ends[order])
 
 
 def count_outlinks(outlinks: DocumentLinks) -> DocumentLinks:
-    """Return the links of `collect_outlinks` with the number of links from each source, in place of those to each target."""
+    """Return the links from a shard's documents with the number of links from each source, in place of those to each target."""
     _sources, places, counts = np.unique(outlinks.sources, return_inverse=True, return_counts=True)
     return outlinks._replace(ends=_narrow(counts[places]))
-
-
-def collect_inlinks(parts: Sequence[DocumentLinks]) -> DocumentLinks:
-    """Return the links to a shard's documents, by these and by the citing ones, given what `count_outlinks` counted of each."""
-    targets, sources, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((sources, targets))
-    return DocumentLinks(targets[order], sources[order], ends[order])
 
 
 def divide_links(links: DocumentLinks, by: str, first_documents: Sequence[int]) -> list[DocumentLinks]:
