@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.words import host_hash
+from pagekin.bags.mixing import mix64
+from pagekin.bags.words import host_hash, prefix_hash
 from pagekin.hypertext import Corpus, DecodedPage, host_of
 from pagekin.store import Array, RaggedBytes, batch_ranges, is_among, row_entries
 
@@ -40,6 +41,17 @@ class HostLinks(NamedTuple):
     """The term that each begins with; -1 where it has none."""
 
 
+def folder_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
+    """Return a hash of the folder that each page lies in: its address up to the last slash."""
+    folders = (corpus.page_url(page).partition("?")[0].rpartition("/")[0] for page in range(len(corpus)))
+    return np.fromiter(map(prefix_hash, folders), np.uint64, len(corpus))
+
+
+def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDArray[np.uint64]:
+    """Return a hash of every link's folder, words and target, by which the links of a folder's menu are known."""
+    return np.asarray(mix64(links.texts ^ mix64(url_hash[links.targets])) ^ page_folder[links.pages])
+
+
 def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing: Array) -> npt.NDArray[np.uint8]:
     """Return the `LinkUse` of every anchor by what was decided before, from all links of every host.
 
@@ -53,10 +65,12 @@ def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing:
     hashes = host_hashes(corpus)
     common_host = np.array([host_hash(host_of(corpus.url(url)).encode()) for url in common.tolist()], dtype=np.uint64)
     listed = np.isin(corpus.pages.url, listing)
+    folders, urls = folder_hashes(corpus), hash_names(corpus.urls)
     for links in read_host_links(corpus, page_host):
         own = hashes[page_host[links.pages]]
         place = np.minimum(np.searchsorted(common, links.targets), max(len(common) - 1, 0))
-        furniture = is_among(links.texts ^ own, navigation) & (links.texts != 0)
+        furniture = is_among(links.texts ^ own, navigation) | is_among(menu_keys(links, folders, urls), navigation)
+        furniture &= links.texts != 0
         if len(common):
             furniture |= (common[place] == links.targets) & (common_host[place] == own)
         uses[links.anchors[furniture]] = LinkUse.FURNITURE

@@ -14,8 +14,10 @@ import numpy.typing as npt
 from pagekin.bags.furniture import (
     HostLinks,
     LinkUse,
+    folder_hashes,
     hash_names,
     host_hashes,
+    menu_keys,
     read_host_links,
     read_links_together,
 )
@@ -38,11 +40,14 @@ from pagekin.store import Array, distinct, is_among
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
+MENU_SHARE, FEWEST_IN_FOLDER = 0.6, 6
+"""The share of a folder's pages, and the least number of them, that have a link before it is one of the folder's menu. Sections
+of a site have menus of their own, and pages of a folder seldom agree so much in what their texts link to."""
 LEAST_LISTED = 32
 """Pages that a page must link to before it can be one that only lists, however small the host."""
-_PAGES, _LINKED, _SAID, _TARGETS, _INDEXED, _ON_PAGES, _SHEETS, _FAMILY = range(8)
+_PAGES, _LINKED, _SAID, _TARGETS, _INDEXED, _ON_PAGES, _SHEETS, _FAMILY, _FOLDER, _MENU = range(10)
 """Kinds of counts: pages of a host, pages that link to a target, pages that use words for links, targets of these words, links
-of indexes, pages with these links, sheets that list, and all of their family."""
+of indexes, pages with these links, sheets that list, all of their family, pages of a folder, and those that have a link."""
 Rounds = Generator[Tally, Tally, "_HostJudgement"]
 """Yields what one shard counts, and takes the sum over all shards."""
 
@@ -55,7 +60,7 @@ class JudgedLinks(NamedTuple):
     common: npt.NDArray[np.int64]
     """URLs, rising: pages to which the links of their own host are furniture."""
     navigation: npt.NDArray[np.uint64]
-    """Hashes, rising, each of a host and the words of its links that are navigation."""
+    """Hashes, rising, each of a host and the words of its links that are navigation, or of a folder and a link of its menu."""
     listing: npt.NDArray[np.int64]
     """URLs, rising: pages that only list others."""
 
@@ -81,6 +86,8 @@ class _Site(NamedTuple):
     url_hash: npt.NDArray[np.uint64]
     newest: npt.NDArray[np.bool_]
     """Whether each page is the newest capture of its address."""
+    page_folder: npt.NDArray[np.uint64]
+    """A hash of the folder of each page."""
     host_pages: npt.NDArray[np.int64]
     """How many pages each host has here."""
     host_hash: npt.NDArray[np.uint64]
@@ -96,7 +103,10 @@ class _Site(NamedTuple):
                 url_host[url] = corpus.hosts.find(host_of(corpus.url(url)).encode())
         newest = citing_pages(corpus)
         host_pages = np.bincount(page_host[newest], minlength=len(corpus.hosts))
-        return cls(page_url, page_host, url_host, hash_names(corpus.urls), newest, host_pages, host_hashes(corpus))
+        return cls(
+            page_url, page_host, url_host, hash_names(corpus.urls), newest, folder_hashes(corpus), host_pages,
+            host_hashes(corpus),
+        )  # fmt: skip
 
 
 def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
@@ -192,6 +202,10 @@ def _judge_hosts(corpus: Corpus, links: HostLinks, site: _Site, strategy: Strate
         keys, navigation = yield from _find_navigation(links, site, enough)
         inside = site.url_host[links.targets] == site.page_host[links.pages]
         counts = ~((inside & is_among(links.targets, common)) | (is_among(keys, navigation) & (links.texts != 0)))
+        share = max(MENU_SHARE, strategy.content.furniture)
+        in_menu, menus = yield from _find_menus(links, site, hosts, counts, share)
+        counts &= ~in_menu
+        navigation = np.concatenate([navigation, menus])
         uses[~counts] = LinkUse.FURNITURE
     if strategy.anchors.listing < 1:
         enough = np.maximum(LEAST_LISTED, strategy.anchors.listing * host_pages)
@@ -235,6 +249,25 @@ def _find_navigation(
     total = yield make_tally(_TARGETS, keys[some], values=site.url_hash[links.targets[some]])
     leads_apart = total.variety(_TARGETS, said) >= np.maximum(FEWEST, linking / 2)
     return keys, distinct(said[leads_apart])
+
+
+def _find_menus(
+    links: HostLinks, site: _Site, hosts: Array, counts: npt.NDArray[np.bool_], share: float
+) -> Generator[Tally, Tally, tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64]]]:
+    """Return (which links are those of their folder's menu, the hashes of these, rising); `counts` marks the links looked at.
+
+    They stand, with the same words and the same target, on this share of the pages of a folder.
+    """
+    pages = np.flatnonzero(site.newest & is_among(site.page_host, hosts))
+    total = yield make_tally(_FOLDER, site.page_folder[pages])
+    keys = menu_keys(links, site.page_folder, site.url_hash)
+    some = np.flatnonzero(counts & (links.texts != 0) & site.newest[links.pages])
+    enough = np.maximum(FEWEST_IN_FOLDER, share * total.sums(_FOLDER, site.page_folder[links.pages[some]]))
+    having, first = _count_distinct(keys[some], links.pages[some])
+    found, enough = keys[some[first]], enough[first]
+    total = yield make_tally(_MENU, found, having)
+    menus = found[total.sums(_MENU, found) >= enough]
+    return is_among(keys, menus) & (links.texts != 0), menus
 
 
 def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

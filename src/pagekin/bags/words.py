@@ -100,7 +100,7 @@ def host_hash(name: bytes) -> int:
 
 
 def prefix_hash(prefix: str) -> int:
-    """Return the 64-bit hash of what the addresses of the sheets of an index begin with."""
+    """Return the 64-bit hash of what addresses begin with: those of the sheets of an index, or of a folder."""
     return _address_hash(b"p", prefix)
 
 
