@@ -116,5 +116,5 @@ def _related(
     except RelatedError:
         return {}
     found = related.index.rank(query, messages.RelatedOptions(k=most, captured_only=True), keep).related
-    pages = related.index.bags.pages(np.array([one.document for one in found], np.int64))
-    return dict(zip(pages.tolist(), (one.similarity for one in found), strict=True))
+    captured = related.index.bags.pages(np.array([one.document for one in found], np.int64))
+    return dict(zip(captured.tolist(), (one.similarity for one in found), strict=True))
