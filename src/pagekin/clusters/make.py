@@ -19,7 +19,8 @@ from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.kept_names import NO_NAMES, KeptNames
 from pagekin.clusters.levels import PageLinks, Rows
 from pagekin.clusters.links import link_similarity, page_graph
-from pagekin.clusters.naming import CandidateSearch, name_tree
+from pagekin.clusters.names import name_tree
+from pagekin.clusters.naming import CandidateSearch
 from pagekin.clusters.neighbour_graph import links_between
 from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.shown import ShownPhrases, page_words, phrases_of_corpus

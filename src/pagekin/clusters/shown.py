@@ -22,6 +22,7 @@ from pagekin.bags import (
 )
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
+from pagekin.clusters.products import Products, find_products
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
 from pagekin.store import Array, batch_ranges, distinct
@@ -48,6 +49,8 @@ _PLURAL = 0.2
 """The plural is taken if it is this share of the forms, at least: a topic is one of many."""
 _SHORT = 3
 """Letters of an abbreviation, at most."""
+_LOUD = 4
+"""Letters of a word that is written in capitals alone only if it is never written otherwise: it is no abbreviation."""
 _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
@@ -64,12 +67,19 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 """Titles of pages that a server made: redirections, errors, lists of files."""
-_FURNITURE = frozenset(
+_FURNITURE = [
     line
     for line in Path(__file__).with_name("furniture.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
-)
-"""What pages show whatever they are about."""
+]
+_WHOLE_FURNITURE = frozenset(line.removesuffix(" …") for line in _FURNITURE)
+_KINDS = tuple(line.removesuffix("…") for line in _FURNITURE if line.endswith(" …"))
+
+
+def is_furniture(form: str) -> bool:
+    """Return whether pages show a phrase whatever they are about."""
+    folded = fold_case(form)
+    return folded in _WHOLE_FURNITURE or folded.startswith(_KINDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +98,8 @@ class ShownPhrases:
     """Whether a page is a server's notice: moved, not found, a list of files."""
     copies: npt.NDArray[np.bool_]
     """Whether a page is a copy of one before it."""
+    products: Products
+    """What the pages' sites call themselves."""
 
     @property
     def unfit(self) -> npt.NDArray[np.bool_]:
@@ -243,14 +255,19 @@ def _common_form(forms: Counter[str], before: Counter[str]) -> str:
     plural = [other for other in whole if _is_plural(fold_case(other), fold_case(form))]
     if plural and sum(whole[other] for other in plural) >= _PLURAL * whole.total():
         form = max(plural, key=lambda other: (whole[other], other))
-    if fold_case(form) in _FURNITURE or not _NAMES.match(form):
+    if is_furniture(form) or not _NAMES.match(form):
         return ""
     # Inside a sentence a word may be small that titles write large.
     if leading not in ("", "-") and times > _LEADING * before.total():
         return leading + form
+    if form.isupper() and len(form) > _LOUD:
+        quiet = [other for other in whole if fold_case(other) == fold_case(form) and not other.isupper()]
+        form = max(quiet, key=lambda other: (whole[other], other), default=form)
     large = form[0].upper() + form[1:]
-    is_prose = form.replace(" ", "").isalpha()
-    return large if large in whole or (is_prose and any(other[0].isupper() for other in whole)) else form
+    if large in whole or not form.replace(" ", "").isalpha():
+        return large if large in whole else form
+    upper = max((other for other in whole if other[0].isupper()), key=lambda other: (whole[other], other), default=form)
+    return large if upper.isupper() and len(upper) > _LOUD else upper
 
 
 def _is_plural(one: str, other: str) -> bool:
@@ -305,7 +322,9 @@ def find_page_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> Show
     stems = make_vocabulary(corpus, STEMS)
     phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words, threads))
     stem_of = stems.stem_of[held.words.shown].astype(np.int64)
-    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, held.copies)
+    products = find_products(corpus, range(len(corpus)), lambda page: not notices[page])
+    phrases = _without_templates(corpus, phrases)
+    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, products)
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
@@ -340,18 +359,18 @@ def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.i
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
-    """Leave out headings that many pages of a host have: they are its template's."""
+    """Leave out headings that many pages of a host have, also in their text and links: they are its template's."""
     host_of_page = np.asarray(corpus.pages.host).astype(np.int64)
     ranks = phrases.ranks % IN_TEXT
     headings = np.flatnonzero((ranks == 4) | (ranks == 5))
     width = max(phrases.count, 1)
     keys = host_of_page[phrases.pages[headings]] * width + phrases.phrases[headings]
-    pairs, pair_of, held = np.unique(keys, return_inverse=True, return_counts=True)
+    pairs, held = np.unique(keys, return_counts=True)
     sizes = np.bincount(host_of_page, minlength=1)
     limit = np.maximum(_TEMPLATE_PAGES, _TEMPLATE * sizes[pairs // width])
-    kept = np.ones(len(phrases.phrases), np.bool_)
-    kept[headings[(held >= limit)[pair_of]]] = False
-    return phrases.keep(kept)
+    templates = pairs[held >= limit]
+    own = (ranks >= 6) | ~np.isin(host_of_page[phrases.pages] * width + phrases.phrases, templates)
+    return phrases.keep(own)
 
 
 def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16]:
