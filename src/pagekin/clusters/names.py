@@ -58,8 +58,8 @@ class TreeNames:
     kept: Mapping[int, str]
     names: list[str] = field(init=False)
     sizes: list[int] = field(init=False)
-    counts: npt.NDArray[np.int64] = field(init=False)
-    """Pages of each product in each node, (nodes, products)."""
+    large: list[dict[int, int]] = field(init=False)
+    """The products that have a good share of each node's pages, the largest first, and how many pages these are."""
     owner: list[int] = field(init=False)
     """The product that each node belongs to, NOBODY for most."""
 
@@ -69,12 +69,13 @@ class TreeNames:
         self.sizes = [len(tree.pages_of(node)) for node in range(len(tree))]
         fit = [tree.pages_of(node)[~self.shown.notices[tree.pages_of(node)]] for node in range(len(tree))]
         self.notices = [size - len(pages) for size, pages in zip(self.sizes, fit, strict=True)]
-        self.counts = np.array([products.counts(pages) for pages in fit])
+        self.of_products = products.counts(fit[0])
+        self.large = [_largest(products.counts(pages), _LISTED * len(pages)) for pages in fit]
         self.groups = {node for one in tree.facts.get("shown", ()) for node in tree.path(one)[:-1]}
         self.owner = [NOBODY] * len(tree)
-        for node, counts in enumerate(self.counts):
-            if len(self._products(node)) == 1 and counts.max(initial=0) >= max(_OWNED * len(fit[node]), 1):
-                self.owner[node] = int(np.argmax(counts))
+        for node, large in enumerate(self.large):
+            if len(large) == 1 and sum(large.values()) >= _OWNED * len(fit[node]):
+                self.owner[node] = next(iter(large))
 
     def choose(self) -> None:
         """Name all nodes: no node has the name of a sibling or of a node above it."""
@@ -82,26 +83,32 @@ class TreeNames:
             if not siblings:
                 continue
             above = [self.names[node] for node in self.tree.path(siblings[0])[:-1] if node]
-            taken = {fold_case(name) for name in (*above, *(self.kept[node] for node in siblings if node in self.kept))}
+            taken: set[str] = set()
+            for name in (*above, *(self.kept[node] for node in siblings if node in self.kept)):
+                taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
             for node in siblings:
                 name = self.kept.get(node) or _set_apart(self._name(node, taken), taken)
                 self.names[node] = name
-                taken.add(fold_case(name))
+                taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
 
     def _name(self, node: int, taken: set[str]) -> str:
         """Return the name of a node, given those that others have."""
-        free = [one for one in self.found[node] if fold_case(one.form) not in taken]
+        free = [one for one in self._own(node) if fold_case(one.form) not in taken]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
             return NOTICES
         product = self.product(node)
         if product and self._is_whole(node) and fold_case(product) not in taken:
             return product
-        if product:
-            free = [one for one in free if not set(tokens(one.form)) <= set(tokens(product))]
         name = self._listed(node, free)
         name = name or ", ".join(one.form for one in choose_phrases(free, self.sizes[node]))
         name = name or self._words(node)
         return f"{product}: {name}" if product and not _overlap(product, name) else name
+
+    def _own(self, node: int) -> list[Candidate]:
+        """Return the candidates of a node that are more than the name of the product that it belongs to."""
+        owner = self.owner[node]
+        words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
+        return [one for one in self.found[node] if not set(tokens(one.form)) <= words]
 
     def _words(self, node: int) -> str:
         """Return a name of telling words."""
@@ -111,35 +118,27 @@ class TreeNames:
     def product(self, node: int) -> str:
         """Return the name of the product that a node belongs to, '' if there is none or if it goes without saying.
 
-        It does where all pages are of one product, and below the topics that are shown.
+        It does where all pages are of one product, and below the topics that are shown where the topic above is of the same.
         """
-        owner = self.owner[node]
-        shown = self.tree.facts.get("shown", ())
-        above = self.tree.path(node)[:-1]
-        known = owner in (NOBODY, self.owner[0] if node else NOBODY) or (
-            bool(shown) and any(one in shown for one in above)
-        )
-        if not known and not shown and above:
-            known = self.owner[above[-1]] == owner
-        return "" if known else self.shown.products.names[owner]
+        owner, above = self.owner[node], self.tree.path(node)[:-1]
+        if owner == NOBODY or owner == self.owner[0]:
+            return ""
+        is_below = not self.groups or (node not in self.groups and above[-1] not in self.groups)
+        return "" if is_below and self.owner[above[-1]] == owner else self.shown.products.names[owner]
 
     def _is_whole(self, node: int) -> bool:
         """Return whether a node holds most of its product's pages."""
         owner = self.owner[node]
-        return bool(self.counts[node, owner] >= _WHOLE * self.counts[0, owner])
-
-    def _products(self, node: int) -> list[int]:
-        """Return the products that have a good share of a node's pages, the largest first."""
-        counts = self.counts[node]
-        large = np.flatnonzero(counts >= max(_LISTED * (self.sizes[node] - self.notices[node]), 1))
-        return sorted(large.tolist(), key=lambda one: (-counts[one], one))
+        return bool(self.large[node][owner] >= _WHOLE * self.of_products[owner])
 
     def _listed(self, node: int, free: Sequence[Candidate]) -> str:
         """Return the names of a topic's largest products, or of its parts if it is a group; '' if a phrase covers it."""
-        covered = len(free[0].pages) / max(self.sizes[node], 1) if free else 0.0
-        several = self._products(node)[:_IN_NAME]
-        enough = self.counts[node][several].sum() >= _LIST_COVERS * self.sizes[node]
-        if len(several) > 1 and (node in self.groups or covered < _ENOUGH) and (enough or node == 0):
+        several = list(self.large[node])[:_IN_NAME]
+        own = {word for one in several for word in tokens(self.shown.products.names[one])}
+        rest = [one for one in free if not set(tokens(one.form)) <= own]
+        covered = len(rest[0].pages) / max(self.sizes[node], 1) if rest else 0.0
+        enough = node == 0 or sum(self.large[node][one] for one in several) >= _LIST_COVERS * self.sizes[node]
+        if len(several) > 1 and enough and (covered < _COVERED if node in self.groups else not rest):
             return ", ".join(self.shown.products.names[one] for one in several)
         if covered >= _COVERED:
             return ""
@@ -148,7 +147,8 @@ class TreeNames:
             return ""
         forms: list[str] = []
         for part in parts:
-            likely = (self.product(part), *(one.form for one in self.found[part]))
+            product = self.product(part) if self.owner[part] != self.owner[node] else ""
+            likely = (product, *(one.form for one in self._own(part)))
             form = next((one for one in likely if one and not any(_overlap(one, other) for other in forms)), "")
             if form and self.sizes[part] >= _PART * self.sizes[node]:
                 forms.append(form)
@@ -171,6 +171,12 @@ def name_tree(
         terms = [*phrases, *(word for word in described.terms if fold_case(word) not in seen)][:TERMS]
         descriptions.append(replace(described, name=names.names[node], terms=tuple(terms)))
     return descriptions
+
+
+def _largest(counts: npt.NDArray[np.int64], least: float) -> dict[int, int]:
+    """Return the numbers and counts of what is counted so often, at least, the most first."""
+    found = np.flatnonzero(counts >= max(least, 1)).tolist()
+    return {one: int(counts[one]) for one in sorted(found, key=lambda one: (-counts[one], one))}
 
 
 def _set_apart(name: str, taken: set[str]) -> str:

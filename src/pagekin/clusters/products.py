@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -31,8 +31,8 @@ _LOOKED_AT = 100
 """Pages whose words are looked at for that, at most."""
 _HOMES = 3
 """Pages nearest to the root of a host that may be its home page."""
-_INSIDE = 4
-"""Letters of a word that may be the name of a site if it is inside a part of the host's name, at least: libboost."""
+_SHORT, _INSIDE = 3, 4
+"""Letters of a word that may be the name of a site, at least: as a part of the host's name, or inside one (libboost)."""
 _CAPITAL = 0.02
 """The share of a word's uses with a capital letter from which on it is a name."""
 _HOST_PARTS = re.compile(r"[\W\d_]+")
@@ -43,7 +43,7 @@ _BORDER = re.compile(r"\s+[-–—|·»:/]+\s+|\s*[|»]\s*|:\s+|\s*[()]\s*")
 _NUMBER = re.compile(r"v?\d[\w.+~-]*", re.IGNORECASE)
 _GENERIC = frozenset(
     (
-        "a an and api at base book class classes code contents core cover developer development devel doc docs document "
+        "a an and api at base book by class classes code contents core cover developer development devel doc docs document "
         "documentation edition example examples faq file files for from full function functions general guide handbook help "
         "home homepage html in index internals introduction latest list main manual manuals member members "
         "module namespace of official on online overview package page pages project public reference release root s site "
@@ -100,31 +100,29 @@ class Titled(NamedTuple):
 
 def _products_of_host(corpus: Corpus, host: str, held: Sequence[Titled]) -> list[tuple[str, Sequence[Titled]]]:
     """Return (name, pages) of the products of a host."""
-    name, _share = repeated_name(one.title for one in held)
-    if name:
-        return [(name, held)]
-    sections = list(_sections(held, 0))
-    if 2 * sum(len(some) for _name, some in sections) >= len(held):
-        return sections
+    found = _products_of_folder(held, 0)
+    if 2 * sum(len(some) for _name, some in found) >= len(held):
+        return found
     name = _mentioned_name(corpus, host, held)
-    return [(name, held)] if name else sections
+    return [(name, held)] if name else found
 
 
-def _sections(held: Sequence[Titled], depth: int) -> Iterator[tuple[str, Sequence[Titled]]]:
-    """Yield (name, pages) of a folder whose titles agree, or of the folders in it."""
-    name, share = repeated_name(one.title for one in held) if depth else ("", 0.0)
-    if name and share >= _SECTION:
-        yield name, held
-    elif depth < _FOLDERS:
+def _products_of_folder(held: Sequence[Titled], depth: int) -> list[tuple[str, Sequence[Titled]]]:
+    """Return (name, pages) of a folder whose titles agree, or of the folders in it if these are several products."""
+    name, share = repeated_name(one.title for one in held)
+    if share >= _WHOLE or depth == _FOLDERS:
+        return [(name, held)] if share >= _SECTION else []
 
-        def folder(one: Titled) -> str:
-            parts = one.url.partition("?")[0].split("/")[3:-1]
-            return parts[depth] if depth < len(parts) else ""
+    def folder(one: Titled) -> str:
+        parts = one.url.partition("?")[0].split("/")[3:-1]
+        return parts[depth] if depth < len(parts) else ""
 
-        for inside, some in groupby(sorted(held, key=folder), folder):
-            here = list(some)
-            if inside and len(here) >= _SECTION_PAGES:
-                yield from _sections(here, depth + 1)
+    inside = [list(some) for below, some in groupby(sorted(held, key=folder), folder) if below]
+    found = [one for some in inside if len(some) >= _SECTION_PAGES for one in _products_of_folder(some, depth + 1)]
+    covered = sum(len(some) for _name, some in found)
+    if 2 * covered >= len(held) and len({fold_case(one) for one, _some in found}) > 1:
+        return found
+    return [(name, held)] if name and (not depth or share >= _SECTION) else found
 
 
 def _mentioned_name(corpus: Corpus, host: str, held: Sequence[Titled]) -> str:
@@ -140,24 +138,29 @@ def _mentioned_name(corpus: Corpus, host: str, held: Sequence[Titled]) -> str:
     common = Counter(term for page in words for term in page)
     likely = {corpus.word(term) for term, times in common.items() if times >= _MENTIONED * len(words)} - _GENERIC
     parts = set(_HOST_PARTS.split(host))
-    chosen = [word for word in likely if word in parts or (len(word) >= _INSIDE and word in host and word.isalpha())]
+    chosen = [
+        word
+        for word in likely
+        if (word in parts and len(word) > 2) or (len(word) >= _INSIDE and word in host and word.isalpha())
+    ]
     if chosen:
         best = min(chosen, key=lambda word: (word not in parts, -len(word), word))
-        return _spelled(corpus, best, some)
+        if name := _spelled(corpus, best, some):
+            return name
     homes = sorted(held, key=lambda one: (one.url.count("/"), "index" not in one.url, len(one.url), one.page))
     names = (clean_name(one.title) for one in homes[:_HOMES])
     return next((name for name in names if name and mentioned(name)), "")
 
 
 def _spelled(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
-    """Return a word as pages write it: with capitals if they do so at times, since code has small letters."""
+    """Return a word as pages write it with a capital letter, since code has small ones; '' if they hardly ever do."""
     pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
     texts = (corpus.text_bytes(page)[0].decode("utf-8", "ignore") for page in pages)
     forms = Counter(form for text in texts for form in pattern.findall(text))
-    capital = {form: times for form, times in forms.items() if form[0].isupper() and not form.isupper()}
+    capital = {form: times for form, times in forms.items() if form[0].isupper()}
     if sum(capital.values()) < _CAPITAL * forms.total():
-        capital = forms
-    return max(capital, key=lambda form: (capital[form], form), default=word)
+        return ""
+    return max(capital, key=lambda form: (not form.isupper(), capital[form], form))
 
 
 def title_parts(title: str) -> list[str]:

@@ -21,10 +21,12 @@ from pagekin.bags import (
     make_vocabulary,
 )
 from pagekin.clusters.levels import Rows
-from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
+from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, PhraseFinder, Phrases, find_phrases
 from pagekin.clusters.products import Products, find_products
+from pagekin.clusters.sampling import NAMED_PAGES, pages_to_name
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
-from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
+from pagekin.clusters.titles import site_words
+from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Array, batch_ranges, distinct
 from pagekin.text import tokens
 
@@ -41,8 +43,6 @@ _BATCH_ANCHORS = 1 << 22
 _TEMPLATE_PAGES = 5
 _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
-_STUB = 60
-"""A page that leads on by itself is a notice if it has fewer words than this."""
 _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
 _PLURAL = 0.2
@@ -59,14 +59,6 @@ _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
 _BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big) )$")
 """Stop words that begin names, if they are written large: New Zealand."""
-_NOTICE = re.compile(
-    r"\W*(?:http(?:/\d\.\d)?\s+)?(?:error\s*)?\b(?:30[0-8]|4\d\d|50\d)\b\W*(?:$|moved|found|redirect|multiple|see other|not|"
-    r"bad|unauth|forbid|error|internal|service|gateway|file|document|object|gone)|(?:\W*(?:document|object|page|file|url) "
-    r"(?:has )?(?:been )?(?:moved|not found))|\W*(?:moved|not found|access denied|forbidden|redirect(?:ing|ion)?)\b|"
-    r"\W*index of /|\W*directory (?:of|listing)",
-    re.IGNORECASE,
-)
-"""Titles of pages that a server made: redirections, errors, lists of files."""
 _FURNITURE = [
     line
     for line in Path(__file__).with_name("furniture.txt").read_text(encoding="utf-8").splitlines()
@@ -100,6 +92,8 @@ class ShownPhrases:
     """Whether a page is a copy of one before it."""
     products: Products
     """What the pages' sites call themselves."""
+    looked_at: npt.NDArray[np.int64]
+    """The pages whose phrases these are, rising."""
 
     @property
     def unfit(self) -> npt.NDArray[np.bool_]:
@@ -126,8 +120,7 @@ class ShownPhrases:
     @cached_property
     def weights(self) -> npt.NDArray[np.float64]:
         """Return what each phrase counts for the page that shows it."""
-        weights = _WEIGHTS[self.phrases.ranks % IN_TEXT] + _IN_TEXT * (self.phrases.ranks >= IN_TEXT)
-        return np.asarray(np.minimum(weights, 1.0), np.float64)
+        return weigh_ranks(self.phrases.ranks)
 
     @cached_property
     def df(self) -> npt.NDArray[np.int64]:
@@ -186,6 +179,20 @@ class ShownPhrases:
     def _pages(self) -> npt.NDArray[np.int64]:
         return self.phrases.pages
 
+    def on_other_pages(self, wanted: Array, threads: int = 1) -> tuple[Array, Array, Array]:
+        """Return (pages, phrases, ranks) of some phrases, given by rising numbers, on the pages that were not looked at.
+
+        Cost: a pass over these pages' words; memory for what is returned.
+        """
+        others = np.setdiff1d(np.arange(len(self.corpus)), self.looked_at, assume_unique=True)
+        if not len(others):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        of_sites, _names, notices = site_words(self.corpus, others)
+        of_sites[notices | self.copies] = -1
+        finder = PhraseFinder(self.corpus, self.vocabulary, of_sites, threads)
+        pages, found, ranks = zip(*finder.known(self.phrases.hashes[wanted]), strict=True)
+        return np.concatenate(pages), wanted[np.concatenate(found)], np.concatenate(ranks)
+
     def forms(self, phrases: Iterable[int]) -> dict[int, str]:
         """Return phrases as most of their best places write them; '' for one that is none there, or names nothing.
 
@@ -216,6 +223,11 @@ class ShownPhrases:
                 before.setdefault(phrase, Counter())[_word_before(text, int(begins[first]))] += 1
         named = {phrase: _common_form(forms, before[phrase]) for phrase, forms in written.items()}
         return {phrase: "" if _is_site_name(form, self.site_names) else form for phrase, form in named.items()}
+
+
+def weigh_ranks(ranks: Array) -> npt.NDArray[np.float64]:
+    """Return what phrases count for a page, by their ranks there."""
+    return np.asarray(np.minimum(_WEIGHTS[ranks % IN_TEXT] + _IN_TEXT * (ranks >= IN_TEXT), 1.0), np.float64)
 
 
 def _is_site_name(form: str, sites: frozenset[str]) -> bool:
@@ -266,7 +278,10 @@ def _common_form(forms: Counter[str], before: Counter[str]) -> str:
     large = form[0].upper() + form[1:]
     if large in whole or not form.replace(" ", "").isalpha():
         return large if large in whole else form
-    upper = max((other for other in whole if other[0].isupper()), key=lambda other: (whole[other], other), default=form)
+    if not any(other[0].isupper() for other in whole):
+        return form
+    same = [other for other in whole if other[0].isupper() and fold_case(other) == fold_case(form)]
+    upper = max(same, key=lambda other: (whole[other], other), default=large)
     return large if upper.isupper() and len(upper) > _LOUD else upper
 
 
@@ -276,9 +291,13 @@ def _is_plural(one: str, other: str) -> bool:
     return endings and len(other) > _SHORT
 
 
-def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
-    """Return what the pages of an open corpus show, found once."""
-    return corpus.term_tables("shown", lambda: find_page_phrases(corpus, page_words(corpus, threads), threads))
+def phrases_of_corpus(corpus: Corpus, threads: int = 1, sample: int = NAMED_PAGES) -> ShownPhrases:
+    """Return what the pages of an open corpus show, found once; of more than `sample` pages what a choice of them shows."""
+
+    def find() -> ShownPhrases:
+        return find_page_phrases(corpus, page_words(corpus, threads), pages_to_name(corpus, sample), threads)
+
+    return corpus.term_tables(("shown", sample), find)
 
 
 @dataclass(frozen=True)
@@ -315,16 +334,16 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
     return corpus.term_tables("page words", find)
 
 
-def find_page_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
-    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
-    site_words, site_names, notices = _site_words(corpus)
-    site_words[notices | held.copies] = -1
+def find_page_phrases(corpus: Corpus, held: PageWords, pages: Array, threads: int = 1) -> ShownPhrases:
+    """Find what some pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
+    of_sites, site_names, notices = site_words(corpus, pages)
+    of_sites[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words, threads))
+    phrases = _without_navigation(corpus, find_phrases(PhraseFinder(corpus, stems, of_sites, threads)))
     stem_of = stems.stem_of[held.words.shown].astype(np.int64)
-    products = find_products(corpus, range(len(corpus)), lambda page: not notices[page])
+    products = find_products(corpus, pages.tolist(), lambda page: not notices[page])
     phrases = _without_templates(corpus, phrases)
-    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, products)
+    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, products, pages)
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
@@ -385,33 +404,3 @@ def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16
     )
     sketches[least == none] = EMPTY_PLACE
     return sketches
-
-
-def _site_words(corpus: Corpus) -> tuple[npt.NDArray[np.int64], frozenset[str], npt.NDArray[np.bool_]]:
-    """Return how many words at both ends of each title are its site's, (pages, 2); what sites call themselves; notices.
-
-    Sites call themselves what their titles repeat, and by the parts of their addresses.
-    """
-    by_host: dict[str, list[int]] = {}
-    for page in range(len(corpus)):
-        by_host.setdefault(host_of(corpus.page_url(page)), []).append(page)
-    counts = np.zeros((len(corpus), 2), np.int64)
-    notices = np.zeros(len(corpus), np.bool_)
-    names: set[str] = set()
-    for host, pages in by_host.items():
-        titles = [corpus.titles.text(page) for page in pages]
-        begin, end = repeated_ends(titles)
-        words = tokens(begin), tokens(end)
-        names |= {f".{part}" for part in host.split(".")}
-        for name in words:
-            names |= {" ".join(name[first:]) for first in range(len(name) - 1)}
-            names |= {" ".join(name[:last]) for last in range(2, len(name) + 1)}
-        for page, title in zip(pages, titles, strict=True):
-            counts[page, 0] = len(words[0]) if title.startswith(begin) else 0
-            counts[page, 1] = len(words[1]) if title.endswith(end) else 0
-            notices[page] = bool(_NOTICE.match(title))
-    leading = np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH
-    pages_of_anchors = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
-    stubs = np.bincount(pages_of_anchors[leading], minlength=len(corpus)) > 0
-    notices |= stubs & (np.diff(corpus.pages.tokens).astype(np.int64) < _STUB)
-    return counts, frozenset(names), notices

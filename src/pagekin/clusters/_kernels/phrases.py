@@ -87,6 +87,7 @@ def add_run(decoded, word_of, first, last, rank, longest, counts, least, found, 
             continue
         value = np.uint64(0x9E3779B97F4A7C15)
         content = 0
+        begins = start == first or (rank == 2 * TITLE and word_of[decoded.terms[start - 1]] < 0)
         for stop in range(start, min(start + longest, last)):
             word = np.int64(word_of[decoded.terms[stop]])
             token = word * 2 if word >= 0 else decoded.terms[stop] * 2 + 1
@@ -99,9 +100,9 @@ def add_run(decoded, word_of, first, last, rank, longest, counts, least, found, 
             if counts[value & mask] < least:
                 continue
             hashes[n] = value
-            # The head of a title stands alone as well: "demographics of benin".
+            # The head of a title stands alone as well, and so does its end: "demographics of benin".
             ends = stop == last - 1 or (rank == 2 * TITLE and word_of[decoded.terms[stop + 1]] < 0)
-            ranks[n] = rank + (1 if rank and start == first and ends else 0)
+            ranks[n] = rank + (1 if rank and begins and ends and (start == first or stop == last - 1) else 0)
             places[n] = start
             words[n] = stop - start + 1
             n += 1
