@@ -18,6 +18,7 @@ from pagekin.bags import (
     CopyIndex,
     Strategy,
     Vocabulary,
+    is_telling,
     make_vocabulary,
 )
 from pagekin.clusters.levels import Rows
@@ -210,6 +211,7 @@ class ShownPhrases:
             spread = entries[:: max(len(entries) // _SAMPLES, 1)][:_SAMPLES].tolist()
             chosen += [(int(self._pages[entry]), entry, phrase) for entry in dict.fromkeys([*best, *spread])]
         written: dict[int, Counter[str]] = {}
+        languages: dict[int, Counter[str]] = {}
         before: dict[int, Counter[str]] = {}
         for page, places in groupby(sorted(chosen), key=lambda one: one[0]):
             text, begins = self.corpus.text_bytes(page)
@@ -220,9 +222,21 @@ class ShownPhrases:
                 length = len(self.corpus.word(int(ids[last])))
                 form = _written(text, int(begins[first]), int(begins[last]), length)
                 written.setdefault(phrase, Counter())[form] += 1
+                languages.setdefault(phrase, Counter())[self.corpus.language(page)] += 1
                 before.setdefault(phrase, Counter())[_word_before(text, int(begins[first]))] += 1
         named = {phrase: _common_form(forms, before[phrase]) for phrase, forms in written.items()}
-        return {phrase: "" if _is_site_name(form, self.site_names) else form for phrase, form in named.items()}
+        return {
+            phrase: form
+            if _is_phrase_of(form, languages[phrase].most_common(1)[0][0]) and not _is_site_name(form, self.site_names)
+            else ""
+            for phrase, form in named.items()
+        }
+
+
+def _is_phrase_of(form: str, language: str) -> bool:
+    """Return whether a phrase begins and ends with words that tell something in a language, and has no pairs of characters."""
+    words = tokens(form)
+    return bool(words) and all(is_telling(word, language) for word in (words[0], words[-1]))
 
 
 def weigh_ranks(ranks: Array) -> npt.NDArray[np.float64]:
