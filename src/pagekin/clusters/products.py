@@ -156,7 +156,7 @@ def _spelled(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
     """Return a word as pages write it with a capital letter, since code has small ones; '' if they hardly ever do."""
     pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
     texts = (corpus.text_bytes(page)[0].decode("utf-8", "ignore") for page in pages)
-    forms = Counter(form for text in texts for form in pattern.findall(text))
+    forms: Counter[str] = Counter(form for text in texts for form in pattern.findall(text))
     capital = {form: times for form, times in forms.items() if form[0].isupper()}
     if sum(capital.values()) < _CAPITAL * forms.total():
         return ""

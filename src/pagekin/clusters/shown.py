@@ -321,8 +321,24 @@ class PageWords:
     words: Vocabulary
     titles: BagMatrix
     """The words of each page's title, and how often they stand there."""
-    copies: npt.NDArray[np.bool_]
-    """Whether a page has nearly the same words as a page before it."""
+    heads: npt.NDArray[np.int64]
+    """For each page the first that has nearly the same words."""
+
+    @property
+    def copies(self) -> npt.NDArray[np.bool_]:
+        """Return whether a page has nearly the same words as a page before it."""
+        return np.asarray(self.heads != np.arange(len(self.heads)))
+
+
+def mirrored_pages(corpus: Corpus, threads: int = 1) -> npt.NDArray[np.int64]:
+    """Return for each page the first that has nearly the same words and the same title, on whatever site."""
+    heads = page_words(corpus, threads).heads
+    first: dict[tuple[int, str], int] = {}
+    found = np.arange(len(corpus))
+    several = np.bincount(heads, minlength=1)[heads] > 1
+    for page in np.flatnonzero(several).tolist():
+        found[page] = first.setdefault((int(heads[page]), corpus.titles.text(page)), page)
+    return found
 
 
 def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
@@ -342,8 +358,8 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
             sizes[first + 1 : first + len(batch) + 1] = np.bincount(batch.rows[in_title], minlength=len(batch))
             titles.append((batch.terms[in_title] // len(TERM_ATTRIBUTES), batch.weights[in_title]))
         terms, counts = (np.concatenate(column) for column in zip(*titles, strict=True))
-        copies = CopyIndex(sketches).fold_all() != np.arange(len(sketches))
-        return PageWords(words, BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown)), copies)
+        titled = BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown))
+        return PageWords(words, titled, CopyIndex(sketches).fold_all())
 
     return corpus.term_tables("page words", find)
 

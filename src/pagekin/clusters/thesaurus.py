@@ -122,9 +122,9 @@ def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[byte
     likely = np.flatnonzero((shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE))
     mine = np.isin(shown.phrases.phrases, likely)
     more = shown.on_other_pages(likely, threads)
+    columns: tuple[Array, Array, Array] = shown.phrases.pages, shown.phrases.phrases, shown.phrases.ranks
     pages, phrases, ranks = (
-        np.concatenate([column[mine], others])
-        for column, others in zip((shown.phrases.pages, shown.phrases.phrases, shown.phrases.ranks), more, strict=True)
+        np.concatenate([column[mine], others]) for column, others in zip(columns, more, strict=True)
     )
     about = weigh_ranks(ranks) >= _SHOWN
     pages, phrases = pages[about], phrases[about]

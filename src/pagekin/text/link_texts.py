@@ -9,8 +9,7 @@ import numpy.typing as npt
 from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.store import Array, Kin, KinWriter, RaggedBytes, batch_ranges, smallest_uint
 from pagekin.text.analysis import Forms, analyse
-from pagekin.text.leads import read_leads
-from pagekin.text.scoring import LEAD, SMOOTH
+from pagekin.text.scoring import SMOOTH
 
 LONGEST = 10
 """Words of a link's text, at most: longer ones are sentences, and no names."""
@@ -58,7 +57,7 @@ def put_link_texts(
     This is found in the corpus, unless it is known. Only links from the same host count: the others a site of a network would not
     know, and its pages would have other scores than in one collection of all. A page that links often to another counts once.
     """
-    form, page, strengths = _find_names(corpus, forms) if known is None else _number_forms(known, forms)
+    form, page, strengths = _find_link_texts(corpus, forms) if known is None else _number_forms(known, forms)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(form, minlength=len(forms.names)))])
     pages = page.astype(smallest_uint(max(len(corpus) - 1, 0)))
     offsets = offsets.astype(smallest_uint(int(offsets[-1])))
@@ -79,17 +78,6 @@ def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
     form, page, strength = form[order], known.page[order], known.strength[order]
     new = (np.diff(form, prepend=-1) != 0) | (np.diff(page, prepend=-1) != 0)
     return form[new], page[new], strength[new]
-
-
-def _find_names(corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
-    """Return (form, page, strength), rising, of what pages are called by links, or say of themselves in their leads."""
-    form, page, strength = _find_link_texts(corpus, forms)
-    leads = read_leads(corpus, forms)
-    every = np.concatenate([form * max(len(corpus), 1) + page, leads])
-    pairs, place = np.unique(every, return_inverse=True)
-    strengths = np.zeros(len(pairs), np.uint8)
-    np.maximum.at(strengths, place, np.append(strength, np.full(len(leads), round(255 * LEAD), np.uint8)))
-    return *np.divmod(pairs, max(len(corpus), 1)), strengths
 
 
 def _find_link_texts(corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:

@@ -15,8 +15,6 @@ TITLE = 12.0
 """What a title can add to a score at most, for each word and in units of its inverse frequency."""
 CALLED = 5.0
 """What a word of the links to a page can add at most that its title lacks, in the same units."""
-LEAD = 0.35
-"""How much of that a word adds with which the page begins to say what it is."""
 SMOOTH = 2
 """Links that are added to those of a page in the share that say a word: one link is no proof."""
 ROW = 0.5
