@@ -17,10 +17,14 @@ from pagekin.hypertext import Corpus
 from pagekin.store import Array, Progress
 
 Labels = npt.NDArray[np.int64]
+NAMED_PAGES = 30_000
+"""Pages that names and suggested phrases are taken from, unless a setting says otherwise."""
 _NEAREST = 8
 """Pages of the sample that each other page has as neighbours by its bag."""
 _WIDEST = 0.02
 """Terms in more than this share of the sampled bags are not looked at."""
+_MOST_LINKED = 4
+"""One page for so many of the sample is taken because many links lead to it."""
 _PART = 1 << 15
 """Pages that are joined at a time: the memory for their bags is the same whatever the collection."""
 
@@ -30,6 +34,20 @@ def least_addresses(corpus: Corpus, urls: Array, most: int) -> npt.NDArray[np.in
     digests = (hashlib.blake2b(corpus.url(url).encode(), digest_size=8).digest() for url in urls.tolist())
     hashes = np.fromiter((int.from_bytes(digest, "big") for digest in digests), np.uint64, len(urls))
     return np.sort(np.argsort(hashes, kind="stable")[:most])
+
+
+def pages_to_name(corpus: Corpus, sample: int) -> npt.NDArray[np.int64]:
+    """Return the pages, rising, that names and central pages are taken from: all, or of more than `sample` a choice.
+
+    These are the pages whose addresses have the least hashes, as for clusters, and a quarter as many to which most links lead:
+    a topic's best known pages are among them.
+    """
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+    if not 0 < sample < len(page_url):
+        return np.arange(len(page_url))
+    linked = np.diff(np.asarray(corpus.inlinks.offsets)).astype(np.int64)[page_url]
+    most = np.argsort(-linked, kind="stable")[: sample // _MOST_LINKED]
+    return np.union1d(least_addresses(corpus, page_url, sample), most)
 
 
 def join_others(

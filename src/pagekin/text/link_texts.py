@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.store import Array, Kin, KinWriter, RaggedBytes, batch_ranges, smallest_uint
-from pagekin.text.analysis import Forms
+from pagekin.text.analysis import Forms, analyse
 from pagekin.text.scoring import SMOOTH
 
 LONGEST = 10
@@ -41,9 +41,12 @@ def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
     of_term = np.asarray(kin["form.of_term"])
     terms = np.flatnonzero(np.isin(of_term, called))
     _forms, at = np.unique(of_term[terms], return_index=True)
-    names = RaggedBytes.of(kin, "form")
+    names = [RaggedBytes.of(kin, "form").text(one) for one in called.tolist()]
+    if "form.same" in kin:  # the form of a term may have the name of another one that stands for the same word
+        words = RaggedBytes.of(kin, "term")
+        names = analyse([words.text(term) for term in terms[at].tolist()])
     strength = np.asarray(kin["posting.called"])[inside]
-    return LinkTexts([names.text(one) for one in called.tolist()], place, page[inside] - first, strength, terms[at])
+    return LinkTexts(names, place, page[inside] - first, strength, terms[at])
 
 
 def put_link_texts(
@@ -68,7 +71,13 @@ def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
     """Return (form, page, strength) of known link texts, by the numbers of a corpus's forms; both are in order."""
     place = {name: number for number, name in enumerate(forms.names)}
     number = np.array([place[name] for name in known.names], np.int64)
-    return number[known.form], known.page, known.strength
+    if forms.same is None:
+        return number[known.form], known.page, known.strength
+    form = forms.same[number][known.form].astype(np.int64)
+    order = np.lexsort((-known.strength.astype(np.int64), known.page, form))
+    form, page, strength = form[order], known.page[order], known.strength[order]
+    new = (np.diff(form, prepend=-1) != 0) | (np.diff(page, prepend=-1) != 0)
+    return form[new], page[new], strength[new]
 
 
 def _find_link_texts(corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:

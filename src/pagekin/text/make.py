@@ -38,6 +38,8 @@ def make_text(
     writer.put("form.bytes", data)
     writer.put("form.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("form.of_term", forms.of_term)
+    if forms.same is not None:
+        writer.put("form.same", forms.same)
     entries = _make_postings(writer, corpus, forms, link_texts, progress, threads)
     facts = {
         "analyser": ANALYSER,
