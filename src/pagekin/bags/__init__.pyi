@@ -130,6 +130,7 @@ __all__ = [
     "judge_links_in_rounds",
     "keep",
     "keep_common",
+    "link_shares",
     "link_weights",
     "load_strategy",
     "make_bags",
