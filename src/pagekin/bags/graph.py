@@ -68,6 +68,15 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
     return weights
 
 
+def link_shares(links: Array) -> npt.NDArray[np.float64]:
+    """Return what one of so many links of a document says of two that it joins: 1 / links, as multiples of 2^-24, too.
+
+    A page that links to hundreds says next to nothing of any two of them; by `link_weights` it would say a fifth of what a
+    page says that links to two. For two links and more it is no more than the weight of the document.
+    """
+    return np.asarray(whole_units(1.0 / np.maximum(links, 1)) * UNIT)
+
+
 def write_links(
     corpus: Corpus, uses: Array, documents: Array, into: DocumentLinks, out: DocumentLinks, writer: KinWriter,
     first_document: int = 0,

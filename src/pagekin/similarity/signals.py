@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Bags, LinkColumns, Origin, Signals, link_weights
+from pagekin.bags import Bags, LinkColumns, Origin, Signals, link_shares, link_weights
 from pagekin.similarity.answers import Query
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.store import Array, batch_ranges
@@ -22,7 +22,7 @@ _WORDS = slice(SIGNALS.index("tfidf"), SIGNALS.index("title") + 1)
 _LINKS = slice(SIGNALS.index("links"), SIGNALS.index("coupling") + 1)
 K1, B = 1.2, 0.75
 """BM25's usual parameters."""
-FEW_LINKS = 0.5
+FEW_LINKS = 0.25
 """Added to the weight of all links of a page, so that pages with one or two links are not taken for the same by them."""
 LINKED_CANDIDATES = 64
 """Candidates by each of: links from the page, links to it, pages that cite both, pages that both cite."""
@@ -60,14 +60,14 @@ class LinkedDocuments:
         self._out_weight = float(link_weights(_degrees(links.in_offsets, self._out)).sum())
 
     def _meet(self, through: Array, offsets: Array, ends: Array) -> tuple[Array, Array]:
-        """Return (documents, weights) reached from the documents `through`, which weigh the less the more they reach."""
+        """Return (documents, weights) reached from the documents `through`, of which each divides 1 among all that it reaches."""
         degrees = _degrees(offsets, through)
         order = np.argsort(degrees, kind="stable")
         order = order[: max(int(np.searchsorted(np.cumsum(degrees[order]), LINK_ENTRIES, side="right")), 1)]
         pieces = [_span(offsets, ends, int(one)) for one in through[order].tolist()]
         if not pieces:
             return np.zeros(0, np.int64), np.zeros(0)
-        weights = np.repeat(link_weights(degrees[order]), [len(piece) for piece in pieces])
+        weights = np.repeat(link_shares(degrees[order]), [len(piece) for piece in pieces])
         documents, place = np.unique(np.concatenate(pieces), return_inverse=True)
         return documents, np.bincount(place, weights, len(documents))
 
@@ -91,8 +91,8 @@ class LinkedDocuments:
 
     def values(self, documents: Array) -> npt.NDArray[np.float64]:
         """Return (links, cocitation, coupling) of each document."""
-        out = np.isin(documents, self._out) * link_weights(_degrees(self._links.in_offsets, documents))
-        into = np.isin(documents, self._into) * link_weights(_degrees(self._links.out_offsets, documents))
+        out = np.isin(documents, self._out) * _tie(len(self._out), _degrees(self._links.in_offsets, documents))
+        into = np.isin(documents, self._into) * _tie(len(self._into), _degrees(self._links.out_offsets, documents))
         return np.stack(
             [(out + into) / 2, _look_up(*self._near_cited(), documents), _look_up(*self._near_linking(), documents)],
             axis=1,
@@ -109,6 +109,11 @@ def _degrees(offsets: Array, documents: Array) -> npt.NDArray[np.int64]:
     if bool(np.any((degrees < 0) | (degrees >= len(offsets)))):
         raise IndexError("there are no such links")
     return degrees
+
+
+def _tie(mine: int, theirs: Array) -> npt.NDArray[np.float64]:
+    """Return what a link says that is one of so many of its source, and one of so many to its target."""
+    return np.asarray(1.0 / np.sqrt(max(mine, 1) * np.maximum(theirs, 1.0)))
 
 
 def _as_share(both: Array, mine: float, theirs: Array) -> npt.NDArray[np.float64]:
@@ -168,15 +173,15 @@ class SignalReader:
         norm = np.sqrt(np.sum(tfidf**2) + np.sum((_TF[unknown] * rare) ** 2))
         length = int(counts.sum() + unknown.sum())
         saturation = K1 * (1 - B + B * length / max(self._bags.mean_length, 1.0))
-        own = np.sum(idf * counts * counts / (counts + saturation))
-        own += np.sum(rare * unknown * unknown / (unknown + saturation))
+        asked, asked_unknown = tfidf * idf, _TF[unknown] * rare**2
+        own = np.sum(asked * counts / (counts + saturation)) + np.sum(asked_unknown * unknown / (unknown + saturation))
         titled = np.where((query.origins & Origin.TITLE) != 0, idf, 0.0)
         rows = np.zeros((len(query.terms), 4), np.float32)
         is_word = (query.origins & (Origin.CONTENT | Origin.TITLE | Origin.ANCHORS)) != 0
         rows[:, _HEAVY] = np.where(is_word, query.weights, 0.0) / max(float(query.weights.max(initial=0)), 1e-30)
         if norm > 0:
             rows[:, _COSINE] = tfidf / norm
-            rows[:, _CONTAINED] = idf * counts / own
+            rows[:, _CONTAINED] = asked / own
         if titled.any():
             rows[:, _TITLED] = titled / titled.sum()
         return rows
