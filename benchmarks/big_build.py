@@ -8,7 +8,7 @@ Each folder in FOLDER is a site, http://NAME.example/, as of HTML from packages 
         apt-get download $p && mkdir FOLDER/$p && dpkg-deb --fsys-tarfile ${p}_*.deb | tar -x -C FOLDER/$p --wildcards '*.html'
     done
 
-benchmarks/meter.py says what memory is; the last column of the first table says where the program was when a stage had most of it.
+benchmarks/meter.py says what memory is; the first table's last column says where the program was when a stage had most.
 """
 
 import argparse

@@ -6,7 +6,9 @@ from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
+from .inverting import chunks, count_targets, invert
 from .kernels import CHECKED, kernel
+from .memory import NO_LIMIT, MemoryBudget, TooLittleMemoryError, Workspace, parse_size
 from .ragged import RaggedBytes, pack_strings
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
@@ -16,6 +18,7 @@ __all__ = [
     "CHECKED",
     "KEY_SIZE",
     "MANIFEST",
+    "NO_LIMIT",
     "PROCESS_KEY",
     "Array",
     "ArrayFile",
@@ -25,13 +28,19 @@ __all__ = [
     "Kin",
     "KinError",
     "KinWriter",
+    "MemoryBudget",
     "Progress",
     "RaggedBytes",
+    "TooLittleMemoryError",
+    "Workspace",
     "batch_ranges",
     "can_be_resumed",
     "check_files",
     "check_shapes",
+    "chunks",
+    "count_targets",
     "distinct",
+    "invert",
     "is_among",
     "is_full",
     "kernel",
@@ -41,6 +50,7 @@ __all__ = [
     "on_temporary_disk",
     "open_kin",
     "pack_strings",
+    "parse_size",
     "rank",
     "read_manifest",
     "row_entries",
