@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, links
+from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, host_links, links
 from pagekin.bags import build as building
 from pagekin.bags.furniture import FEWEST, words_in_furniture
 from pagekin.hypertext import Corpus
@@ -206,9 +206,9 @@ def test_any_host_is_as_the_oracle_says(
 
 def test_links_are_judged_alike_some_hosts_at_a_time(monkeypatch: pytest.MonkeyPatch, demo: Corpus) -> None:
     whole = furniture._judge_links(demo, Strategy())
-    monkeypatch.setattr(furniture, "_BATCH_LINKS", 500)
-    monkeypatch.setattr(furniture, "_BATCH_WORDS", 300)
-    groups = list(furniture.read_host_links(demo, np.asarray(demo.pages.host, np.int64)))
+    monkeypatch.setattr(host_links, "_BATCH_LINKS", 500)
+    monkeypatch.setattr(host_links, "_BATCH_WORDS", 300)
+    groups = list(host_links.read_host_links(demo, np.asarray(demo.pages.host, np.int64)))
     assert len(groups) > 3
     assert sorted(np.concatenate([group.anchors for group in groups])) == list(range(len(whole.uses)))
     parts = furniture._judge_links(demo, Strategy())

@@ -35,6 +35,7 @@ from pagekin.store import (
     ArrayFile,
     KinWriter,
     Progress,
+    Workspace,
     batch_ranges,
     map_in_order,
     no_progress,
@@ -56,6 +57,8 @@ DYNAMIC_SIZE = 32
 """Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
+_WORD_BYTES, _ENTRY_BYTES, _SPAN_BYTES = 32, 16, 64
+"""Bytes that are taken by a word while windows are made, by a place in a bag while bags are merged, by a link with its window."""
 BATCH_ENTRIES = 1 << 17
 """Entries that are weighed at a time: they stay in the processor's cache."""
 
@@ -94,15 +97,16 @@ def make_bags(
     progress("words", 0.0)
     words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     with TemporaryDirectory(dir=writer.work) as folder:
+        room = Workspace(Path(folder), writer.memory)
         progress("windows", 0.0)
-        judged = judge_links(corpus, strategy)
-        kept, window_words = keep(corpus, strategy, words, judged.uses, Path(folder), progress, threads)
+        judged = judge_links(corpus, strategy, room)
+        kept, window_words = keep(corpus, strategy, words, judged.uses, room, progress, threads)
         _sketch(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
-        raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
+        raw = merge(corpus, strategy, words, kept, citing, room, progress, threads)
         facts = _weigh(corpus, strategy, words, raw, writer, progress)
-        facts |= write_links(corpus, strategy, judged.uses, citing, raw.urls, writer)
+        facts |= write_links(corpus, strategy, judged.uses, citing, raw.urls, writer, room)
         facts["epoch"] = write_epoch(corpus, strategy, judged, facts, writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
@@ -121,8 +125,8 @@ def _temporary(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
 
 
 def keep(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, uses: Array, folder: Path, progress: Progress, threads: int,
-    without_crumbs: bool = False,
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, uses: Array, room: Workspace, progress: Progress,
+    threads: int, without_crumbs: bool = False,
 ) -> tuple["KeptWords", tuple[float, float]]:  # fmt: skip
     """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
@@ -137,7 +141,7 @@ def keep(
     ends[list(WINDOW_ENDS[window.kind])] = True
     size = window.size if window.kind == "basic" else min(window.size, DYNAMIC_SIZE)
     rules = Rules(words.stem_of, ends, size, without_crumbs)
-    counts = np.repeat(citing_pages(corpus), np.diff(page_anchors))
+    citing = citing_pages(corpus)
 
     def batch(first: int, last: int) -> KeptWords:
         streams = corpus.stream_batch(first, last)
@@ -161,11 +165,13 @@ def keep(
     titles = np.zeros(len(corpus), dtype=np.int32)
     left = right = count = 0
     with (
-        _temporary(folder / "kept.words", np.int32) as all_words,
-        _temporary(folder / "kept.spans", np.int32) as all_spans,
+        _temporary(room.folder / "kept.words", np.int32) as all_words,
+        _temporary(room.folder / "kept.spans", np.int32) as all_spans,
     ):
-        for (first, last), kept in map_in_order(threads, batch, batch_ranges(corpus.pages.tokens, BATCH_WORDS)):
-            spans = kept.spans[(kept.spans[:, 1] >= 0) & counts[page_anchors[first] : page_anchors[last]]]
+        parts = batch_ranges(corpus.pages.tokens, room.memory.items(BATCH_WORDS, _WORD_BYTES))
+        for (first, last), kept in map_in_order(threads, batch, parts):
+            counts = np.repeat(citing[first:last], np.diff(page_anchors[first : last + 1]))
+            spans = kept.spans[(kept.spans[:, 1] >= 0) & counts]
             left += int(np.sum(spans[:, 1] - spans[:, 0], dtype=np.int64))
             right += int(np.sum(spans[:, 3] - spans[:, 2], dtype=np.int64))
             count += len(spans)
@@ -202,10 +208,12 @@ def hash_terms(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> npt.NDA
     hashes = np.zeros(end, dtype=np.uint64)
     hashes[:words_end] = words.hashes
     if links_end > words_end:
-        hashes[words_end:links_end] = [link_hash(corpus.urls[url]) for url in corpus.pages.url.tolist()]
+        urls = (int(url) for url in corpus.pages.url)
+        hashes[words_end:links_end] = np.fromiter((link_hash(corpus.urls[url]) for url in urls), np.uint64, len(corpus))
     if end > links_end:
         linked = np.flatnonzero(np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64)))
-        hashes[links_end + linked] = [outlink_hash(corpus.urls[url]) for url in linked.tolist()]
+        made = (outlink_hash(corpus.urls[int(url)]) for url in linked)
+        hashes[links_end + linked] = np.fromiter(made, np.uint64, len(linked))
     return hashes
 
 
@@ -221,7 +229,7 @@ def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) ->
     return TermOrder(hashes, rank, by_rank)
 
 
-def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
+def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> "Web":
     """Return what the merging kernel has to know of all URLs, pages and anchors."""
     from pagekin.bags._kernels.merge import Web
 
@@ -238,7 +246,7 @@ def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
         page_host=host_hashes(corpus)[corpus.pages.host],
         citing=citing,
         page_anchors=np.asarray(corpus.pages.anchors, dtype=np.int64),
-        anchor_page=anchor_pages(corpus),
+        anchor_page=anchor_pages(corpus, room),
     )
 
 
@@ -263,13 +271,13 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     )
 
 
-def _most_entries(corpus: Corpus, kept: "KeptWords", web: "Web") -> npt.NDArray[np.int64]:
+def _most_entries(corpus: Corpus, kept: "KeptWords", web: "Web", room: Workspace) -> npt.NDArray[np.int64]:
     """Return how many terms each URL's bag may have: the words and links of its page, and those of its links' windows."""
     most = np.zeros(len(corpus.urls), dtype=np.int64)
     has_page = web.url_page >= 0
     most[has_page] = (np.diff(kept.offsets) + np.diff(web.page_anchors))[web.url_page[has_page]]
     offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
-    for first, last in batch_ranges(offsets, BATCH_WORK):
+    for first, last in batch_ranges(offsets, room.memory.items(BATCH_WORK, _SPAN_BYTES)):
         spans = kept.spans[corpus.inlinks.anchors[offsets[first] : offsets[last]]]
         sums = np.cumsum(np.append(0, spans[:, 3] - spans[:, 0] + 1))
         most[first:last] += np.diff(sums[offsets[first : last + 1] - offsets[first]])
@@ -277,7 +285,7 @@ def _most_entries(corpus: Corpus, kept: "KeptWords", web: "Web") -> npt.NDArray[
 
 
 def merge(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, room: Workspace,
     progress: Progress, threads: int,
 ) -> Raw:  # fmt: skip
     """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL."""
@@ -287,11 +295,11 @@ def merge(
     terms = limits[-1]
     hashes = hash_terms(corpus, strategy, words)
     order = order_terms(hashes, limits)
-    web = _web(corpus, strategy, citing)
+    web = _web(corpus, strategy, citing, room)
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
     inlinks = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
     most_links = int(np.max(np.diff(inlinks), initial=1))
-    most_entries = _most_entries(corpus, kept, web)
+    most_entries = _most_entries(corpus, kept, web, room)
     scratch = [
         Scratch(
             sums=np.zeros(terms, dtype=np.int64),
@@ -315,12 +323,12 @@ def merge(
             targets=np.array(corpus.anchors.target[targets] if strategy.outlinks.scale else [], dtype=np.int64),
             targets_from=targets.start,
         )
-        room = int(np.minimum(most_entries[first:last], terms).sum())
+        size = int(np.minimum(most_entries[first:last], terms).sum())
         out = Merged(
-            terms=np.empty(room, np.uint32),
-            sums=np.empty(room, np.int64),
-            origins=np.empty(room, np.uint8),
-            counts=np.empty(room, np.uint8),
+            terms=np.empty(size, np.uint32),
+            sums=np.empty(size, np.int64),
+            origins=np.empty(size, np.uint8),
+            counts=np.empty(size, np.uint8),
             sizes=np.empty(last - first, np.int64),
             inlinks=np.empty(last - first, np.uint32),
         )
@@ -331,16 +339,16 @@ def merge(
 
     df, own_df = np.zeros(terms, dtype=np.int64), np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
-    parts = batch_ranges(np.cumsum(np.append(0, most_entries + 8)), BATCH_WORK)
+    parts = batch_ranges(np.cumsum(np.append(0, most_entries + 8)), room.memory.items(BATCH_WORK, _ENTRY_BYTES))
     with (
-        _temporary(folder / "raw.terms", np.uint32) as all_terms,
-        _temporary(folder / "raw.sums", np.int64) as all_sums,
-        _temporary(folder / "raw.origins", np.uint8) as all_origins,
-        _temporary(folder / "raw.counts", np.uint8) as all_counts,
+        _temporary(room.folder / "raw.terms", np.uint32) as all_terms,
+        _temporary(room.folder / "raw.sums", np.int64) as all_sums,
+        _temporary(room.folder / "raw.origins", np.uint8) as all_origins,
+        _temporary(room.folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
-            df += np.bincount(part.terms, minlength=terms)
-            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
+            np.add.at(df, part.terms, 1)
+            np.add.at(own_df, part.terms[part.counts > 0], 1)
             all_terms.append(part.terms)
             all_sums.append(part.sums)
             all_origins.append(part.origins)
@@ -353,15 +361,15 @@ def merge(
     return Raw(urls.astype(np.uint32), offsets, citations[urls], df, own_df, *entries, hashes, order.by_rank)
 
 
-def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
+def keep_terms(raw: Raw, kept: Array, room: Workspace) -> Raw:
     """Return merged bags with those terms alone that `kept` marks, numbered anew; bags without any of them are left out."""
     number = np.cumsum(kept) - 1
     sizes = np.zeros(len(raw.urls), np.int64)
     with (
-        _temporary(folder / "raw.terms", np.uint32) as all_terms,
-        _temporary(folder / "raw.sums", np.int64) as all_sums,
-        _temporary(folder / "raw.origins", np.uint8) as all_origins,
-        _temporary(folder / "raw.counts", np.uint8) as all_counts,
+        _temporary(room.folder / "raw.terms", np.uint32) as all_terms,
+        _temporary(room.folder / "raw.sums", np.int64) as all_sums,
+        _temporary(room.folder / "raw.origins", np.uint8) as all_origins,
+        _temporary(room.folder / "raw.counts", np.uint8) as all_counts,
     ):
         for first, last in batch_ranges(raw.offsets, BATCH_WORK):
             part = slice(int(raw.offsets[first]), int(raw.offsets[last]))

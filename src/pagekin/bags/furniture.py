@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,12 +10,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.host_links import HostLinks, count_distinct, read_host_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.mixing import mix64
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import host_hash
-from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, batch_ranges, distinct, is_among, row_entries
+from pagekin.hypertext import Corpus
+from pagekin.store import (
+    IN_MEMORY,
+    NO_LIMIT,
+    Array,
+    MemoryBudget,
+    Workspace,
+    chunks,
+    distinct,
+    is_among,
+)
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
@@ -41,9 +51,6 @@ _SHEET = re.compile(r"(.*/[^/?#]+[-_])[^-_/?#]*")
 """The address of one of the sheets that an index is divided into: genindex-A.html, index-12.html, functions_b.html."""
 SAME_TARGET = 3
 """… or so many links for each page linked to: an index of terms has several, a list of members has one."""
-_BATCH_WORDS = 1 << 21
-_BATCH_LINKS = 1 << 22
-"""Links that are judged together, unless one host has more: they take some 100 bytes each."""
 
 
 class LinkUse(IntEnum):
@@ -54,20 +61,6 @@ class LinkUse(IntEnum):
     """It is on page after page: it counts as a citation alone, and its words are not the page's own."""
     LISTED = 2
     """Its page lists a large part of the site: it counts as a citation alone, and its words are the page's own."""
-
-
-class HostLinks(NamedTuple):
-    """All links on the pages of some hosts. What a host's links are good for is decided from these alone."""
-
-    anchors: npt.NDArray[np.int64]
-    """Their numbers."""
-    pages: npt.NDArray[np.int64]
-    """The page on which each stands."""
-    targets: npt.NDArray[np.int64]
-    texts: npt.NDArray[np.uint64]
-    """A hash of each one's words; 0 where it has none."""
-    first_words: npt.NDArray[np.int64]
-    """The term that each begins with; -1 where it has none."""
 
 
 class _Site(NamedTuple):
@@ -112,8 +105,8 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     return judge_links(corpus, strategy).uses
 
 
-def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
-    """Judge the links of every host.
+def judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
+    """Judge the links of every host, within the memory of a room.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
     leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
@@ -121,77 +114,39 @@ def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
     sorting the anchors, once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
     shares = strategy.content.furniture, strategy.anchors.listing
-    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy))
+    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy, room))
 
 
-def _judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
-    uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
+def _judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
+    uses = room.full(int(corpus.pages.anchors[-1]), 0, np.uint8)
     finds_furniture, finds_lists = strategy.content.furniture < 1, strategy.anchors.listing < 1
     common, listing = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     navigation = [np.zeros(0, np.uint64)]
     if len(corpus) and (finds_furniture or finds_lists):
         site = _Site.of(corpus)
-        for links in read_host_links(corpus, site.page_host):
-            counts = np.ones(len(links.anchors), np.bool_)
+        for links in read_host_links(corpus, site.page_host, room):
+            inside = links.compute(
+                room, np.bool_, lambda some: site.url_host[some.targets] == site.page_host[some.pages]
+            )
+            counts = room.full(links.size, True, np.bool_)
             if finds_furniture:
-                found = find_common_targets(links, site, strategy.content.furniture)
-                keys, said = find_navigation(links, site, strategy.content.furniture)
-                inside = site.url_host[links.targets] == site.page_host[links.pages]
-                counts = ~((inside & is_among(links.targets, found)) | (is_among(keys, said) & (links.texts != 0)))
-                uses[links.anchors[~counts]] = LinkUse.FURNITURE
+                found = find_common_targets(links, site, inside, strategy.content.furniture, room.memory)
+                keys, said = find_navigation(links, site, strategy.content.furniture, room)
+                for start, some in links.pieces():
+                    here = slice(start, start + some.size)
+                    is_common = inside[here] & is_among(some.targets, found)
+                    counts[here] = ~(is_common | (is_among(keys[here], said) & (some.texts != 0)))
+                    uses[some.anchors[~counts[here]]] = LinkUse.FURNITURE
                 common.append(found)
                 navigation.append(said)
             if finds_lists:
-                lists = find_listing_pages(corpus, links, site, strategy.anchors.listing, counts)
-                uses[links.anchors[counts & is_among(links.pages, lists)]] = LinkUse.LISTED
+                lists = find_listing_pages(corpus, links, site, inside, strategy.anchors.listing, counts, room)
+                for start, some in links.pieces():
+                    listed = counts[start : start + some.size] & is_among(some.pages, lists)
+                    uses[some.anchors[listed]] = LinkUse.LISTED
                 listing.append(site.page_url[lists])
     rising = (np.unique(np.concatenate(found)) for found in (common, listing))
     return JudgedLinks(uses, next(rising), np.unique(np.concatenate(navigation)), next(rising))
-
-
-def read_host_links(corpus: Corpus, page_host: npt.NDArray[np.int64]) -> Iterator[HostLinks]:
-    """Yield the links of all hosts, some hosts at a time: a few million links, or all of one host."""
-    from pagekin.bags._kernels.texts import hash_strings
-
-    hashes = np.empty(len(corpus.terms), np.uint64)
-    hash_strings(corpus.terms.data, corpus.terms.offsets, hashes)
-    bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    by_host = np.argsort(page_host, kind="stable")
-    pages_until = np.searchsorted(page_host[by_host], np.arange(int(page_host.max()) + 2))
-    links_until = np.append(0, np.cumsum(np.diff(bounds)[by_host]))[pages_until]
-    for first, last in batch_ranges(links_until, _BATCH_LINKS):
-        pages = np.sort(by_host[pages_until[first] : pages_until[last]])
-        anchors = row_entries(bounds, pages)
-        texts, first_words = _read_link_texts(corpus, pages, bounds, hashes)
-        targets = np.asarray(corpus.anchors.target[anchors], dtype=np.int64)
-        yield HostLinks(anchors, np.repeat(pages, np.diff(bounds)[pages]), targets, texts, first_words)
-
-
-def _read_link_texts(
-    corpus: Corpus, pages: Array, bounds: Array, hashes: Array
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Return a hash of the words of each link on some pages, rising, and the word that each begins with."""
-    from pagekin.bags._kernels.keep import Anchors
-    from pagekin.bags._kernels.texts import read_link_texts
-
-    count = int(np.sum(bounds[pages + 1] - bounds[pages]))
-    texts, first_words, done = np.zeros(count, np.uint64), np.full(count, -1, np.int64), 0
-    for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1):
-        tokens = np.asarray(corpus.pages.tokens[int(run[0]) : int(run[-1]) + 2], dtype=np.int64)
-        for begin, end in batch_ranges(tokens, _BATCH_WORDS):
-            first, last = int(run[0]) + begin, int(run[0]) + end
-            streams = corpus.stream_batch(first, last)
-            part = slice(int(bounds[first]), int(bounds[last]))
-            anchors = Anchors(
-                offsets=bounds[first : last + 1] - part.start,
-                starts=np.array(corpus.anchors.start[part], dtype=np.int64),
-                lengths=np.array(corpus.anchors.length[part], dtype=np.int64),
-                uses=np.zeros(part.stop - part.start, np.uint8),
-            )
-            here = slice(done, done + part.stop - part.start)
-            read_link_texts(streams, DecodedPage.for_longest(streams), anchors, hashes, texts[here], first_words[here])
-            done = here.stop
-    return texts, first_words
 
 
 def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
@@ -199,56 +154,46 @@ def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
     return np.array([host_hash(name) for name in corpus.hosts], dtype=np.uint64)
 
 
-def find_common_targets(links: HostLinks, site: _Site, share: float) -> npt.NDArray[np.int64]:
-    """Return the addresses, rising, to which this share of their own host's pages link."""
-    pages, targets = links.pages, links.targets
-    inside = site.url_host[targets] == site.page_host[pages]
-    some = inside & site.newest[pages] & (site.page_url[pages] != targets)
-    linking, first = _count_distinct(targets[some], pages[some])
-    found = targets[some][first]
+def find_common_targets(
+    links: HostLinks, site: _Site, inside: Array, share: float, memory: MemoryBudget = NO_LIMIT
+) -> npt.NDArray[np.int64]:
+    """Return the addresses, rising, to which this share of their own host's pages link; `inside` marks links within hosts."""
+    some = links.compute(
+        IN_MEMORY, np.bool_, lambda part: site.newest[part.pages] & (site.page_url[part.pages] != part.targets)
+    )
+    some &= inside
+    linking, first = count_distinct(links.targets, links.pages, some, memory)
+    found = links.targets[first]
     return np.asarray(found[linking >= np.maximum(FEWEST, share * site.host_pages[site.url_host[found]])])
 
 
 def find_navigation(
-    links: HostLinks, site: _Site, share: float
+    links: HostLinks, site: _Site, share: float, room: Workspace = IN_MEMORY
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
     """Return (a hash of every link's host and words, the hashes that are navigation, rising).
 
     These are words that this share of the host's pages use for links, most of them for another target each. So "next" and "up"
     are known in any language.
     """
-    hosts = site.page_host[links.pages]
-    keys = links.texts ^ site.host_hash[hosts]
-    some = np.flatnonzero((links.texts != 0) & site.newest[links.pages])
-    linking, first = _count_distinct(keys[some], links.pages[some])
-    targets, _first = _count_distinct(keys[some], links.targets[some])
-    enough = np.maximum(FEWEST, share * site.host_pages)[hosts[some[first]]]
+    keys = links.compute(room, np.uint64, lambda part: part.texts ^ site.host_hash[site.page_host[part.pages]])
+    some = links.compute(room, np.bool_, lambda part: (part.texts != 0) & site.newest[part.pages])
+    linking, first = count_distinct(keys, links.pages, some, room.memory)
+    targets, _first = count_distinct(keys, links.targets, some, room.memory)
+    enough = np.maximum(FEWEST, share * site.host_pages)[site.page_host[links.pages[first]]]
     repeated = (linking >= enough) & (targets >= np.maximum(FEWEST, linking / 2))
-    return keys, distinct(keys[some[first[repeated]]])
-
-
-def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return for every key, in order, how many different values it has, and the place of one of them."""
-    if not len(keys):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order = np.lexsort((values, keys))
-    keys, values = keys[order], values[order]
-    new_key = np.append(True, keys[1:] != keys[:-1])
-    new_value = new_key | np.append(True, values[1:] != values[:-1])
-    starts = np.flatnonzero(new_key)
-    return np.add.reduceat(new_value.astype(np.int64), starts), order[starts]
+    return keys, distinct(keys[first[repeated]])
 
 
 def find_listing_pages(
-    corpus: Corpus, links: HostLinks, site: _Site, share: float, counts: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
+    corpus: Corpus, links: HostLinks, site: _Site, inside: Array, share: float, counts: npt.NDArray[np.bool_],
+    room: Workspace = IN_MEMORY,
+) -> npt.NDArray[np.int64]:  # fmt: skip
     """Return the pages that link to this share of their host's pages, and alphabetical indexes.
 
-    `counts` marks the links that are looked at.
+    `counts` marks the links that are looked at, `inside` those within a host.
     """
-    inside = np.flatnonzero(counts & (site.url_host[links.targets] == site.page_host[links.pages]))
-    linked, first = _count_distinct(links.pages[inside], links.targets[inside])
-    pages = links.pages[inside[first]]
+    linked, first = count_distinct(links.pages, links.targets, counts & inside, room.memory)
+    pages = links.pages[first]
     listing = linked >= np.maximum(LEAST_LISTED, share * site.host_pages[site.page_host[pages]])
     for place in np.flatnonzero(listing).tolist():  # a long text may link to much of a site, too
         listing[place] = _is_of_links(corpus, int(pages[place]), LISTED_WORDS)
@@ -259,20 +204,25 @@ def find_listing_pages(
         listing[place] = _is_index(corpus, page, int(linked[place]), links.first_words[mine], counts[mine])
         if listing[place]:
             indexes.append(page)
-    repeated = _with_repeated_links(links, np.array(indexes, np.int64), counts)
+    repeated = _with_repeated_links(links, np.array(indexes, np.int64), counts, room)
     found = np.asarray(pages[listing & ~is_among(pages, repeated)])
     return np.union1d(found, np.array(_other_sheets(corpus, found.tolist()), np.int64))
 
 
-def _with_repeated_links(links: HostLinks, pages: Array, counts: Array) -> npt.NDArray[np.int64]:
+def _with_repeated_links(links: HostLinks, pages: Array, counts: Array, room: Workspace) -> npt.NDArray[np.int64]:
     """Return those of some pages, rising, most of whose links stand on other pages, too: in a sidebar, not in an index."""
-    mine = np.flatnonzero(counts & is_among(links.pages, pages))
-    keys = links.texts ^ mix64(links.targets.astype(np.uint64))
-    some = np.flatnonzero(is_among(keys, keys[mine]))
-    on_pages, first = _count_distinct(keys[some], links.pages[some])
-    of_mine = on_pages[np.searchsorted(keys[some[first]], keys[mine])]
+    if not len(pages):
+        return pages
+    keys = links.compute(room, np.uint64, lambda part: part.texts ^ mix64(part.targets.astype(np.uint64)))
+    mine = np.flatnonzero(links.compute(room, np.bool_, lambda part: is_among(part.pages, pages)) & counts)
+    of_mine = distinct(keys[mine])
+    some = room.empty(len(keys), np.bool_)
+    for start, chunk in chunks(keys):
+        some[start : start + len(chunk)] = is_among(chunk, of_mine)
+    on_pages, first = count_distinct(keys, links.pages, some, room.memory)
+    on_pages = on_pages[np.searchsorted(keys[first], keys[mine])]
     places = np.searchsorted(pages, links.pages[mine])
-    often = np.bincount(places, of_mine > MOST_SHEETS, len(pages))
+    often = np.bincount(places, on_pages > MOST_SHEETS, len(pages))
     return np.asarray(pages[2 * often > np.bincount(places, minlength=len(pages))])
 
 

@@ -10,11 +10,23 @@ import numpy.typing as npt
 
 from pagekin.bags.arithmetic import log2
 from pagekin.bags.furniture import LinkUse, classify_links
-from pagekin.bags.links import anchor_pages, link_batches
+from pagekin.bags.links import link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import UNIT, whole_units
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
+from pagekin.store import (
+    Array,
+    Columns,
+    Finding,
+    Kin,
+    KinWriter,
+    Workspace,
+    check_shapes,
+    chunks,
+    distinct,
+    invert,
+    smallest_uint,
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,7 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
 
 
 def write_links(
-    corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, writer: KinWriter
+    corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, writer: KinWriter, room: Workspace
 ) -> dict[str, int]:
     """Write the `link.*` arrays; return how many links there are, and how many pages only list others.
 
@@ -76,38 +88,51 @@ def write_links(
     document_of = np.full(len(corpus.urls), -1, dtype=np.int64)
     document_of[documents] = np.arange(len(documents))
     sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0].astype(np.int64)
-    pieces = []
-    for links in link_batches(corpus):
+    inlinks, outlinks = np.zeros(len(documents), np.int64), np.zeros(len(documents), np.int64)
+    stored = writer.create("link.into", np.uint32)
+    for links in link_batches(corpus, room):
         sources = page_url[links.pages]
         counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
         if sites is not None:
             counts &= sites[sources] != sites[links.targets]
         targets, sources = document_of[links.targets[counts]], document_of[sources[counts]]
         both_have_bags = (targets >= 0) & (sources >= 0)
-        pieces.append(np.unique(targets[both_have_bags] * len(documents) + sources[both_have_bags]))
-    both = np.concatenate([*pieces, np.zeros(0, np.int64)])
-    targets, citing_documents = (side.astype(np.uint32) for side in np.divmod(both, max(len(documents), 1)))
-    by_source = np.lexsort((targets, citing_documents))
-    inlinks, outlinks = (np.bincount(side, minlength=len(documents)) for side in (targets, citing_documents))
-    wide = smallest_uint(len(both))
-    writer.put("link.in_offsets", np.cumsum(np.append(0, inlinks)).astype(wide))
-    writer.put("link.into", citing_documents)
-    writer.put("link.out_offsets", np.cumsum(np.append(0, outlinks)).astype(wide))
-    writer.put("link.out", targets[by_source])
-    for name, here, there, ends in (
-        ("in", targets, citing_documents, outlinks),
-        ("out", citing_documents, targets, inlinks),
-    ):
-        weights = np.bincount(here, link_weights(ends)[there], minlength=len(documents))
-        writer.put(f"link.{name}_weight", weights.astype(np.float32))
+        both = distinct(targets[both_have_bags] * len(documents) + sources[both_have_bags])
+        targets, sources = np.divmod(both, max(len(documents), 1))
+        np.add.at(inlinks, targets, 1)
+        np.add.at(outlinks, sources, 1)
+        stored.append(sources.astype(np.uint32))
+    into = stored.mapped()
+    wide = smallest_uint(len(into))
+    in_ends, out_ends = (np.cumsum(np.append(0, sizes)) for sizes in (inlinks, outlinks))
+    writer.put("link.in_offsets", in_ends.astype(wide))
+    writer.put("link.out_offsets", out_ends.astype(wide))
+    out = writer.create("link.out", np.uint32)
+    for _first, _last, places in invert(into, outlinks, room.memory):
+        for _start, chunk in chunks(places):
+            out.append((np.searchsorted(in_ends, chunk, side="right") - 1).astype(np.uint32))
+    for name, there, ends, counted in (("in", into, in_ends, outlinks), ("out", out.mapped(), out_ends, inlinks)):
+        writer.put(f"link.{name}_weight", _add_weights(there, ends, link_weights(counted)).astype(np.float32))
     lists = _listing_documents(corpus, uses, documents)
     writer.put("link.lists", lists)
-    return {"document_links": len(both), "listing_pages": int(lists.sum())}
+    return {"document_links": len(into), "listing_pages": int(lists.sum())}
+
+
+def _add_weights(there: Array, ends: Array, weights: Array) -> npt.NDArray[np.float64]:
+    """Return the weights of all that is linked with each document, which stands in `there` from its end to the next one's."""
+    sums = np.zeros(len(ends) - 1)
+    for start, chunk in chunks(there):
+        here = np.searchsorted(ends, np.arange(start, start + len(chunk)), side="right") - 1
+        first = int(here[0])
+        sums[first : int(here[-1]) + 1] += np.bincount(here - first, weights[chunk])
+    return sums
 
 
 def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:
     """Return 1 for each document whose page only lists others, by the `LinkUse` of its anchors."""
-    pages = np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])
+    pieces = (start + np.flatnonzero(chunk == LinkUse.LISTED) for start, chunk in chunks(uses))
+    listed = np.concatenate([np.zeros(0, np.int64), *pieces])
+    pages = np.unique(np.searchsorted(corpus.pages.anchors, listed, side="right") - 1)
     return np.isin(documents, np.asarray(corpus.pages.url)[pages]).astype(np.uint8)
 
 

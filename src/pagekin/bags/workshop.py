@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import build
-from pagekin.bags.furniture import classify_links
+from pagekin.bags.furniture import judge_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, batch_ranges, no_progress, row_entries
+from pagekin.store import NO_LIMIT, Array, MemoryBudget, Workspace, batch_ranges, no_progress, row_entries
 
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
@@ -83,11 +83,12 @@ class BagWorkshop:
         threads: int = 1,
         not_citing: Array | None = None,
         without_crumbs: bool = False,
+        memory: MemoryBudget = NO_LIMIT,
     ) -> None:
-        self.corpus, self._folder, self._threads = corpus, folder, threads
+        self.corpus, self._room, self._threads = corpus, Workspace(folder, memory), threads
         self.citing = citing_pages(corpus, not_citing)
         self.without_crumbs = without_crumbs
-        self._stages: dict[tuple[Any, ...], tuple[Any, Path]] = {}
+        self._stages: dict[tuple[Any, ...], tuple[Any, Workspace]] = {}
         self._rooms = 0
 
     def bags(self, strategy: Strategy) -> BagSet:
@@ -137,7 +138,7 @@ class BagWorkshop:
         """Return the merged bags of a strategy before weighting, and the mean numbers of words in its windows."""
         words = self.vocabulary(strategy)
         links_key = (strategy.content.furniture, strategy.anchors.listing)
-        uses = self._stage(links_key, lambda _room: classify_links(self.corpus, strategy))
+        uses = self._stage(links_key, lambda room: judge_links(self.corpus, strategy, room).uses)
         kept_key = (strategy.words, strategy.stemming, strategy.window, *links_key)
         kept, window_words = self._stage(
             kept_key,
@@ -151,7 +152,7 @@ class BagWorkshop:
         if wider is not None:
             return self._stage(key, lambda room: self._without_addresses(wider, strategy, room)), window_words
 
-        def merge(room: Path) -> build.Raw:
+        def merge(room: Workspace) -> build.Raw:
             return build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads)
 
         return self._stage(key, merge), window_words
@@ -168,7 +169,7 @@ class BagWorkshop:
                 return cast(build.Raw, stage)
         return None
 
-    def _without_addresses(self, raw: build.Raw, strategy: Strategy, room: Path) -> build.Raw:
+    def _without_addresses(self, raw: build.Raw, strategy: Strategy, room: Workspace) -> build.Raw:
         """Return merged bags without the terms for addresses that a strategy does not count, numbered as it does."""
         _words_end, links_end, end = build.term_limits(self.corpus, strategy, self.vocabulary(strategy))
         kept = np.zeros(len(raw.df), np.bool_)
@@ -193,14 +194,13 @@ class BagWorkshop:
         """Return the words of a strategy's bags."""
         return make_vocabulary(self.corpus, strategy)
 
-    def _stage(self, key: tuple[Any, ...], make: Callable[[Path], Stage]) -> Stage:
+    def _stage(self, key: tuple[Any, ...], make: Callable[[Workspace], Stage]) -> Stage:
         """Return the stage of this key, made now if it is not kept; the least recently used stage is dropped."""
         if key not in self._stages:
-            room = self._folder / f"stage-{self._rooms}"
+            room = self._room.inside(f"stage-{self._rooms}")
             self._rooms += 1
-            room.mkdir(parents=True)
             self._stages[key] = (make(room), room)
         self._stages[key] = self._stages.pop(key)
         if len(self._stages) > _KEPT_STAGES:
-            shutil.rmtree(self._stages.pop(next(iter(self._stages)))[1], ignore_errors=True)
+            shutil.rmtree(self._stages.pop(next(iter(self._stages)))[1].folder, ignore_errors=True)
         return cast(Stage, self._stages[key][0])

@@ -8,7 +8,7 @@ from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
 from .inverting import chunks, count_targets, invert
 from .kernels import CHECKED, kernel
-from .memory import NO_LIMIT, MemoryBudget, TooLittleMemoryError, Workspace, parse_size
+from .memory import IN_MEMORY, NO_LIMIT, MemoryBudget, TooLittleMemoryError, Workspace, parse_size
 from .ragged import RaggedBytes, pack_strings
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
@@ -16,6 +16,7 @@ from .writer import KinWriter, can_be_resumed
 
 __all__ = [
     "CHECKED",
+    "IN_MEMORY",
     "KEY_SIZE",
     "MANIFEST",
     "NO_LIMIT",

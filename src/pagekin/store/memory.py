@@ -91,6 +91,10 @@ class Workspace:
         return Workspace(folder, self.memory)
 
 
+IN_MEMORY = Workspace(Path())
+"""For work whose arrays all stay in memory."""
+
+
 def _reserve(handle: int, size: int) -> None:
     """Give a file so many bytes of the disk."""
     if hasattr(os, "posix_fallocate"):
