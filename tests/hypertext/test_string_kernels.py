@@ -57,7 +57,11 @@ def test_sorted_lists_are_merged_as_one_set_in_any_number_of_levels(
             merged = string_lists.merge_lists(parts, room)
             found = unpack(merged.data, merged.starts[1:])
             everything = np.arange(len(found))[::-1]
-            gathered = [string for data, ends in merged.gather(everything) for string in unpack(data, ends)]
+            gathered = [
+                string
+                for data, ends in string_lists.gather_pieces(*merged, everything)
+                for string in unpack(data, ends)
+            ]
     finally:
         string_lists.PIECE_BYTES, string_lists.PIECE_STRINGS, string_lists.FAN_IN = before
     wanted = sorted({string for some in lists for string in some})

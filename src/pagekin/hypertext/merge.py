@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from pagekin.hypertext.aliases import Choice, Records, choose_pages
 from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, EXAMPLES, PAGE_ROW, PIECES, blob_sizes
 from pagekin.hypertext.streams import RARE
-from pagekin.hypertext.string_lists import StringList, Strings, merge_lists
+from pagekin.hypertext.string_lists import StringList, Strings, gather_pieces, merge_lists
 from pagekin.hypertext.urls import host_of
 from pagekin.sources import DAMAGE_REASONS
 from pagekin.store import (
@@ -118,18 +118,21 @@ class _Ids:
         return np.asarray(self._ids[numbers + np.repeat(self._starts[part], count)])
 
 
-def _put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Array]], count: int) -> None:
-    """Write `count` byte strings, given in pieces of (data, ends), as two arrays of the collection."""
+def put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Array]]) -> int:
+    """Write byte strings, given in pieces of (data, ends), as two arrays of the collection; return how many there are."""
     file = writer.create(f"{name}.bytes", np.uint8)
-    offsets = writer.workspace.empty(count + 1, np.int64)
-    offsets[0], at = 0, 1
-    for data, ends in pieces:
-        offsets[at : at + len(ends)] = ends + file.length
-        at += len(ends)
-        file.append(data)
-    stored = writer.create(f"{name}.offsets", smallest_uint(file.length))
-    for _start, chunk in chunks(offsets):
-        stored.append(chunk.astype(stored.dtype))
+    count = 0
+    with TemporaryFile(dir=writer.work) as ends:  # which type they need is known at the end
+        for data, piece_ends in pieces:
+            ends.write((piece_ends + file.length).data)
+            file.append(data)
+            count += len(piece_ends)
+        ends.seek(0)
+        offsets = writer.create(f"{name}.offsets", smallest_uint(file.length))
+        offsets.append(np.zeros(1, offsets.dtype))
+        while block := ends.read(_BLOCK_BYTES):
+            offsets.append(np.frombuffer(block, np.int64).astype(offsets.dtype))
+    return count
 
 
 def merge_parts(
@@ -158,8 +161,7 @@ def _merge(parts: _Parts, writer: KinWriter, all_captures: bool, progress: Calla
         left_out[chosen.pages] = False
         number = _number_urls(parts, url_ids, rows, left_out, chosen)
         named = np.flatnonzero(number >= 0)
-        url_count = len(named)
-        _put_strings(writer, "url", addresses.gather(named), url_count)
+        url_count = put_strings(writer, "url", gather_pieces(*addresses, named))
         del addresses
         aliased = number[chosen.alias_url] >= 0
         writer.put("alias.url", number[chosen.alias_url[aliased]].astype(np.uint32))
@@ -181,7 +183,7 @@ def _merge(parts: _Parts, writer: KinWriter, all_captures: bool, progress: Calla
         hosts = _write_hosts(kept["url"], writer)
         del word_ids, url_ids
         give_back_memory()
-        links = _write_inlinks(targets, kept, url_count, writer)
+        links = invert_anchors(targets, kept["anchors"], kept["url"], url_count, writer)
         progress(1.0)
     skipped, cut = (sum((Counter(about[name]) for about in abouts), Counter[str]()) for name in ("skipped", "cut"))
     examples = sorted({example for about in abouts for example in about["damaged_examples"]})
@@ -268,8 +270,7 @@ def _merge_words(parts: _Parts, word_ids: _Ids, rows: Array, left_out: Array, wr
     word_ids.renumber(rank)
     writer.put("term.count", counts[order].astype(smallest_uint(int(counts.max(initial=0)))))
     writer.put("term.order", rank[counts > 0])
-    _put_strings(writer, "term", words.gather(order), len(order))
-    return len(order)
+    return put_strings(writer, "term", gather_pieces(*words, order))
 
 
 def _offsets(counts: Array) -> Array:
@@ -345,14 +346,16 @@ def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
     rank = np.argsort([numbers[name] for name in names])
     data, offsets = pack_strings([name.encode() for name in names])
     writer.put("page.host", rank[host_of_url[places]].astype(smallest_uint(len(names))))
-    _put_strings(writer, "host", [(data, offsets[1:])], len(names))
-    return len(names)
+    return put_strings(writer, "host", [(data, offsets[1:])])
 
 
-def _write_inlinks(targets: Array, kept: Array, url_count: int, writer: KinWriter) -> int:
-    """Write the anchors of each target; return the number of distinct links between different addresses."""
+def invert_anchors(targets: Array, anchors_of_page: Array, page_urls: Array, url_count: int, writer: KinWriter) -> int:
+    """Write the anchors of each target; return the number of distinct links between different addresses.
+
+    `anchors_of_page` says how many of the `targets`, in page order, are those of each page.
+    """
     counts = count_targets(targets, url_count)
-    page_ends = np.cumsum(kept["anchors"], dtype=np.int64)
+    page_ends = np.cumsum(anchors_of_page, dtype=np.int64)
     inverted = writer.create("inlink.anchors", smallest_uint(max(len(targets), 1)))
     links = 0
     before = -1, -1  # the target and the source of the last anchor
@@ -361,7 +364,7 @@ def _write_inlinks(targets: Array, kept: Array, url_count: int, writer: KinWrite
         inverted.append(anchors)
         for start, chunk in chunks(anchors):
             linked = first + np.searchsorted(ends, np.arange(start, start + len(chunk)), side="right")
-            sources = kept["url"][np.searchsorted(page_ends, chunk, side="right")]
+            sources = page_urls[np.searchsorted(page_ends, chunk, side="right")]
             fresh = np.append(before != (linked[0], sources[0]), (np.diff(linked) != 0) | (sources[1:] != sources[:-1]))
             links += int(np.count_nonzero(fresh & (sources != linked)))
             before = int(linked[-1]), int(sources[-1])

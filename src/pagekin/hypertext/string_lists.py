@@ -34,14 +34,15 @@ class Strings(NamedTuple):
     data: Array
     starts: npt.NDArray[np.int64]
 
-    def gather(self, order: Array) -> Iterator[tuple[Array, Array]]:
-        """Yield the strings that `order` names, in pieces of (data, ends)."""
-        for first in range(0, len(order), PIECE_STRINGS):
-            some = order[first : first + PIECE_STRINGS]
-            ends = np.empty(len(some), dtype=np.int64)
-            piece = np.empty(int((self.starts[some + 1] - self.starts[some]).sum()), dtype=np.uint8)
-            gather_strings(self.data, self.starts, some, piece, ends)
-            yield piece, ends
+
+def gather_pieces(data: Array, starts: Array, order: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the strings that `order` names, in pieces of (data, ends)."""
+    for first in range(0, len(order), PIECE_STRINGS):
+        some = order[first : first + PIECE_STRINGS]
+        ends = np.empty(len(some), dtype=np.int64)
+        piece = np.empty(int((starts[some + 1] - starts[some]).sum()), dtype=np.uint8)
+        gather_strings(data, starts, some, piece, ends)
+        yield piece, ends
 
 
 def merge_lists(lists: list[StringList], room: Workspace) -> Strings:
