@@ -6,10 +6,10 @@ import numpy as np
 
 from pagekin.store.arrays import Array, smallest_uint
 from pagekin.store.batches import batch_ranges
-from pagekin.store.memory import MemoryBudget
+from pagekin.store.memory import NO_LIMIT, MemoryBudget
 
 _CHUNK = 1 << 20
-_AT_ONCE = 1 << 25
+_AT_ONCE = 1 << 23
 """Items whose places are written at random: they take up to 8 bytes each."""
 
 
@@ -27,7 +27,7 @@ def count_targets(targets: Array, count: int) -> Array:
     return counts
 
 
-def invert(targets: Array, counts: Array, memory: MemoryBudget) -> Iterator[tuple[int, int, Array]]:
+def invert(targets: Array, counts: Array, memory: MemoryBudget = NO_LIMIT) -> Iterator[tuple[int, int, Array]]:
     """Yield (first, last, the numbers of the items of the targets from `first` to before `last`, target after target, rising).
 
     `counts` says how many items each target has. Cost: `targets` is read once for every range of targets, and a range
