@@ -1,6 +1,6 @@
 """The whole default build of many pages: rate, processor time and memory of each stage, bytes per page.
 
-    python benchmarks/big_build.py FOLDER [--out big.kin] [--workers 2] [--cluster-set sample=30000]
+    python benchmarks/big_build.py FOLDER [--out big.kin] [--workers 2] [--memory 1G] [--no-clusters] [--cluster-set sample=30000]
 
 Each folder in FOLDER is a site, http://NAME.example/, as of HTML from packages of documentation:
 
@@ -23,6 +23,7 @@ from pagekin.bags import Strategy
 from pagekin.clusters import choose_clusters
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
+from pagekin.store import MemoryBudget, parse_size
 
 WANTED_PAGES, WANTED_MB = 600, 20
 """Pages and megabytes of HTML each second on two cores."""
@@ -41,18 +42,22 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, help="keep the collection here")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--memory", default="", help="stay within it, as pagekin build --memory does")
+    parser.add_argument("--no-clusters", action="store_true", help="make no clusters, names and labels")
     parser.add_argument("--cluster-set", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
     sites = sorted(path for path in options.folder.iterdir() if path.is_dir())
     bases = {str(path): f"http://{path.name.replace('+', 'p').lower()}.example/" for path in sites}
     with tempfile.TemporaryDirectory() as scratch, Meter() as meter:
         out = options.out or Path(scratch) / "big.kin"
-        plan = ReadPlan([str(path) for path in sites], out, workers=options.workers, base_urls=bases)
+        memory = MemoryBudget(parse_size(options.memory) if options.memory else 0)
+        plan = ReadPlan([str(path) for path in sites], out, workers=options.workers, base_urls=bases, memory=memory)
+        clusters = None if options.no_clusters else choose_clusters(settings=options.cluster_set)
         started, used = time.perf_counter(), processor_seconds(os.getpid())
-        built = build_collection(plan, Strategy(), meter.tell, choose_clusters(settings=options.cluster_set), text=True)
+        built = build_collection(plan, Strategy(), meter.tell, clusters, text=True, note=print)
         whole = Spent(time.perf_counter() - started, processor_seconds(os.getpid()) - used)
     pages, html = built.facts["pages"], built.facts["html_bytes"]
-    tree = built.facts["trees"][0]
+    tree = built.facts["trees"][0] if clusters else {}
     print(
         f"{pages:,} pages of {len(sites)} sites, {html / 1e9:.2f} GB of HTML, {built.facts['words']:,} words, "
         f"{built.facts['urls']:,} addresses; {options.workers} workers; clusters of {tree.get('sampled') or pages:,} pages\n"

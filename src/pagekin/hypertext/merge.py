@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.aliases import Choice, Records, choose_pages
-from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.part import ANCHOR, EXAMPLES, PAGE_ROW, PIECES, blob_sizes
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.string_lists import StringList, Strings, gather_pieces, merge_lists
@@ -32,6 +31,7 @@ from pagekin.store import (
     batch_ranges,
     chunks,
     count_targets,
+    give_back_memory,
     invert,
     pack_strings,
     smallest_uint,

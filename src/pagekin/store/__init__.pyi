@@ -8,7 +8,16 @@ from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, SHARDS, Kin, KinError, open_kin, read_manifest
 from .inverting import chunks, count_targets, invert
 from .kernels import CHECKED, kernel
-from .memory import IN_MEMORY, NO_LIMIT, MemoryBudget, TooLittleMemoryError, Workspace, parse_size
+from .memory import (
+    IN_MEMORY,
+    NO_LIMIT,
+    MemoryBudget,
+    TooLittleMemoryError,
+    Workspace,
+    give_back_memory,
+    parse_size,
+    use_memory_tightly,
+)
 from .ragged import RaggedBytes, pack_strings
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
@@ -42,6 +51,7 @@ __all__ = [
     "chunks",
     "count_targets",
     "distinct",
+    "give_back_memory",
     "invert",
     "is_among",
     "is_full",
@@ -60,4 +70,5 @@ __all__ = [
     "sort_by_keys",
     "sort_numbers",
     "temporary_folder",
+    "use_memory_tightly",
 ]

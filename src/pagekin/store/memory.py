@@ -1,5 +1,7 @@
 """How much memory a build may take, and arrays that need not stay in it."""
 
+import contextlib
+import ctypes
 import mmap
 import os
 import re
@@ -21,6 +23,10 @@ _LARGE = 64
 _AT_ONCE = 16
 """What one thread works on at a time takes one of so many parts of the memory."""
 _BLOCK = 1 << 20
+
+
+_MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENAS = -3, -1, -8
+"""Names of settings of the C library's allocator, as mallopt(3) has them."""
 
 
 class TooLittleMemoryError(PagekinError):
@@ -102,3 +108,20 @@ def _reserve(handle: int, size: int) -> None:
         return
     for start in range(0, size, _BLOCK):
         os.write(handle, bytes(min(_BLOCK, size - start)))
+
+
+def give_back_memory() -> None:
+    """Hand freed memory back to the system, where the C library can; otherwise it piles up."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def use_memory_tightly() -> None:
+    """Let large arrays go back to the system as soon as they are freed, where the C library can.
+
+    It otherwise learns to keep them: a process that makes and frees arrays of a few MB holds several times what it uses.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        for name, value in ((_MMAP_THRESHOLD, 4 << 20), (_TRIM_THRESHOLD, 16 << 20), (_ARENAS, 2)):
+            library.mallopt(name, value)
