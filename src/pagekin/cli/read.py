@@ -40,7 +40,7 @@ def read(
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory)
-    engines.require_room(plan, clusters=False, text=False, note=note_of(quiet), index=False)
+    plan.units = engines.require_room(plan, clusters=False, text=False, note=note_of(quiet), index=False)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         report = hypertext.read_sources(plan, tell, note_of(quiet))
     if as_json:

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -90,7 +90,7 @@ def build_collection(
     `note` is told so.
     """
     _check(strategy)
-    require_room(plan, clusters is not None, text, note)
+    plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
     with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
         before = None
         with contextlib.suppress(KinError):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pagekin.hypertext import Note, ReadPlan, no_note
-from pagekin.sources import Unit, plan_units
+from pagekin.sources import HTML_ENDINGS, Unit, plan_units
 from pagekin.store import DiskFullError, MemoryBudget, TooLittleMemoryError, use_memory_tightly
 
 LEAST_MEMORY = 400 << 20
@@ -23,10 +23,19 @@ _STEP = 10 << 20
 
 
 def source_bytes(unit: Unit) -> int:
-    """Return the bytes of a unit in its source."""
+    """Return the bytes of a unit in its source: of a folder, those of its pages."""
     if unit.kind == "folder":
-        return sum((Path(unit.path) / name).stat().st_size for name in unit.files) or 1
+        pages = (name for name in unit.files if name.lower().endswith(HTML_ENDINGS))
+        return sum(_file_bytes(Path(unit.path) / name) for name in pages) or 1
     return max(unit.end - unit.start, 1)
+
+
+def _file_bytes(file: Path) -> int:
+    """Return the size of a file, 0 if there is none: a link may lead nowhere."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def html_bytes(units: Sequence[Unit]) -> int:
@@ -63,8 +72,13 @@ def free_disk(path: Path) -> int:
     return shutil.disk_usage(next(one for one in (path.absolute(), *path.absolute().parents) if one.exists())).free
 
 
-def require_room(plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True) -> None:
-    """Refuse a build that has too little memory, or a disk that cannot hold it; tell `note` what disk a large one needs."""
+def require_room(
+    plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True
+) -> tuple[Unit, ...]:
+    """Refuse a build that has too little memory, or a disk that cannot hold it; tell `note` what disk a large one needs.
+
+    Return the units of the sources, so that a large folder is listed once.
+    """
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
     html = html_bytes(units)
     require_memory(plan.memory, html)
@@ -76,3 +90,4 @@ def require_room(plan: ReadPlan, clusters: bool, text: bool, note: Note = no_not
         )
     if need >= min(_WORTH_TELLING, free // 2):
         note(f"takes about {need / 1e9:,.1f} GB of disk while it runs; {free / 1e9:,.1f} GB are free at {plan.out}")
+    return tuple(units)
