@@ -30,7 +30,9 @@ from pagekin.store import (
 )
 
 PART_TOKENS = 2_000_000
-"""A worker writes a part when it has about this many words: it bounds a worker's memory."""
+"""A worker writes a part when it has about this many words, …"""
+PART_LINKS = 250_000
+"""… or so many different link addresses: both bound a worker's memory."""
 PART_SECONDS = 10.0
 """A worker writes a part at the end of a unit if the last one is so old: it bounds what is lost if the build is stopped."""
 HUGE_PAGE = 3 << 20
@@ -269,7 +271,7 @@ class _PartWriter:
         if task.careful:
             self._builder.flush()
         self._items[task.place] = number + 1
-        if self._builder.tokens >= PART_TOKENS:
+        if self._builder.tokens >= PART_TOKENS or self._builder.resolver.resolved >= PART_LINKS:
             self.finish()
 
     def _too_slow(self, task: Task, url: str) -> Skip:
