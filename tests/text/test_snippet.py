@@ -51,7 +51,7 @@ def test_what_was_asked_for_is_marked(tmp_path: Path, body: str, query: str, exp
     assert shown(make_snippet(index.corpus, 0, parse_query(query))) == expected
 
 
-MENU = "".join(
+MENU = "<li>Ferry in a storm" + "".join(
     f"<li><a href=/{word}>{word} chapter</a>" for word in ("harbour", "lighthouse", "ferry", "storm", "tide")
 )
 

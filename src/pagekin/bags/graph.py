@@ -10,24 +10,13 @@ import numpy.typing as npt
 
 from pagekin.bags.arithmetic import log2
 from pagekin.bags.epoch import is_shard, uses_by_epoch
-from pagekin.bags.furniture import LinkUse, classify_links
-from pagekin.bags.links import link_batches
+from pagekin.bags.furniture import LinkUse
+from pagekin.bags.judging import classify_links
+from pagekin.bags.link_pairs import DocumentLinks
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import UNIT, whole_units
-from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import (
-    Array,
-    Columns,
-    Finding,
-    Kin,
-    KinWriter,
-    Workspace,
-    check_shapes,
-    chunks,
-    distinct,
-    invert,
-    smallest_uint,
-)
+from pagekin.hypertext import Corpus
+from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, chunks, smallest_uint
 
 
 @dataclass(frozen=True)
@@ -79,54 +68,28 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
 
 
 def write_links(
-    corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, writer: KinWriter, room: Workspace
-) -> dict[str, int]:
+    corpus: Corpus, uses: Array, documents: Array, into: DocumentLinks, out: DocumentLinks, writer: KinWriter,
+    first_document: int = 0,
+) -> dict[str, int]:  # fmt: skip
     """Write the `link.*` arrays; return how many links there are, and how many pages only list others.
 
-    `uses` is the `LinkUse` of all anchors, `citing` marks the pages whose links count, `documents` are the URLs with a bag.
+    `uses` is the `LinkUse` of all anchors, `documents` are the URLs with a bag, which are numbered from `first_document` on.
+    `into` are the links to these, with the number of links from each citing one; `out` are those from them, with the number
+    of links to each cited one. Of a collection in one piece these are the same links.
     """
-    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
-    document_of = np.full(len(corpus.urls), -1, dtype=np.int64)
-    document_of[documents] = np.arange(len(documents))
-    sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0].astype(np.int64)
-    inlinks, outlinks = np.zeros(len(documents), np.int64), np.zeros(len(documents), np.int64)
-    stored = writer.create("link.into", np.uint32)
-    for links in link_batches(corpus, room):
-        sources = page_url[links.pages]
-        counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
-        if sites is not None:
-            counts &= sites[sources] != sites[links.targets]
-        targets, sources = document_of[links.targets[counts]], document_of[sources[counts]]
-        both_have_bags = (targets >= 0) & (sources >= 0)
-        both = distinct(targets[both_have_bags] * len(documents) + sources[both_have_bags])
-        targets, sources = np.divmod(both, max(len(documents), 1))
-        np.add.at(inlinks, targets, 1)
-        np.add.at(outlinks, sources, 1)
-        stored.append(sources.astype(np.uint32))
-    into = stored.mapped()
-    wide = smallest_uint(len(into))
-    in_ends, out_ends = (np.cumsum(np.append(0, sizes)) for sizes in (inlinks, outlinks))
-    writer.put("link.in_offsets", in_ends.astype(wide))
-    writer.put("link.out_offsets", out_ends.astype(wide))
-    out = writer.create("link.out", np.uint32)
-    for _first, _last, places in invert(into, outlinks, room.memory):
-        for _start, chunk in chunks(places):
-            out.append((np.searchsorted(in_ends, chunk, side="right") - 1).astype(np.uint32))
-    for name, there, ends, counted in (("in", into, in_ends, outlinks), ("out", out.mapped(), out_ends, inlinks)):
-        writer.put(f"link.{name}_weight", _add_weights(there, ends, link_weights(counted)).astype(np.float32))
+    for name, end, links, here, there in (
+        ("in", "into", into, into.targets, into.sources),
+        ("out", "out", out, out.sources, out.targets),
+    ):
+        places = here.astype(np.int64) - first_document
+        counts = np.bincount(places, minlength=len(documents))
+        writer.put(f"link.{name}_offsets", np.cumsum(np.append(0, counts)).astype(smallest_uint(len(there))))
+        writer.put(f"link.{end}", there)
+        weights = np.bincount(places, link_weights(links.ends), minlength=len(documents))
+        writer.put(f"link.{name}_weight", weights.astype(np.float32))
     lists = _listing_documents(corpus, uses, documents)
     writer.put("link.lists", lists)
-    return {"document_links": len(into), "listing_pages": int(lists.sum())}
-
-
-def _add_weights(there: Array, ends: Array, weights: Array) -> npt.NDArray[np.float64]:
-    """Return the weights of all that is linked with each document, which stands in `there` from its end to the next one's."""
-    sums = np.zeros(len(ends) - 1)
-    for start, chunk in chunks(there):
-        here = np.searchsorted(ends, np.arange(start, start + len(chunk)), side="right") - 1
-        first = int(here[0])
-        sums[first : int(here[-1]) + 1] += np.bincount(here - first, weights[chunk])
-    return sums
+    return {"document_links": len(out.targets), "listing_pages": int(lists.sum())}
 
 
 def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:

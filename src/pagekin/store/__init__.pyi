@@ -18,7 +18,8 @@ from .memory import (
     parse_size,
     use_memory_tightly,
 )
-from .ragged import RaggedBytes, pack_strings
+from .ragged import RaggedBytes, pack_strings, union_strings
+from .records import pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .writer import KinWriter, can_be_resumed
@@ -61,6 +62,7 @@ __all__ = [
     "no_progress",
     "on_temporary_disk",
     "open_kin",
+    "pack_record",
     "pack_strings",
     "parse_size",
     "rank",
@@ -70,5 +72,7 @@ __all__ = [
     "sort_by_keys",
     "sort_numbers",
     "temporary_folder",
+    "union_strings",
+    "unpack_record",
     "use_memory_tightly",
 ]

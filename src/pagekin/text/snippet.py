@@ -19,9 +19,11 @@ _KEPT = 10_000
 """Forms whose numbers are cached: ten results of one query ask for the same few."""
 _LONGEST_WORD = 60
 """Characters that are shown of one word."""
-MENU_WORDS, MENU_SHARE = 8, 0.75
-"""A word of a link stands in a menu if this share of the words around it, so many on each side, stand in links as well."""
-IN_TEXT, IN_MENU = 3, 1
+MENU_WORDS = 8
+"""A word stands in a menu if many of the words around it, so many on each side, stand in links: …"""
+MENU_SHARE, HEADING_SHARE = 0.4, 0.6
+"""… this share for a word of a link, and for a word of none, as in a menu's headings."""
+IN_TEXT, IN_MENU = 4, 1
 """What a stretch gains by a word of the query that it shows: in running text, or in menus only."""
 _READ = int(Attribute.TEXT | Attribute.ALT)
 """Attributes of running words, those that people read: neither the title's nor those of meta tags."""
@@ -46,7 +48,7 @@ def make_snippet(
     """Return the best stretch of a page's text, about `width` characters, in pieces of (text, whether it matches).
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
-    first; a word that it shows only in a menu counts a third. A page whose text shows none, because they stand in its title,
+    first; a word that it shows only in a menu counts a quarter. A page whose text shows none, because they stand in its title,
     gives the start of its text.
     Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
     always answered by plain code.
@@ -107,7 +109,7 @@ def _window_by_numpy(
 
 
 def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
-    """Return whether each word of a page stands in a menu: in a link, among words most of which stand in links."""
+    """Return whether each word of a page stands in a menu: among words most of which stand in links."""
     anchors = corpus.anchors_out(page)
     words = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
     part = slice(anchors.start, anchors.stop)
@@ -118,7 +120,7 @@ def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
     upto = np.append(0, np.cumsum(linked))
     places = np.arange(words)
     left, right = np.maximum(places - MENU_WORDS, 0), np.minimum(places + MENU_WORDS + 1, words)
-    return np.asarray(linked & (upto[right] - upto[left] >= MENU_SHARE * (right - left)))
+    return np.asarray(upto[right] - upto[left] >= np.where(linked, MENU_SHARE, HEADING_SHARE) * (right - left))
 
 
 def _text_of(corpus: Corpus, page: int) -> tuple[str, Array]:

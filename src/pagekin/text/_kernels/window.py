@@ -79,7 +79,7 @@ def best_window(
 ):
     """Return (running words, first, last) of the stretch to be shown; first is -1 if no running word has one of the forms.
 
-    `streams` is a `StreamBatch` of the one page, `decoded` room for it; `in_menu` marks words of the page. `starts` and `shows`, as
+    `streams` is a `StreamBatch` of the page, `decoded` room for it; `in_menu` marks words of the page. `starts` and `shows`, as
     long as the page has words, take where each running word starts and the place among `forms` of its own, or -1. Cost: one walk
     over the page's words, marks and bytes.
     """
