@@ -57,8 +57,15 @@ def test_links_of_the_same_words_to_other_pages_each_time_are_navigation() -> No
 
 
 def test_the_same_words_for_the_same_page_are_no_navigation() -> None:
-    pages = {f"{SITE}{n}": article(n, "<a href=http://partner.example/>Partner</a>") for n in range(PAGES)}
+    partner = "<a href=http://partner.example/>Partner</a>"
+    pages = {f"{SITE}{n}": article(n, partner if n % 2 else "") for n in range(PAGES)}
     assert uses(read_web(pages), "7")["partner"] == LinkUse.COUNTS
+
+
+def test_the_same_words_for_the_same_page_on_most_pages_of_a_folder_are_its_menu() -> None:
+    partner = "<a href=http://partner.example/>Partner</a>"
+    pages = {f"{SITE}{n}": article(n, partner if n % 5 else "") for n in range(PAGES)}
+    assert uses(read_web(pages), "7")["partner"] == LinkUse.FURNITURE
 
 
 def test_a_page_that_links_to_a_large_share_of_its_site_only_lists() -> None:

@@ -251,12 +251,6 @@ class Collection:
         def find(query: Query, depth: int) -> Hits:
             return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
 
-        def fold(pages: Sequence[int]) -> list[int]:
-            return fold_copies(self.sketches(pages), self.corpus.pages.url[pages].tolist()) if pages else []
-
-        def rank(query: Query) -> Ranking:
-            return rank_pages(partial(find, query), fold, request.first, request.first + request.limit)
-
         if request.raw:
             found, _query, note = ask_best(
                 self, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
@@ -264,6 +258,13 @@ class Collection:
             scored = [pair for pair in zip(found.pages, found.scores, strict=True) if pair[1] >= request.above]
             hits = [msgspec.structs.replace(self._raw_hit(page), score=score) for page, score in scored]
             return self.answer(request, hits, started, total=found.total, more=found.total > len(hits), note=note)
+
+        def fold(pages: Sequence[int]) -> list[int]:
+            return fold_copies(self.sketches(pages), self.corpus.pages.url[pages].tolist()) if pages else []
+
+        def rank(query: Query) -> Ranking:
+            return rank_pages(partial(find, query), fold, request.first, request.first + request.limit)
+
         ranking, query, note = ask_best(self, request.query, match, rank, lambda ranking: ranking.total)
         return self.answer(
             request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
@@ -342,12 +343,13 @@ class Collection:
             query = self._related_query(related, request)
             if query is None:
                 return self.answer(request, (), started, strategy=related.index.strategy.name)
-            found = related.index.answer(query, options, keep)
+            found = related.index.answer(query, options, keep, request.above)
         except RelatedError as error:
             raise ServiceError(self._without_path(str(error)), 404) from None
         subjects = [self._subject(document) for document in query.documents]
         return self.answer(
-            request, (self._related_hit(result) for result in found.results), started, subjects=tuple(subjects),
+            request, map(self._related_hit, found.results), started, total=found.total, distinct=found.total,
+            more=found.total > len(found.results), subjects=tuple(subjects),
             copies=tuple(found.copies[:MOST_COPIES]), strategy=related.index.strategy.name, alpha=found.alpha,
             below_threshold=found.below_threshold,
             note=_explain_alpha(found.alpha, found.below_threshold, bool(found.results)),

@@ -1,6 +1,7 @@
 """Related pages of one collection: of its own pages, of a page outside it, or of a bag that came from another one."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,7 @@ class RelatedPages:
             url=url,
         )
 
-    @property
+    @cached_property
     def _strategy(self) -> str:
         return self.index.strategy.digest()[:200]
 

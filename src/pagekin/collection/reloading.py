@@ -38,6 +38,7 @@ class ReloadingCollection(Service):
     ) -> None:
         super().__init__(name)
         self.path = path
+        self._manifest = path / MANIFEST
         self._options: dict[str, Any] = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
         self.requests = 0
         self.error = self.reason = ""
@@ -81,7 +82,7 @@ class ReloadingCollection(Service):
     def _manifest_stamp(self) -> tuple[int, int]:
         """Return what changes when the folder is rebuilt."""
         try:
-            status = (self.path / MANIFEST).stat()
+            status = self._manifest.stat()
         except OSError:  # opening it says what is wrong
             return 0, 0
         return status.st_mtime_ns, status.st_ino

@@ -30,9 +30,7 @@ def respell(text: str, is_known: Callable[[str], bool], near: Callable[[], NearW
     return (read_question(text).respell(nearest), nearest) if nearest else (text, {})
 
 
-def _spell(collection: "Collection", text: str, match: Match) -> tuple[str, Mapping[str, str]]:
-    if match != "best":
-        return text, {}
+def _spell(collection: "Collection", text: str) -> tuple[str, Mapping[str, str]]:
     index = collection.text
     return respell(
         text, lambda word: index.look_up(form_of(word)).pages > 0, lambda: collection.companion(corpus_words)
@@ -46,13 +44,16 @@ def ask_best(
 
     If few documents hold all words of a question, it is asked again for those that hold some.
     """
-    spelt, spellings = _spell(collection, text, match)
-    question, query = read_question(spelt), parse_query(spelt, match)
-    found = ask(query)
+    if match != "best":
+        query = parse_query(text, match)
+        return ask(query), query, ""
+    spelt, spellings = _spell(collection, text)
+    question = read_question(spelt)
+    found, query = ask(question.query), question.query
     whole = total_of(found)
     if some := relaxed_query(question, match, whole):
         found, query = ask(some), some
-    return found, query, describe_match(question, whole, total_of(found), spellings) if match == "best" else ""
+    return found, query, describe_match(question, whole, total_of(found), spellings)
 
 
 def effective_query(
