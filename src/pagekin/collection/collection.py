@@ -410,7 +410,7 @@ class Collection:
         """Return what was understood of a page."""
         page = self.corpus.describe(request.url, request.inlinks)
         if page is None:
-            raise ServiceError(self._without_path(unknown_url_message(self.corpus, request.url)), 404)
+            raise ServiceError(self._without_path(unknown_url_message([self.corpus], request.url)), 404)
         if self._only_lists(page["url"]):
             page["flags"] = [*page.get("flags", ()), "only lists"]
         return messages.PageDescription(router=self.name, page=page)

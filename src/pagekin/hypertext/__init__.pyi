@@ -3,7 +3,7 @@
 from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
-from .corpus import Corpus, Stream
+from .corpus import Corpus, Stream, in_shards_error
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .language import declared_language
 from .lexer import Lexer
@@ -20,6 +20,7 @@ from .read import (
     read_sources,
     read_sources_into,
 )
+from .sharded import open_corpora, open_shards, shard_folders
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
@@ -67,14 +68,18 @@ __all__ = [
     "fold_case",
     "host_of",
     "host_of_url",
+    "in_shards_error",
     "nearest_urls",
     "no_note",
+    "open_corpora",
+    "open_shards",
     "page_count",
     "read_sources",
     "read_sources_into",
     "read_strictly",
     "repeated_ends",
     "runs_under",
+    "shard_folders",
     "site_of",
     "sites_of_urls",
     "split_port",

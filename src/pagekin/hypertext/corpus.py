@@ -36,6 +36,14 @@ class Stream:
     boundary_kind: npt.NDArray[np.uint8]
 
 
+def in_shards_error(path: str | os.PathLike[str], shards: int) -> KinError:
+    """Return the error of whatever needs a collection in one piece and is given a folder of shards."""
+    return KinError(
+        f"{os.fspath(path)} is a collection in {shards} shards, and this needs one in one piece: "
+        "build it without --shards. Questions such as search and related can be asked of the shards as one."
+    )
+
+
 class _Local(threading.local):
     """A decompressor for each thread, made once: it takes longer to make than a page to decompress."""
 
@@ -63,8 +71,11 @@ class Corpus:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Corpus":
-        """Open the corpus of the collection at `path`."""
-        return cls(open_kin(path))
+        """Open the corpus of the collection at `path`, which is in one piece."""
+        kin = open_kin(path)
+        if shards := kin.facts.get("shards"):
+            raise in_shards_error(path, len(shards))
+        return cls(kin)
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from .columns import Columns
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
 from .kernels import CHECKED, kernel
+from .numbering import Numbering
 from .ragged import RaggedBytes, pack_strings
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
@@ -25,6 +26,7 @@ __all__ = [
     "Kin",
     "KinError",
     "KinWriter",
+    "Numbering",
     "Progress",
     "RaggedBytes",
     "batch_ranges",
