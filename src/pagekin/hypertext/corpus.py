@@ -16,7 +16,7 @@ from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns,
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import Kin, KinError, RaggedBytes, open_kin, rank
+from pagekin.store import SHARDS, Kin, KinError, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
@@ -73,7 +73,7 @@ class Corpus:
     def open(cls, path: str | os.PathLike[str]) -> "Corpus":
         """Open the corpus of the collection at `path`, which is in one piece."""
         kin = open_kin(path)
-        if shards := kin.facts.get("shards"):
+        if shards := kin.facts.get(SHARDS):
             raise in_shards_error(path, len(shards))
         return cls(kin)
 

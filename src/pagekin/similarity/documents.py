@@ -124,18 +124,7 @@ class Documents:
     def aliases(self, document: int) -> list[str]:
         """Return the other addresses of a document's page."""
         shard, own = self.place(document)
-        here = shard.corpus.aliases_of(int(shard.bags.urls[own]))
-        others = [one for one in self.shards if one is not shard and len(one.corpus.aliases()[0])]
-        if not others:
-            return here
-        address = self.address(document)
-        there = [
-            alias
-            for one in others
-            if (number := one.corpus.urls.find(address)) >= 0
-            for alias in one.corpus.aliases_of(number)
-        ]
-        return sorted({*here, *there}, key=str.encode)
+        return shard.corpus.aliases_of(int(shard.bags.urls[own]))
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """Return the page of each document in the whole, the newest capture; -1 where none was read."""
