@@ -60,6 +60,8 @@ class Result:
     """Half the width of the 95 % interval of an estimate; 0 when the similarity is exact."""
     captured: bool
     """Whether the page itself was read; otherwise it is known by the links to it."""
+    document: int = -1
+    """Its number in the whole."""
     copies: tuple[str, ...] = ()
     """Near-duplicates and aliases, folded under this result."""
     terms: tuple[SharedTerm, ...] = ()

@@ -428,6 +428,7 @@ class RelatedIndex:
             similarity=one.similarity,
             error=margin(one.similarity, self.index.m) if estimated else 0.0,
             captured=bool(self.captured(np.array([one.document]))[0]),
+            document=one.document,
             copies=(*copies, *aliases),
             terms=terms,
             citations=citations.best_for(url, [shared.term for shared in terms]) if citations else (),
