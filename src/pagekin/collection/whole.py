@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import fold_copies, is_telling
+from pagekin.bags import SKETCH_PLACES, fold_copies, is_telling
 from pagekin.collection import messages
 from pagekin.collection.messages import Hit, ServiceError
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, rank_pages
@@ -114,10 +114,9 @@ class Whole:
         places = [self.pages.place(page) for page in pages]
         names = [(part, int(self.parts[part].corpus.pages.url[own])) for part, own in places]
         numbers = np.array(pages, np.int64)
-        pieces = [(at, self.parts[part].sketches(own.tolist())) for part, at, own in self.pages.split(numbers)]
-        sketches = np.empty((len(pages), pieces[0][1].shape[1]), np.uint16)
-        for at, rows in pieces:
-            sketches[at] = rows
+        sketches = np.empty((len(pages), SKETCH_PLACES), np.uint16)
+        for part, at, own in self.pages.split(numbers):
+            sketches[at] = self.parts[part].sketches(own.tolist())
         return fold_copies(sketches, names)
 
     def _raw_hit(self, page: int, score: float) -> Hit:

@@ -98,7 +98,7 @@ class Merger:
                 merged.notes.append(answer.note)
             merged.strategy = merged.strategy or answer.strategy
             merged.alpha = max(merged.alpha, answer.alpha)
-            merged.subjects += (self._place(snapshot, child.name, hit) for hit in answer.subjects)
+            merged.subjects += (self.place(snapshot, child.name, hit) for hit in answer.subjects)
             self._note_nodes(merged, child, answer)
             if len(answer.results) + len(answer.asked) + len(answer.skipped) > _AT_ONCE:
                 await asyncio.sleep(0)
@@ -110,7 +110,7 @@ class Merger:
                 merged.more[""] = hits[most - 1][1].score if most else float("inf")
                 hits = hits[:most]
         for place, (name, hit) in enumerate(hits, 1):
-            merged.hits.append(self._place(snapshot, name, hit))
+            merged.hits.append(self.place(snapshot, name, hit))
             if not place % _AT_ONCE:
                 await asyncio.sleep(0)
         return merged
@@ -152,7 +152,7 @@ class Merger:
         """Return a service that a child told of, with its path from here."""
         return msgspec.structs.replace(node, path=(self.name, child, *node.path[1:])[:MOST_ON_PATH])
 
-    def _place(self, snapshot: Snapshot | None, child: str, hit: Hit) -> Hit:
+    def place(self, snapshot: Snapshot | None, child: str, hit: Hit) -> Hit:
         """Return a child's hit as one of this router's: its path, its address, its sub-cluster here."""
         known = self._children[child]
         homes = snapshot.merged.homes.get(child, {}) if snapshot else {}

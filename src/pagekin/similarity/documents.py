@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Bags, LinkColumns
+from pagekin.bags import SKETCH_PLACES, Bags, LinkColumns
 from pagekin.hypertext import Corpus, canonical_url, sites_of_urls
 from pagekin.similarity.links import DocumentLinks
 from pagekin.store import Array, Numbering
@@ -149,12 +149,9 @@ class Documents:
         """Return the sketch of each document's page, one per row."""
         if len(self.shards) == 1:
             return self.shards[0].bags.sketches(documents)
-        pieces = [
-            (places, self.shards[part].bags.sketches(own)) for part, places, own in self.numbering.split(documents)
-        ]
-        found = np.empty((len(documents), *(pieces[0][1].shape[1:] if pieces else (0,))), np.uint16)
-        for places, rows in pieces:
-            found[places] = rows
+        found = np.empty((len(documents), SKETCH_PLACES), np.uint16)
+        for part, places, own in self.numbering.split(documents):
+            found[places] = self.shards[part].bags.sketches(own)
         return found
 
     @property
