@@ -114,13 +114,16 @@ def cases(draw: some.DrawFn) -> Case:
 @given(cases())
 def test_a_span_holds_the_documents_that_a_dictionary_would(case: Case) -> None:
     arrays = list_arrays(case.rows, case.answers)
-    index, docs = SignatureShard(Kin(Path("nowhere.kin"), {}, arrays), case.rows.shape[1]), arrays["list.docs"]
+    docs = arrays["list.docs"]
+    plain, compiled = (
+        SignatureShard(Kin(Path("nowhere.kin"), {}, arrays), case.rows.shape[1], how) for how in (False, True)
+    )
     near = [case.query, case.query + np.uint32(1), case.query - np.uint32(1), np.zeros_like(case.query), ~case.query]
     for signature in near:
-        starts, ends = index.spans(signature)
-        for j, here in enumerate(inverted_lists(case.rows)):
-            expected = [document for document in here.get(int(signature[j]), []) if document in case.answers]
-            assert docs[starts[j] : ends[j]].tolist() == expected
+        for starts, ends in (plain.spans(signature), compiled.spans(signature)):
+            for j, here in enumerate(inverted_lists(case.rows)):
+                expected = [document for document in here.get(int(signature[j]), []) if document in case.answers]
+                assert docs[starts[j] : ends[j]].tolist() == expected
 
 
 def test_the_index_of_real_pages_is_laid_out_as_described(demo: RelatedIndex) -> None:

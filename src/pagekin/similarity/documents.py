@@ -112,14 +112,23 @@ class Documents:
     def title(self, document: int) -> str:
         """Return the page's title, or the text that most links to it have."""
         shard, own = self.place(document)
-        if pages := shard.corpus.pages_of(int(shard.bags.urls[own])):
+        number = int(shard.bags.urls[own])
+        if pages := shard.corpus.pages_of(number):
             return shard.corpus.titles.text(pages[0])
-        texts: list[str] = []
-        for corpus, number in self.numbers_of(self.address(document)):
-            anchors = corpus.anchors_in(number)[: _ANCHORS_READ - len(texts)].tolist()
+        address, texts = shard.corpus.urls[number], list[str]()
+        for corpus in (one.corpus for one in self.shards):
+            known = number if corpus is shard.corpus else corpus.urls.find(address)
+            anchors = corpus.anchors_in(known)[: _ANCHORS_READ - len(texts)].tolist() if known >= 0 else []
             texts += map(corpus.anchor_text, anchors)
+            if len(texts) == _ANCHORS_READ:
+                break
         common = Counter(filter(None, texts)).most_common(1)
         return common[0][0] if common else ""
+
+    def is_captured(self, document: int) -> bool:
+        """Return whether a document's own page was read."""
+        shard, own = self.place(document)
+        return bool(shard.corpus.pages_of(int(shard.bags.urls[own])))
 
     def aliases(self, document: int) -> list[str]:
         """Return the other addresses of a document's page."""

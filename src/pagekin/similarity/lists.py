@@ -38,7 +38,8 @@ def matches_above(alpha: float, m: int) -> int:
 class SignatureShard:
     """H and I of one collection, or of one shard, memory-mapped."""
 
-    def __init__(self, kin: Kin, m: int) -> None:
+    def __init__(self, kin: Kin, m: int, compiled: bool = False) -> None:
+        self._compiled = compiled
         self.rows: Array = np.asarray(kin["signature.rows"]).reshape(-1, m)
         self.docs = np.asarray(kin["list.docs"])
         self.keys = np.asarray(kin["list.keys"])
@@ -47,8 +48,13 @@ class SignatureShard:
 
     def spans(self, signature: Array) -> tuple[Array, Array]:
         """Return where the list of each of the signature's values begins and ends: all positions are searched in step."""
-        if not len(self.keys):  # no document may be an answer
-            return np.zeros(len(signature), np.int64), np.zeros(len(signature), np.int64)
+        if self._compiled or not len(self.keys):  # without keys no document may be an answer
+            begins, stops = np.zeros((2, len(signature)), np.int64)
+            if len(self.keys):
+                from pagekin.similarity._kernels.lists import find_spans
+
+                find_spans(self.keys, self.starts, self.positions, np.asarray(signature), begins, stops)
+            return begins, stops
         first, end = self.positions[:-1], self.positions[1:]
         before = first - 1  # the last key known to be less
         step = 1 << max(int(np.max(end - first, initial=1)).bit_length() - 1, 0)
@@ -107,11 +113,14 @@ class ShortestLists:
 
 
 class SignatureIndex:
-    """H and I of a collection, or of the shards of one: documents have their numbers in the whole."""
+    """H and I of a collection, or of the shards of one: documents have their numbers in the whole.
 
-    def __init__(self, kins: Kin | Sequence[Kin], m: int) -> None:
+    Pass `compiled` for many questions: loading the compiler takes longer than one answer.
+    """
+
+    def __init__(self, kins: Kin | Sequence[Kin], m: int, compiled: bool = False) -> None:
         self.m = m
-        self._shards = [SignatureShard(kin, m) for kin in ([kins] if isinstance(kins, Kin) else kins)]
+        self._shards = [SignatureShard(kin, m, compiled) for kin in ([kins] if isinstance(kins, Kin) else kins)]
         self._numbering = Numbering(len(shard.rows) for shard in self._shards)
 
     def __len__(self) -> int:

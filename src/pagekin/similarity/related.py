@@ -65,7 +65,7 @@ class RelatedIndex:
         self.strategy: Strategy = _one_strategy(self.corpora)
         self.facts = self.corpora[0].facts["index"]
         self.documents = Documents.of(self.corpora)
-        self.index = SignatureIndex([corpus.kin for corpus in self.corpora], self.strategy.signature.m)
+        self.index = SignatureIndex([corpus.kin for corpus in self.corpora], self.strategy.signature.m, compiled)
         self.maker = make_maker(self.strategy.signature)
         for shard in self.documents.shards:
             shard.bags.require_all()  # an index of an earlier Pagekin is refused here, not amid an answer
@@ -427,7 +427,7 @@ class RelatedIndex:
             title=self.title(one.document),
             similarity=one.similarity,
             error=margin(one.similarity, self.index.m) if estimated else 0.0,
-            captured=bool(self.captured(np.array([one.document]))[0]),
+            captured=self.documents.is_captured(one.document),
             document=one.document,
             copies=(*copies, *aliases),
             terms=terms,

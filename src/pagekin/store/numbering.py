@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,14 +35,19 @@ class Numbering:
         if len(self.bounds) == 2:
             yield 0, slice(None), numbers
             return
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < len(self)):
-            raise IndexError(f"there are {len(self):,}, and numbers of others are named")
-        if bool(np.all(numbers[1:] >= numbers[:-1])):
-            cuts = np.searchsorted(numbers, self._array).tolist()
-            spans = ((part, slice(cuts[part], cuts[part + 1])) for part in range(len(cuts) - 1))
-            yield from ((part, at, numbers[at] - self.bounds[part]) for part, at in spans if at.stop > at.start)
+        if not len(numbers):
             return
-        of = np.searchsorted(self._array, numbers, side="right") - 1
+        in_order = bool((numbers[1:] >= numbers[:-1]).all())
+        least, most = (numbers[0], numbers[-1]) if in_order else (numbers.min(), numbers.max())
+        if least < 0 or most >= len(self):
+            raise IndexError(f"there are {len(self):,}, and numbers of others are named")
+        if in_order:
+            cuts = numbers.searchsorted(self._array).tolist()
+            for part, (first, last) in enumerate(pairwise(cuts)):
+                if last > first:
+                    yield part, slice(first, last), numbers[first:last] - self.bounds[part]
+            return
+        of = self._array.searchsorted(numbers, side="right") - 1
         for part in np.unique(of).tolist():
             at = np.flatnonzero(of == part)
             yield part, at, numbers[at] - self.bounds[part]
