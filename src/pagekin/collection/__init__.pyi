@@ -63,7 +63,7 @@ from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
 from .understanding import corpus_words, respell
 from .walking import in_thread, is_walking, walk
-from .whole import Found, Whole
+from .whole import Found, Whole, explain_epochs
 
 __all__ = [
     "BEST_HITS",
@@ -131,6 +131,7 @@ __all__ = [
     "encode",
     "encode_counts",
     "explain_damage",
+    "explain_epochs",
     "fold_hits",
     "group_hits",
     "in_thread",

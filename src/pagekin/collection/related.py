@@ -53,7 +53,13 @@ class RelatedPages:
             counts=tuple(query.counts.tolist()),
             sites=(site_of(host_of(index.urls[document]))[:200],),
             url=url,
+            epoch=self.epoch,
         )
+
+    @property
+    def epoch(self) -> str:
+        """Return the identity of the epoch by which the bags were weighed."""
+        return self.index.documents.shards[0].bags.epoch[:200]
 
     @property
     def _strategy(self) -> str:

@@ -16,7 +16,7 @@ from pagekin.collection.messages import Hit, ServiceError
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, rank_pages
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.understanding import KnownWords, ask_best
-from pagekin.hypertext import unknown_url_message
+from pagekin.hypertext import HostTitles, ShortTitles, unknown_url_message
 from pagekin.labels import plain_text
 from pagekin.similarity import Query as RelatedQuery
 from pagekin.similarity import RelatedError, RelatedIndex, Result
@@ -55,6 +55,10 @@ class Whole:
         self.name, self.path, self._compiled, self._hide_path = name, path, compiled, hide_path
         self.pages = Numbering(len(part.corpus) for part in parts)
         self.words = KnownWords(self.parts)
+        if len(self.parts) > 1:
+            hosts = HostTitles([part.corpus for part in self.parts])
+            for part in self.parts:
+                part.titles = ShortTitles(part.corpus, hosts)
 
     # -- search ---------------------------------------------------------------------------------------------------------
 
@@ -157,15 +161,19 @@ class Whole:
             query = self._related_query(related, request)
             if query is None:
                 return Found((), {"strategy": related.index.strategy.name})
+            apart = request.bag is not None and not (request.bag.epoch and request.bag.epoch == related.epoch)
             found = related.index.answer(query, options, keep)
         except RelatedError as error:
             raise ServiceError(self.without_path(str(error)), 404) from None
         subjects = tuple(self._subject(document) for document in query.documents)
         hits = [self._related_hit(result) for result in found.results]
-        note = _explain_alpha(found.alpha, found.below_threshold, bool(found.results))
+        notes = [_explain_alpha(found.alpha, found.below_threshold, bool(found.results))]
+        if apart:
+            notes.append(explain_epochs(1))
         return Found(hits, {
             "subjects": subjects, "copies": tuple(found.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
-            "alpha": found.alpha, "below_threshold": found.below_threshold, "note": note,
+            "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
+            "note": " ".join(filter(None, notes)),
         })  # fmt: skip
 
     def _keep(self, filters: messages.Filters) -> Mask | None:
@@ -268,6 +276,14 @@ class Whole:
         for part in self.parts:
             message = message.replace(str(part.path), part.name)
         return message.replace(str(self.path), self.name)
+
+
+def explain_epochs(others: int) -> str:
+    """Return a sentence that says that bags of other epochs were compared; '' if there are none."""
+    if not others:
+        return ""
+    names = "One collection" if others == 1 else f"{others:,} collections"
+    return f"{names} weighed words by other frequencies than the page's own: similarities there are not exact."
 
 
 def _explain_alpha(alpha: float, left_out: int, some: bool) -> str:

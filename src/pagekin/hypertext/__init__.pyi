@@ -26,7 +26,7 @@ from .sharded import open_corpora, open_shards, shard_folders
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
-from .titles import ShortTitles, repeated_ends
+from .titles import HostTitles, ShortTitles, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 from .workers import WorkerError
 from .writing import WrittenWords, common_spellings, common_spellings_of_many
@@ -45,6 +45,7 @@ __all__ = [
     "CutNumbers",
     "DamagedInputError",
     "DecodedPage",
+    "HostTitles",
     "Lexer",
     "Note",
     "PageColumns",
