@@ -32,6 +32,7 @@ class Documents:
 
     def __init__(self, shards: Sequence[IndexShard]) -> None:
         self.shards = tuple(shards)
+        self.corpora = tuple(shard.corpus for shard in shards)
         self.numbering = Numbering(len(shard.bags) for shard in shards)
         self.page_numbering = Numbering(len(shard.corpus) for shard in shards)
 
