@@ -34,12 +34,12 @@ def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
 
 
 def are_copies(sketches: Array, one: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
-    """Mark the sketches (rows) of near-duplicates of one sketch; a page without words is no copy of any page."""
+    """Mark the sketches (rows) of near-duplicates of one sketch, or each of one row; a page without words is no copy."""
     return common_words(sketches, one) >= threshold
 
 
 def common_words(sketches: Array, one: Array) -> npt.NDArray[np.float64]:
-    """Estimate the share of words that each of the sketches (rows) has in common with one sketch."""
+    """Estimate the share of words that each of the sketches (rows) has in common with one sketch, or each with one row."""
     either = (sketches != EMPTY_PLACE) | (one != EMPTY_PLACE)
     agree = np.add.reduce((sketches == one) & either, axis=1)
     return np.asarray(agree / np.maximum(np.add.reduce(either, axis=1), 1))
@@ -122,7 +122,7 @@ def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> lis
     """
     if len(sketches) > _FEW:
         return CopyIndex(sketches).fold(names)
-    earlier = _earlier_copies(sketches)
+    earlier = earlier_copies(sketches)
 
     def find_head(place: int, heads: list[int]) -> int:
         return next((other for other in earlier[place] if heads[other] == other), place)
@@ -142,28 +142,23 @@ def _heads_of(count: int, find_head: Callable[[int, list[int]], int], names: Seq
     return heads
 
 
-def _earlier_copies(sketches: Array) -> list[list[int]]:
-    """Return for each of some hundred sketches the places of those before it that are its copies."""
+def earlier_copies(sketches: Array) -> list[list[int]]:
+    """Return for each of some hundred sketches the places of those before it that are its copies, rising.
+
+    Copies differ in few places, so that most runs of four places are the same in both: pairs of which that is true are compared.
+    """
+    runs = np.ascontiguousarray(sketches, np.uint16).view(np.uint64)
+    same_runs, same = np.zeros((len(runs), len(runs)), np.uint8), np.empty((len(runs), len(runs)), np.bool_)
+    for run in np.ascontiguousarray(runs.T):
+        np.equal(run[:, None], run, out=same)
+        same_runs += same.view(np.uint8)
+    most_different = int((1 - NEAR_COPY) * SKETCH_PLACES)
+    later, earlier = np.tril(same_runs >= runs.shape[1] - most_different, -1).nonzero()
+    copies = are_copies(sketches[later], sketches[earlier])
     found: list[list[int]] = [[] for _ in sketches]
-    for place, other in zip(*map(np.ndarray.tolist, np.tril(copies_among(sketches), -1).nonzero()), strict=True):
+    for place, other in zip(later[copies].tolist(), earlier[copies].tolist(), strict=True):
         found[place].append(other)
     return found
-
-
-def copies_among(sketches: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
-    """Mark the pairs of sketches (rows) that are near-duplicates, by comparing all with all: for some hundreds of them."""
-    size = len(sketches)
-    agree, neither, same = (
-        np.zeros((size, size), np.uint8),
-        np.zeros((size, size), np.uint8),
-        np.empty((size, size), np.bool_),
-    )
-    for place in np.ascontiguousarray(sketches.T):
-        np.equal(place[:, None], place, out=same)
-        agree += same.view(np.uint8)
-        if (empty := place == EMPTY_PLACE).any():
-            neither += np.logical_and(empty[:, None], empty, out=same).view(np.uint8)
-    return np.asarray((agree - neither) / np.maximum(SKETCH_PLACES - neither, 1) >= threshold)
 
 
 def _band_width(threshold: float) -> int:

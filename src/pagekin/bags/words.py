@@ -99,6 +99,11 @@ def host_hash(name: bytes) -> int:
     return _address_hash(b"h", name)
 
 
+def prefix_hash(prefix: str) -> int:
+    """Return the 64-bit hash of what addresses begin with: those of the sheets of an index, or of a folder."""
+    return _address_hash(b"p", prefix)
+
+
 def _address_hash(kind: bytes, url: str | bytes) -> int:
     data = url.encode() if isinstance(url, str) else url
     return int.from_bytes(hashlib.blake2b(kind + data, digest_size=8).digest(), "little")

@@ -189,6 +189,8 @@ class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=T
     ask: Annotated[int, Meta(ge=1, le=1_000, description="The most children to ask at each router.")] = 4
     """Those that hold most of the page's heaviest words."""
     options: RelatedOptions = RelatedOptions()
+    above: Share = 0.0
+    """Pages that are less similar are of no use, as others have given enough better ones: leaves count them alone."""
 
 
 class DescribeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Related pages of one collection: of its own pages, of a page outside it, or of a bag that came from another one."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +62,7 @@ class RelatedPages:
         """Return the identity of the epoch by which the bags were weighed."""
         return self.index.documents.shards[0].bags.epoch[:200]
 
-    @property
+    @cached_property
     def _strategy(self) -> str:
         return self.index.strategy.digest()[:200]
 

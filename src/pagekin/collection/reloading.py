@@ -57,6 +57,7 @@ class FollowedFolder(Generic[Opened]):
 
     def __init__(self, path: Path, open_folder: Callable[[], Opened], patient: bool = False) -> None:
         self.path, self._open_folder = path, open_folder
+        self._manifest = path / MANIFEST
         self.error = self.reason = ""
         self._looked = time.monotonic()
         self._stamp = self._manifest_stamp()
@@ -77,7 +78,7 @@ class FollowedFolder(Generic[Opened]):
     def _manifest_stamp(self) -> tuple[int, int]:
         """Return what changes when the folder is rebuilt."""
         try:
-            status = (self.path / MANIFEST).stat()
+            status = self._manifest.stat()
         except OSError:  # opening it says what is wrong
             return 0, 0
         return status.st_mtime_ns, status.st_ino

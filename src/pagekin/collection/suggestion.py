@@ -115,7 +115,6 @@ def _related(
         query = related.query_of_pages(pages)
     except RelatedError:
         return {}
-    found = related.index.answer(query, messages.RelatedOptions(k=most, captured_only=True), keep)
-    numbers = (collection.corpus.url_number(result.url) for result in found.results)
-    scores = (result.similarity for result in found.results)
-    return {collection.corpus.pages_of(number)[0]: score for number, score in zip(numbers, scores, strict=True)}
+    found = related.index.rank(query, messages.RelatedOptions(k=most, captured_only=True), keep).related
+    captured = related.index.bags.pages(np.array([one.document for one in found], np.int64))
+    return dict(zip(captured.tolist(), (one.similarity for one in found), strict=True))

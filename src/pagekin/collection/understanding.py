@@ -73,16 +73,16 @@ def ask_best(
 
     If few documents hold all words of a question, it is asked again for those that hold some.
     """
-    spelt = text
-    spellings: dict[str, str] = {}
-    if match == "best":
-        spelt, spellings = respell(text, words.holds, lambda: words.near)
-    question, query = read_question(spelt), parse_query(spelt, match)
-    found = ask(query)
+    if match != "best":
+        query = parse_query(text, match)
+        return ask(query), query, ""
+    spelt, spellings = respell(text, words.holds, lambda: words.near)
+    question = read_question(spelt)
+    found, query = ask(question.query), question.query
     whole = total_of(found)
     if some := relaxed_query(question, match, whole):
         found, query = ask(some), some
-    return found, query, describe_match(question, whole, total_of(found), spellings) if match == "best" else ""
+    return found, query, describe_match(question, whole, total_of(found), spellings)
 
 
 def effective_query(

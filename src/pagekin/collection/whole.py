@@ -162,7 +162,7 @@ class Whole:
             if query is None:
                 return Found((), {"strategy": related.index.strategy.name})
             apart = request.bag is not None and not (request.bag.epoch and request.bag.epoch == related.epoch)
-            found = related.index.answer(query, options, keep)
+            found = related.index.answer(query, options, keep, request.above)
         except RelatedError as error:
             raise ServiceError(self.without_path(str(error)), 404) from None
         subjects = tuple(self._subject(document) for document in query.documents)
@@ -171,6 +171,7 @@ class Whole:
         if apart:
             notes.append(explain_epochs(1))
         return Found(hits, {
+            "total": found.total, "distinct": found.total, "more": found.total > len(found.results),
             "subjects": subjects, "copies": tuple(found.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
             "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
             "note": " ".join(filter(None, notes)),

@@ -28,6 +28,7 @@ from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
 from .titles import HostTitles, ShortTitles, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
+from .widening import widen_corpus
 from .workers import WorkerError
 from .writing import WrittenWords, common_spellings, common_spellings_of_many
 
@@ -93,4 +94,5 @@ __all__ = [
     "split_port",
     "to_utf8",
     "unknown_url_message",
+    "widen_corpus",
 ]

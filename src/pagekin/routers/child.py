@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -12,6 +12,9 @@ import msgspec
 from pagekin.collection import PublishedLabel, Request
 from pagekin.labels import ContentLabel, LabelError, LabelLimits, LeafCount, leaf_identity
 from pagekin.routers.connection import ChildError, Connection, DirectConnection, NotReadyError, Outgoing, RefusedError
+
+if TYPE_CHECKING:
+    from pagekin.routers.knowledge import Knowledge
 
 T = TypeVar("T")
 _FAILURES = 3
@@ -59,6 +62,13 @@ class Child:
     def local(self) -> bool:
         """Return whether it is in this process with all that is below it."""
         return isinstance(self.connection, DirectConnection) and self.connection.service.local
+
+    @property
+    def knowledge(self) -> "Knowledge | None":
+        """Return what it knows of its own children if it is a router in this process with all that is below it."""
+        if not isinstance(self.connection, DirectConnection) or not self.local:
+            return None
+        return getattr(self.connection.service, "knowledge", None)
 
     def cluster_number(self, cluster: int) -> int:
         """Return the number of one of its sub-clusters in the label that is here: a label that was cut has others."""

@@ -1,4 +1,4 @@
-"""Asking several children at once, within one deadline."""
+"""Asking several services at once, within one deadline."""
 
 import asyncio
 import time
@@ -10,8 +10,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from pagekin.collection import Answer, Request, is_walking, walk
-from pagekin.routers.child import Child, time_for_children, with_deadline
+from pagekin.routers.child import time_for_children, with_deadline
 from pagekin.routers.connection import ChildError, Outgoing
+from pagekin.routers.reach import Target
 from pagekin.routers.trust import believable
 
 _WALKERS = ThreadPoolExecutor(2, "walk")
@@ -24,9 +25,9 @@ R = TypeVar("R", bound=Request)
 
 
 class ChildAnswer(msgspec.Struct, Generic[T], frozen=True):
-    """How the call to one child ended: with an answer, or with the reason why there is none."""
+    """How the call to one target ended: with an answer, or with the reason why there is none."""
 
-    name: str
+    target: Target
     answer: T | None
     seconds: float
     size: int = 0
@@ -34,20 +35,20 @@ class ChildAnswer(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Watch(Protocol[Noted]):
-    """What is asked of children one after another may depend on what those before have answered."""
+    """What is asked of targets one after another may depend on what those before have answered."""
 
-    def request(self, name: str) -> Request | None:
-        """Return what a child is asked, or None if it need not be."""
+    def request(self, target: Target) -> Request | None:
+        """Return what a target is asked, or None if it need not be."""
 
     def note(self, answer: Noted) -> None:
-        """Take note of what a child answered."""
+        """Take note of what a target answered."""
 
 
 class FanOut:
-    """Sends requests to a router's children and collects what comes back in time."""
+    """Sends requests to a router's targets and collects what comes back in time."""
 
-    def __init__(self, name: str, mark: str, children: Mapping[str, Child]) -> None:
-        self.name, self.mark, self._children = name, mark, children
+    def __init__(self, name: str, mark: str) -> None:
+        self.name, self.mark = name, mark
 
     def why_stopped(self, request: Request) -> str:
         """Return why a request goes no further, or an empty text: it came around, or passed too many routers."""
@@ -68,36 +69,36 @@ class FanOut:
     async def ask(
         self,
         operation: str,
-        requests: Mapping[str, Request],
+        requests: Mapping[Target, Request],
         answer: type[T],
         deadline: float,
         watch: Watch[T] | None = None,
     ) -> list[ChildAnswer[T]]:
-        """Return how the call to each child ended, in the order of `requests`.
+        """Return how the call to each target ended, in the order of `requests`.
 
-        With `watch`, children in this process are asked what it says by then, and those that it spares are left out.
+        With `watch`, those in this process are asked what it says by then, and those that it spares are left out.
         """
-        spared: set[str] = set()
+        spared: set[Target] = set()
         try:
             left = time_for_children(deadline)
         except ChildError as error:
-            return [ChildAnswer(name, None, 0.0, 0, str(error)) for name in requests]
-        answers: dict[str, ChildAnswer[T]] = {}
-        near = deque(name for name in requests if self._children[name].local)
+            return [ChildAnswer(target, None, 0.0, 0, str(error)) for target in requests]
+        answers: dict[Target, ChildAnswer[T]] = {}
+        near = deque(target for target in requests if target.local)
 
         def walk_near() -> None:
-            """Ask children in this process one after another, as long as there is time."""
+            """Ask targets in this process one after another, as long as there is time."""
             while near and (rest := until - time.monotonic()) > 0:
                 try:
-                    name = near.popleft()
+                    target = near.popleft()
                 except IndexError:  # another thread took the last
                     return
-                request = watch.request(name) if watch else requests[name]
+                request = watch.request(target) if watch else requests[target]
                 if request is None:
-                    spared.add(name)
+                    spared.add(target)
                     continue
-                ended = walk(self._ask_one(operation, name, Outgoing(with_deadline(request, rest)), answer))
-                answers[name] = ended
+                ended = walk(self._ask_one(operation, target, Outgoing(with_deadline(request, rest)), answer))
+                answers[target] = ended
                 if watch and ended.answer is not None:
                     watch.note(ended.answer)
 
@@ -105,33 +106,33 @@ class FanOut:
         if is_walking():
             walk_near()
         elif requests:
-            far = {name: request for name, request in requests.items() if not self._children[name].local}
+            far = {target: request for target, request in requests.items() if not target.local}
             await self._ask_at_once(operation, far, answer, until, answers, walk_near if near else None)
         return [
-            answers[name] if name in answers else ChildAnswer(name, None, left, 0, self._children[name].note_late(left))
-            for name in requests
-            if name not in spared
+            answers[target] if target in answers else ChildAnswer(target, None, left, 0, target.child.note_late(left))
+            for target in requests
+            if target not in spared
         ]
 
     async def _ask_at_once(
         self,
         operation: str,
-        requests: Mapping[str, Request],
+        requests: Mapping[Target, Request],
         answer: type[T],
         until: float,
-        answers: dict[str, ChildAnswer[T]],
+        answers: dict[Target, ChildAnswer[T]],
         walk_near: Callable[[], None] | None,
     ) -> None:
-        """Put what children answer to `requests` into `answers`, while a thread asks those in this process.
+        """Put what targets answer to `requests` into `answers`, while a thread asks those in this process.
 
-        One timer serves all children, as hundreds would cost too much.
+        One timer serves all targets, as hundreds would cost too much.
         """
         left = until - time.monotonic()
         outgoing: dict[int, Outgoing] = {}
-        tasks: dict[str, asyncio.Task[ChildAnswer[T]]] = {}
-        for name, request in requests.items():
+        tasks: dict[Target, asyncio.Task[ChildAnswer[T]]] = {}
+        for target, request in requests.items():
             way = outgoing.setdefault(id(request), Outgoing(with_deadline(request, left)))
-            tasks[name] = asyncio.create_task(self._ask_one(operation, name, way, answer))
+            tasks[target] = asyncio.create_task(self._ask_one(operation, target, way, answer))
         waiting: set[asyncio.Future[Any]] = set(tasks.values())
         loop = asyncio.get_running_loop()
         try:
@@ -145,15 +146,15 @@ class FanOut:
         finally:
             for task in tasks.values():
                 task.cancel()
-        answers |= {name: task.result() for name, task in tasks.items() if task.done() and not task.cancelled()}
+        answers |= {target: task.result() for target, task in tasks.items() if task.done() and not task.cancelled()}
 
-    async def _ask_one(self, operation: str, name: str, outgoing: Outgoing, answer: type[T]) -> ChildAnswer[T]:
+    async def _ask_one(self, operation: str, target: Target, outgoing: Outgoing, answer: type[T]) -> ChildAnswer[T]:
         began = time.perf_counter()
         found: Any
         try:
-            found, size = await self._children[name].ask(operation, outgoing, answer)
+            found, size = await target.child.ask(operation, outgoing, answer)
         except ChildError as error:
-            return ChildAnswer(name, None, time.perf_counter() - began, 0, str(error))
+            return ChildAnswer(target, None, time.perf_counter() - began, 0, str(error))
         if size and isinstance(found, Answer):  # services in this process clean what comes in from elsewhere
-            found = await believable(found, outgoing.request, f"{self.name}/{name}")
-        return ChildAnswer(name, found, time.perf_counter() - began, size)
+            found = await believable(found, outgoing.request, f"{self.name}/{target.name}")
+        return ChildAnswer(target, found, time.perf_counter() - began, size)

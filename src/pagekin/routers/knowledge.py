@@ -27,6 +27,7 @@ from pagekin.labels import (
 from pagekin.net import Guard
 from pagekin.routers.child import Child
 from pagekin.routers.connection import ChildError
+from pagekin.routers.reach import Reach
 from pagekin.routers.routing import RoutingTable
 from pagekin.text import NearWords
 
@@ -101,6 +102,7 @@ class Knowledge:
         self.name, self.children, self.settings = name, children, settings
         self.error = ""
         self.snapshot: Snapshot | None = None
+        self._reach: Reach | None = None
         self._renewed = renewed
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
@@ -114,6 +116,13 @@ class Knowledge:
         if self.snapshot is None:
             raise ServiceError(f"no child of {self.name} has given its label yet: {self._waiting_for()}", 503)
         return self.snapshot
+
+    @property
+    def reach(self) -> Reach:
+        """Return whom the router can ask by now."""
+        if self._reach is None or not self._reach.is_fresh:
+            self._reach = Reach(self)
+        return self._reach
 
     def _waiting_for(self) -> str:
         """Return why each child has given nothing; what they wait for themselves is theirs to say."""

@@ -37,9 +37,10 @@ from pagekin.routers.child import Child
 from pagekin.routers.connection import DirectConnection, HttpConnection
 from pagekin.routers.fanout import FanOut
 from pagekin.routers.knowledge import Knowledge, RouterSettings
-from pagekin.routers.merging import MergedAnswer, Merger
-from pagekin.routers.ranking import MOST_LOOKED_AT, fold_beside_others, rank_children
-from pagekin.routers.selection import expand_requests, items_by_child, select_known
+from pagekin.routers.merging import MergedAnswer, merge_answers
+from pagekin.routers.ranking import MOST_LOOKED_AT, fold_beside_others, rank_related, rank_targets
+from pagekin.routers.reach import CANNOT_REACH, Target, with_routers
+from pagekin.routers.selection import expand_requests, items_by_target, select_known
 from pagekin.routers.travelling_bags import mean_bag
 from pagekin.routers.tree import tree_below
 from pagekin.routers.ttl_cache import TtlCache
@@ -53,16 +54,12 @@ _LONGEST_MARK = 160
 """Characters of the name in a mark."""
 _FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
 """The share of the time that is kept to ask for texts, and how many seconds are enough."""
-_CANNOT_REACH = "others have better pages"
-"""Why a child was passed over that holds too few words of a question."""
-_LEAST_SHARE = 0.3
-"""The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 
 
 class Router(Service):
     """A service whose children are services: in the same process they are asked directly, others over HTTP.
 
-    What it knows of its children is `knowledge`, how it asks several at once `fan_out`, how it merges `merger`.
+    What it knows of its children is `knowledge`, whom it asks `knowledge.reach`, and how it asks several at once `fan_out`.
     """
 
     def __init__(
@@ -94,8 +91,7 @@ class Router(Service):
         self.answers: TtlCache[Any] = TtlCache(self.settings.cached, self.settings.most_cached)
         """Answers to `search` and `refine`."""
         self.knowledge = Knowledge(name, self.children, self.settings, self.answers.clear)
-        self.fan_out = FanOut(name, self.mark, self.children)
-        self.merger = Merger(name, self.children)
+        self.fan_out = FanOut(name, self.mark)
         self._started = time.monotonic()
 
     # -- what it is -----------------------------------------------------------------------------------------------------
@@ -153,16 +149,15 @@ class Router(Service):
 
     # -- asking and answering -------------------------------------------------------------------------------------------
 
-    async def _ask_children(self, operation: str, requests: Mapping[str, Request], deadline: float) -> MergedAnswer:
-        """Ask several children and merge what they answer."""
-        answers = await self.fan_out.ask(operation, requests, Answer, deadline)
-        return await self.merger.merge(answers, self.knowledge.snapshot)
+    async def _ask_all(self, operation: str, requests: Mapping[Target, Request], deadline: float) -> MergedAnswer:
+        """Ask several services and merge what they answer."""
+        return await merge_answers(await self.fan_out.ask(operation, requests, Answer, deadline))
 
     def _answer(self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, **more: Any) -> Answer:
         """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
         facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
         return Answer(
-            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(merged.asked),
+            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(with_routers(merged.asked)),
             skipped=tuple(merged.skipped), partial=tuple(merged.partial),
             seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
@@ -206,6 +201,7 @@ class Router(Service):
             merged, hits = await self._rank(asked, deadline)
         if request.match == "best":
             note = describe_match(question, whole, merged.total, spellings)
+        merged.skipped += self.knowledge.reach.passed_over(merged.passed_over)
         last = request.first + request.limit
         chosen = hits[request.first : last]
         more = len(hits) > last or bool(merged.more or merged.spared) or (not last and merged.total > 0)
@@ -238,27 +234,26 @@ class Router(Service):
         return msgspec.structs.replace(request, query=text, match="all"), spellings
 
     async def _rank(self, request: messages.SearchRequest, deadline: float) -> tuple[MergedAnswer, list[Hit]]:
-        """Return the merged ranking of the children that may hold a match of all words, or of some."""
-        known, query = self.knowledge.ready, parse_query(request.query, request.match)
-        verdict = known.table.judge(query, request.routing, request.ask)
-        unknown = [name for name in self.children if name not in known.table.labels]
-        names = (*verdict.ask, *unknown)
+        """Return the merged ranking of those below that may hold a match of all words, or of some."""
+        known, reach, query = self.knowledge.ready, self.knowledge.reach, parse_query(request.query, request.match)
+        # Who wants only the most promising children of each router asked, or goes by heaviest terms, does not look through them.
+        step_by_step = request.ask or request.routing == "terms"
+        table, names = (known.table, reach.children) if step_by_step else (reach.table, reach.ends)
+        verdict = table.judge(query, request.routing, request.ask)
+        unknown = (name for name in names if name not in table.labels)
+        targets = [reach.targets[name] for name in (*verdict.ask, *unknown)]
         # Where the query began, texts are asked for afterwards, also if somebody has kept us waiting.
         kept = 0.0 if request.raw else min(_FOR_TEXTS_SHARE * request.deadline, _FOR_TEXTS)
         last = request.first + request.limit
         stats = request.stats or known.table.stats(query)
         onward = self.fan_out.onward(request, stats=stats, raw=True, first=0)
         # Who wants no hits wants to know how many there are: everybody is asked, and nobody looks for hits behind copies.
-        bounds = known.table.largest_scores(query, stats) if last else {}
+        bounds = table.largest_scores(query, stats) if last else {}
         fold = not request.raw and last > 0
-        merged, hits = await rank_children(
-            self.fan_out, self.merger, known, names, onward, last, fold, deadline - kept, bounds
-        )
-        merged.total += sum(known.table.fewest_pages(name, query) for name in merged.spared)
-        merged.skipped += [messages.SkippedNode(path=(self.name, name), reason=_CANNOT_REACH) for name in merged.spared]
-        merged.skipped += [
-            messages.SkippedNode(path=(self.name, name), reason=why) for name, why in verdict.skipped.items()
-        ]
+        merged, hits = await rank_targets(self.fan_out, targets, onward, last, fold, deadline - kept, bounds)
+        spared = [target.name for target in merged.spared]
+        merged.total += sum(table.fewest_pages(name, query) for name in spared)
+        merged.passed_over = {**verdict.skipped, **dict.fromkeys(spared, CANNOT_REACH)}
         return merged, hits
 
     async def _with_texts(
@@ -294,10 +289,10 @@ class Router(Service):
             messages.ShowRequest(query=request.query, items=(), hops=request.hops, visited=request.visited)
         )
         requests = {
-            child: msgspec.structs.replace(onward, items=mine)
-            for child, mine in items_by_child(as_items(items), self.children).items()
+            target: msgspec.structs.replace(onward, items=mine)
+            for target, mine in items_by_target(as_items(items), self.knowledge.reach.end_on_path).items()
         }
-        return await self._ask_children("show", requests, deadline)
+        return await self._ask_all("show", requests, deadline)
 
     # -- select and expand ----------------------------------------------------------------------------------------------
 
@@ -322,9 +317,9 @@ class Router(Service):
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         asked, selected = await self._select(msgspec.structs.replace(request, first=0, limit=MOST_LOOKED_AT))
         onward = self.fan_out.onward(asked, limit=min(request.first + request.limit + 1, MOST_LOOKED_AT))
-        whole, deeper, documents = expand_requests(selected, self.children, onward)
-        merged = await self._ask_children("select", whole, deadline)
-        merged.extend(await self._ask_children("expand", deeper, deadline))
+        whole, deeper, documents = expand_requests(selected, self.knowledge.reach, onward)
+        merged = await self._ask_all("select", whole, deadline)
+        merged.extend(await self._ask_all("expand", deeper, deadline))
         merged.skipped = [*selected.skipped, *merged.skipped]
         hits = await fold_beside_others([*documents, *merged.hits])
         if not hits and asked.match == "all" and relaxed_query(read_question(asked.query), request.match, 0):
@@ -377,32 +372,33 @@ class Router(Service):
     ) -> tuple[int, Cooccurrences, tuple[str, ...]]:
         """Return how many children were asked for counts, the sum of these, and what is missing."""
         names = self.knowledge.ready.table.judge(parse_query(request.query), ask=request.ask).ask
-        requests: dict[str, Request] = dict.fromkeys(names, self.fan_out.onward(request))
+        targets = map(self.knowledge.reach.targets.__getitem__, names)
+        requests: dict[Target, Request] = dict.fromkeys(targets, self.fan_out.onward(request))
         counts, partial = [], []
         for child in await self.fan_out.ask("cooccurrences", requests, messages.CooccurrenceCounts, deadline):
             if child.answer is None:
-                partial.append(f"{child.name}: {child.error}"[:2000])
+                partial.append(f"{child.target.name}: {child.error}"[:2000])
                 continue
-            label = self.children[child.name].label
+            label = child.target.child.label
             counts.append(decode_counts(child.answer, label.num_docs if label else child.answer.documents))
-            partial += (f"{child.name}/{plain_text(reason)}"[:2000] for reason in child.answer.partial[:1000])
+            partial += (f"{child.target.name}/{plain_text(reason)}"[:2000] for reason in child.answer.partial[:1000])
         return len(names), Cooccurrences.summed(counts), tuple(partial[:10_000])
 
     # -- suggestions and related pages ----------------------------------------------------------------------------------
 
     async def suggest(self, request: messages.SuggestRequest) -> Answer:
-        """Return documents like those of the current set, from the children that these came from."""
+        """Return documents like those of the current set, from the services that these came from."""
         if stopped := self._stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         check_filters(request.filters)
         items = request.items or await self._best_hits(request)
         onward = self.fan_out.onward(request, items=())
-        requests: dict[str, Request] = {
-            child: msgspec.structs.replace(onward, items=mine)
-            for child, mine in items_by_child(items, self.children).items()
+        requests: dict[Target, Request] = {
+            target: msgspec.structs.replace(onward, items=mine)
+            for target, mine in items_by_target(items, self.knowledge.reach.end_on_path).items()
         }
-        merged = await self._ask_children("suggest", requests, deadline)
+        merged = await self._ask_all("suggest", requests, deadline)
         given = {item.url for item in items}
         others = [hit for hit in merged.hits if hit.url not in given]
         hits = await fold_beside_others(others, request.limit, not request.visited)
@@ -441,15 +437,19 @@ class Router(Service):
         deadline = time.monotonic() + request.deadline
         if stopped := self.fan_out.why_stopped(request):
             raise ServiceError(stopped)
-        on_path = len(request.path) > 1 and request.path[1] in self.children
-        onward = self.fan_out.onward(request, path=request.path[1:] if on_path else ())
-        near = [name for name, child in self.children.items() if child.nearness(url)]
-        # Those whose own the address seems to be are asked first: most pages are found without asking everybody.
-        groups = [[request.path[1]]] if on_path else [near, [name for name in self.children if name not in near]]
-        for names in groups:
-            for child in await self.fan_out.ask(operation, dict.fromkeys(names, onward), answer, deadline):
-                if child.answer is not None:
-                    return child.answer
+        reach = self.knowledge.reach
+        if on_path := reach.end_on_path(request.path):
+            groups = [[on_path]]
+        else:
+            ends = list(map(reach.targets.__getitem__, reach.ends))
+            near = [target for target in ends if target.child.nearness(url)]
+            # Those whose own the address seems to be are asked first: most pages are found without asking everybody.
+            groups = [near, [target for target in ends if target not in near]]
+        onward = self.fan_out.onward(request, path=request.path[len(on_path.path) - 1 :] if on_path else ())
+        for targets in groups:
+            for one in await self.fan_out.ask(operation, dict.fromkeys(targets, onward), answer, deadline):
+                if one.answer is not None:
+                    return one.answer
         raise ServiceError(f"no router below knows the page {url}", 404)
 
     async def related(self, request: messages.RelatedRequest) -> Answer:
@@ -462,13 +462,13 @@ class Router(Service):
         if request.html:
             raise ServiceError(f"{self.name} is a router: a page's HTML can be compared in a collection only")
         bag = request.bag or await self._bag_of(request)
-        names, skipped = self._choose_related(bag, request.ask)
+        reach = self.knowledge.reach
+        names, skipped = reach.likeliest(bag.words, request.ask)
         onward = self.fan_out.onward(request, bag=bag, path=(), also=())
-        merged = await self._ask_children("related", dict.fromkeys(names, onward), deadline)
-        merged.skipped += skipped
         asked_about = {bag.url, request.url, *request.also}
-        others = (hit for hit in merged.hits if hit.url not in asked_about)
-        hits = await fold_beside_others(others, options.k, options.fold and not request.visited)
+        targets, fold = [reach.targets[name] for name in names], options.fold and not request.visited
+        merged, hits = await rank_related(self.fan_out, targets, onward, asked_about, fold, deadline)
+        merged.skipped += skipped
         subjects = {hit.url: hit for hit in merged.subjects if hit.url in asked_about}
         return self._answer(
             "", merged, hits, started, total=merged.total, subjects=tuple(subjects.values()), strategy=merged.strategy,
@@ -488,19 +488,3 @@ class Router(Service):
             for url in urls
         ]
         return mean_bag(bags)
-
-    def _choose_related(self, bag: messages.Bag, ask: int) -> tuple[list[str], list[messages.SkippedNode]]:
-        """Return the children to ask for pages like a bag, and why the others are not."""
-        table = self.knowledge.ready.table
-        held = table.words_held(bag.words) if bag.words else dict.fromkeys(self.children, 0)
-        enough = max(1, round(_LEAST_SHARE * len(bag.words)))
-        order = sorted((name for name in held if held[name] >= enough or not bag.words), key=lambda n: (-held[n], n))
-        chosen = order[:ask] + [name for name in self.children if name not in held]
-        skipped = [
-            messages.SkippedNode(
-                path=(self.name, name), reason=f"it holds {held[name]} of the page's {len(bag.words)} heaviest words"
-            )
-            for name in held
-            if name not in chosen
-        ]
-        return chosen, skipped

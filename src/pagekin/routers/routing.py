@@ -39,6 +39,8 @@ from pagekin.text import (
 )
 
 Mask = npt.NDArray[np.bool_]
+NOT_TOGETHER = "no group of its pages holds all words"
+"""Why a child was passed over that may hold each word."""
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
 
 
@@ -79,7 +81,8 @@ class Verdict:
 class RoutingTable:
     """The labels of a router's children, laid out to be asked at once."""
 
-    def __init__(self, labels: Mapping[str, ContentLabel]) -> None:
+    def __init__(self, labels: Mapping[str, ContentLabel], counts: "Mapping[str, LabelCounts] | None" = None) -> None:
+        """Take labels by name, and their counts as far as they are known from another table."""
         self.labels = {
             name: label if label.analyser == ANALYSER else without_filters(label) for name, label in labels.items()
         }
@@ -106,7 +109,9 @@ class RoutingTable:
         self._added = [
             {(one.attribute, analyse([one.word])[0]) for one in label.added} for label in self.labels.values()
         ]
-        self._told = [_Told(label) for label in self.labels.values()]
+        known = counts or {}
+        self.counts = {name: known.get(name) or LabelCounts(label) for name, label in self.labels.items()}
+        self._counts = list(self.counts.values())
         self._last: tuple[Query, tuple[tuple[str | None, str], ...], Mask] | None = None
         """The query that was asked about last, its words, and which filter may hold which."""
 
@@ -149,9 +154,7 @@ class RoutingTable:
             there = tuple(row)
             if there not in reasons:
                 missing = [form_key(*pair) for pair, held_here in zip(pairs, there, strict=True) if not held_here]
-                reasons[there] = (
-                    f"no page holds {', '.join(missing[:5])}" if missing else "no group of its pages holds all words"
-                )
+                reasons[there] = f"no page holds {', '.join(missing[:5])}" if missing else NOT_TOGETHER
             skipped[self.names[place]] = reasons[there]
         return skipped
 
@@ -182,7 +185,7 @@ class RoutingTable:
         def holds(attribute: str | None, word: str) -> Mask:
             form = analyse([word])[0]
             asked = attribute if attribute != "text" else None
-            told = np.array([one.df(asked, form) is not None for one in self._told], np.bool_)
+            told = np.array([one.df(asked, form) is not None for one in self._counts], np.bool_)
             return np.asarray(told | self._has_added(attribute, word), np.bool_)
 
         may = matching(query, holds, np.ones(len(self.names), np.bool_))
@@ -194,7 +197,7 @@ class RoutingTable:
         may = self._somewhere(held) | self._blind[:, None]
         df = np.zeros(may.shape)
         forms = analyse([word for _attribute, word in pairs])
-        for place, told in enumerate(self._told):
+        for place, told in enumerate(self._counts):
             for column, (pair, form) in enumerate(zip(pairs, forms, strict=True)):
                 known = told.df(pair[0], form)
                 df[place, column] = may[place, column] if known is None else known
@@ -233,7 +236,7 @@ class RoutingTable:
 
     def fewest_pages(self, name: str, query: Query) -> int:
         """Return how many pages of a child hold some word of a query at least, as far as its label tells."""
-        told = self._told[self.names.index(name)]
+        told = self.counts[name]
         return max((told.df(attribute, form_of(word)) or 0 for attribute, word in _query_probes(query)[0]), default=0)
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
@@ -266,16 +269,16 @@ class RoutingTable:
             if _is_stopped(word):
                 df[key] = pages
                 continue
-            known = [told.df(attribute, form) for told in self._told]
+            known = [told.df(attribute, form) for told in self._counts]
             df[key] = sum(
                 (told.least if there else 0) if sure is None else sure
-                for told, sure, there in zip(self._told, known, maybe, strict=True)
+                for told, sure, there in zip(self._counts, known, maybe, strict=True)
             )
         words = min(sum(label.num_words for label in self.labels.values()), LARGEST_COUNT)
         return Stats(analyser=ANALYSER, pages=pages, words=words, df={key: min(n, pages) for key, n in df.items()})
 
 
-class _Told:
+class LabelCounts:
     """df of the terms that a label tells."""
 
     def __init__(self, label: ContentLabel) -> None:

@@ -1,8 +1,7 @@
 """`select` and `expand` at a router: its children are clusters, judged by their labels."""
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -10,17 +9,19 @@ from pagekin.collection import Answer, Hit, Item, Request, check_filters, group_
 from pagekin.labels import plain_text
 from pagekin.routers.child import Child
 from pagekin.routers.knowledge import Snapshot
+from pagekin.routers.reach import Reach, Target
 
-T = TypeVar("T")
 
-
-def items_by_child(items: Iterable[Item], children: Mapping[str, T]) -> dict[str, tuple[Item, ...]]:
-    """Return items by the child that leads to them, with their paths from there on."""
-    found: dict[str, list[Item]] = {}
+def items_by_target(
+    items: Iterable[Item], target_on: Callable[[Sequence[str]], Target | None]
+) -> dict[Target, tuple[Item, ...]]:
+    """Return items by the target that leads to them, with their paths from there on."""
+    found: dict[Target, list[Item]] = {}
     for item in items:
-        if len(item.path) > 1 and item.path[1] in children:
-            found.setdefault(item.path[1], []).append(msgspec.structs.replace(item, path=item.path[1:]))
-    return {child: tuple(mine) for child, mine in found.items()}
+        if target := target_on(item.path):
+            onward = msgspec.structs.replace(item, path=item.path[len(target.path) - 1 :])
+            found.setdefault(target, []).append(onward)
+    return {target: tuple(mine) for target, mine in found.items()}
 
 
 def select_known(name: str, children: Mapping[str, Child], known: Snapshot, request: messages.SelectRequest) -> Answer:
@@ -65,16 +66,16 @@ def select_known(name: str, children: Mapping[str, Child], known: Snapshot, requ
 
 
 def expand_requests(
-    selected: Answer, children: Mapping[str, Child], onward: messages.SelectRequest
-) -> tuple[dict[str, Request], dict[str, Request], list[Hit]]:
+    selected: Answer, reach: Reach, onward: messages.SelectRequest
+) -> tuple[dict[Target, Request], dict[Target, Request], list[Hit]]:
     """Return the requests that `expand` makes: children for their matching children, others for those of deeper clusters.
 
     The documents of the set, which have no children, come third.
     """
-    whole: dict[str, Request] = {}
+    whole: dict[Target, Request] = {}
     deeper: list[Item] = []
     documents: list[Hit] = []
-    by_url = {child.url: child.name for child in children.values()}
+    by_url = {target.child.url: target for target in map(reach.targets.__getitem__, reach.children)}
     for hit in selected.results:
         if hit.kind == "document":
             documents.append(hit)
@@ -83,8 +84,9 @@ def expand_requests(
             whole[by_url[hit.url]] = msgspec.structs.replace(onward, items=None, limit=limit)
         else:
             deeper.append(Item(hit.kind, hit.url, hit.path, hit.cluster))
-    below: dict[str, Request] = {
-        child: msgspec.structs.replace(onward, items=mine) for child, mine in items_by_child(deeper, children).items()
+    below: dict[Target, Request] = {
+        child: msgspec.structs.replace(onward, items=mine)
+        for child, mine in items_by_target(deeper, reach.child_on_path).items()
     }
     return whole, below, documents
 

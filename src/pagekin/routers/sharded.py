@@ -157,7 +157,7 @@ class ShardRouter(Router):
 
     def _place(self, hit: Hit) -> Hit:
         """Return a shard's hit as one of the whole; while no labels are known, its topic is that of the shard."""
-        placed = self.merger.place(self.knowledge.snapshot, hit.path[0], hit)
+        placed = self.knowledge.reach.targets[hit.path[0]].place(hit)
         return placed if self.knowledge.snapshot else msgspec.structs.replace(placed, cluster_name=hit.cluster_name)
 
 

@@ -134,19 +134,26 @@ class RelatedIndex:
         return self.answer(query, RankingOptions(k=k, **options)).results
 
     def answer(
-        self, query: Query, options: RankingOptions = _DEFAULTS, keep: npt.NDArray[np.bool_] | None = None
+        self,
+        query: Query,
+        options: RankingOptions = _DEFAULTS,
+        keep: npt.NDArray[np.bool_] | None = None,
+        above: float = 0.0,
     ) -> Answer:
         """Return the documents most similar to a query; with `keep`, of those whose captured page it marks.
 
-        By default the documents that agree with it in most of its shortest lists are compared exactly.
+        By default the documents that agree with it in most of its shortest lists are compared exactly. Those that are less
+        similar than `above` are counted, but no results are made of them.
         """
         ranked = self.rank(query, options, keep)
+        total = len(ranked.related)
+        ranked = replace(ranked, related=[one for one in ranked.related if one.similarity >= above])
         citations = self.citations(query) if options.explain else None
         results = [self._result(query, one, options.method == "estimate", citations) for one in ranked.related]
         if options.explain and options.method != "estimate":
             results = _with_signals(results, ranked, self.signals(query, options.wish))
         copies = [self.urls[copy] for copy in ranked.copies]
-        return Answer(results, copies, self._alpha(options), ranked.below_threshold)
+        return Answer(results, copies, self._alpha(options), ranked.below_threshold, total)
 
     def _alpha(self, options: RankingOptions) -> float:
         """Return the score above which documents are answers."""

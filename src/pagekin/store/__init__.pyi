@@ -8,7 +8,8 @@ from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, SHARDS, Kin, KinError, open_kin, read_manifest
 from .kernels import CHECKED, kernel
 from .numbering import Numbering
-from .ragged import RaggedBytes, pack_strings
+from .ragged import RaggedBytes, pack_strings, union_strings
+from .records import pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .writer import KinWriter, can_be_resumed
@@ -43,6 +44,7 @@ __all__ = [
     "no_progress",
     "on_temporary_disk",
     "open_kin",
+    "pack_record",
     "pack_strings",
     "rank",
     "read_manifest",
@@ -51,4 +53,6 @@ __all__ = [
     "sort_by_keys",
     "sort_numbers",
     "temporary_folder",
+    "union_strings",
+    "unpack_record",
 ]

@@ -30,10 +30,7 @@ from pagekin.text.scoring import (
     corpus_lengths,
 )
 from pagekin.text.searching import TextSearch
-from pagekin.text.statistics import (
-    Stats,
-    check_stats,
-)
+from pagekin.text.statistics import Stats, weigh_query
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -67,6 +64,8 @@ class Form(NamedTuple):
     """Its row of `Bounds`, or -1."""
     pages: int
     """On how many pages it stands."""
+    first: int
+    """Where its places begin, in an index that has them."""
 
 
 class TextIndex:
@@ -139,14 +138,15 @@ class TextIndex:
     def _find(self, form: str) -> "Form":
         kin, number = self.corpus.kin, self.forms.find(form.encode())
         if number < 0:
-            return Form(-1, 0, 0, -1, 0)
+            return Form(-1, 0, 0, -1, 0, 0)
         most = len(kin["posting.page"])  # which only damage exceeds
         begin, end = (min(int(self._offsets[at]), most) for at in (number, number + 1))
+        first = int(kin["posting.where_offsets"][number]) if self.has_places else 0
         if self.bounds:
             row = rank(kin["posting.bound_form"], number)
             if row < len(kin["posting.bound_form"]) and kin["posting.bound_form"][row] == number:
-                return Form(number, begin, end, row, int(kin["posting.bound_pages"][row]))
-        return Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)))
+                return Form(number, begin, end, row, int(kin["posting.bound_pages"][row]), first)
+        return Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)), first)
 
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY) -> Terms:
         """Return (attribute, form) pairs as kernels take them."""
@@ -161,13 +161,15 @@ class TextIndex:
             rarity,
         )
 
-    def places_of(self, forms: "list[Form]") -> Places | None:
-        """Return the entries of forms and where on their pages they stand; None for an index of an earlier version."""
-        kin = self.corpus.kin
-        if "posting.where" not in kin:
-            return None
-        number, begin, end = (np.array(column, np.int64) for column in list(zip(*forms, strict=True))[:3])
-        return Places(begin, end, kin["posting.where_offsets"][number].astype(np.int64), kin["posting.where"])
+    @cached_property
+    def has_places(self) -> bool:
+        """Return whether it tells where on their pages words stand; an index of an earlier version does not."""
+        return "posting.where" in self.corpus.kin
+
+    def places_of(self, forms: "list[Form]") -> Places:
+        """Return the entries of forms and where on their pages they stand."""
+        begin, end, first = np.array([(form.begin, form.end, form.first) for form in forms], np.int64).T.copy()
+        return Places(begin, end, first, self.corpus.kin["posting.where"])
 
     def runs_under(self, bit: int) -> Runs:
         """Return where words under an attribute stand on all pages; made at the first phrase that is looked for there."""
@@ -228,9 +230,11 @@ class TextIndex:
         if limit < 0 or offset < 0:
             raise ValueError("limit and offset are 0 or more")
         if stats:
-            check_stats(query, stats)
+            weigh_query(query, stats)  # which refuses statistics of another query
         asked = TextSearch(self, query, stats, keep, self.groups(documents))
         total, pages, scores = self._unless_damaged(lambda: asked.best(offset + limit))
+        if not len(pages):
+            return Hits(total, [], [])
         order = _first_places(scores, offset + limit)[offset:]
         return Hits(total, pages[order].tolist(), scores[order].tolist())
 

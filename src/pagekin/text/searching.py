@@ -24,6 +24,7 @@ _MOST_PLAIN = 5_000
 """Pages that are looked at for a phrase without compiled code: for more, loading it takes less time."""
 _WORTH_BOUNDING = 500
 """Matches from which on bounds save more than they cost."""
+_NO_PAGES, _NO_SCORES = np.zeros(0, np.int64), np.zeros(0)
 _ALL_PAGES: Mask = np.zeros(0, np.bool_)
 """As compiled code is told that every page may match."""
 
@@ -120,8 +121,8 @@ class TextSearch:
             return
         from pagekin.text._kernels import search
 
-        if places := index.places_of(known):
-            search.mark_phrase(index.postings, places, index.runs_under(bit), may, mask)
+        if index.has_places:
+            search.mark_phrase(index.postings, index.places_of(known), index.runs_under(bit), may, mask)
         else:
             room = DecodedPage.for_longest(index.streams)
             search.mark_phrase_by_streams(index.streams, room, of_term, forms, bit, may, mask)
@@ -158,6 +159,8 @@ class TextSearch:
         if isinstance(self._query, Some):
             return self._best_of_some(self._query)
         if index.compiled and self._keep is None and _is_all_words(self._query):
+            if any(index.look_up(form).number < 0 for _attribute, form in asked_forms(self._query)):
+                return 0, _NO_PAGES, _NO_SCORES
             total, pages, scores = index.engine.best_with_all(
                 index.postings, self._terms, self._groups, self._weights.mean, few
             )
@@ -169,7 +172,7 @@ class TextSearch:
             mask = self.matches()
             total = self._groups.count(mask)
         if not total or not most:
-            return total, np.zeros(0, np.int64), np.zeros(0)
+            return total, _NO_PAGES, _NO_SCORES
         if not index.compiled or total < few or not index.bounds:
             return total, *self._score(mask.nonzero()[0])
         return total, *self._best_by_bounds(mask, total, most)
@@ -180,7 +183,7 @@ class TextSearch:
         Scores are 1 and more for pages that hold all parts, or are called most of them, and less for others.
         """
         plain_words = all(isinstance(part, Word) and not part.attribute for part in query.parts)
-        if self._index.compiled and plain_words and "posting.where" in self._index.corpus.kin:
+        if self._index.compiled and plain_words and self._index.has_places:
             return self._rank_some(query)
         mask = self.matches()
         pages = mask.nonzero()[0]

@@ -45,7 +45,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def check_stats(query: Query, stats: Stats) -> None:
+def _check_stats(query: Query, stats: Stats) -> None:
     """Raise a QueryError unless the statistics say all that scores of the query need."""
     if stats.analyser != ANALYSER:
         raise QueryError(f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'")
@@ -119,13 +119,14 @@ class _Same(NamedTuple):
 
 
 def weigh_query(query: Query, stats: Stats) -> QueryWeights:
-    """Return what statistics make of a query."""
+    """Return what statistics make of a query; raise a QueryError if they are of another one."""
     return _weigh_query(query, _Same(stats))
 
 
 @lru_cache(64)
 def _weigh_query(query: Query, same: _Same) -> QueryWeights:
     stats, forms = same.stats, [form_key(*pair) for pair in asked_forms(query)]
+    _check_stats(query, stats)
     rarity = {form: inverse_frequency(stats, form) for form in forms}
     values = np.array(list(rarity.values()), np.float64)
     words = [form_of(part.word) if isinstance(part, Word) else "" for part in getattr(query, "parts", ())]

@@ -1,0 +1,204 @@
+"""Whom a router asks: its children, or the leaves below those routers that run in the same process.
+
+A router in the same process knows the labels of its own children, so whoever stands above it can judge these at once, ask the
+leaves themselves, and merge once: no request passes the routers between.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pagekin.collection import AskedNode, Hit, SkippedNode
+from pagekin.labels import ContentLabel
+from pagekin.routers.child import Child
+from pagekin.routers.routing import NOT_TOGETHER, LabelCounts, RoutingTable
+from pagekin.routers.trust import MOST_ON_PATH
+
+if TYPE_CHECKING:
+    from pagekin.routers.knowledge import Knowledge, Snapshot
+
+Path = tuple[str, ...]
+"""Names from the router that asks, its own first, down to a service."""
+_LEAST_SHARE = 0.3
+"""The share of a page's heaviest words that a child must hold together to be asked for related pages."""
+CANNOT_REACH = "others have better pages"
+"""Why a target was passed over that holds too few words of a question."""
+
+
+class Target:
+    """A service that a router asks, and how its hits look from there."""
+
+    def __init__(self, path: Path, child: Child, snapshot: "Snapshot | None", inner: "Target | None") -> None:
+        """Take the path from the router, the child of the router that leads there, and the same seen from that child."""
+        self.path = path
+        self.name = "/".join(path[1:])
+        self.child: Child = inner.child if inner else child
+        """The service as its own router knows it."""
+        self.local = child.local
+        self._leads_there, self._inner = child, inner
+        self._homes = snapshot.merged.homes.get(path[1], {}) if snapshot else {}
+        self._clusters = snapshot.label.clusters if snapshot else ()
+        self._cluster_of: dict[int, int] = {}
+
+    def _cluster(self, number: int) -> int:
+        """Return the router's sub-cluster that one of the target's went into; 0 for none."""
+        found = self._cluster_of.get(number)
+        if found is None:
+            below = self._inner._cluster(number) if self._inner else number
+            found = self._cluster_of[number] = self._homes.get(self._leads_there.cluster_number(below), 0)
+        return found
+
+    def place(self, hit: Hit) -> Hit:
+        """Return a hit of the target as one of the router's: its path, its address, its sub-cluster here."""
+        number = self._cluster(hit.cluster)
+        relative = hit.kind != "document" and "://" not in hit.url
+        return msgspec.structs.replace(
+            hit,
+            url=f"{self.child.url.rstrip('/')}/{hit.url}" if relative else hit.url,
+            path=(*self.path, *hit.path[1:])[:MOST_ON_PATH],
+            cluster=number,
+            cluster_name=self._clusters[number - 1].name if number else "",
+        )
+
+
+class Reach:
+    """The services that a router can ask, by what it and the routers below it in this process know by now."""
+
+    def __init__(self, knowledge: "Knowledge") -> None:
+        self.snapshot = snapshot = knowledge.snapshot
+        self._knowledge, self._name = knowledge, knowledge.name
+        self._made_of: list[tuple[Knowledge, Snapshot | None]] = [(knowledge, snapshot)]
+        self.children: list[str] = list(knowledge.children)
+        """The names of the children."""
+        self.ends: list[str] = []
+        """The names of the targets beyond which nothing is known here: leaves, and services elsewhere."""
+        self.targets: dict[str, Target] = {}
+        """Children and ends by name; that of an end below a child begins with the child's."""
+        self._labels: dict[str, ContentLabel] = {}
+        self._counts: dict[str, LabelCounts] = {}
+        self._inner: dict[str, Reach] = {}
+        """The reach of each router that is looked through."""
+        for name, child in knowledge.children.items():
+            self.targets[name] = Target((self._name, name), child, snapshot, None)
+        for name, child in knowledge.children.items():
+            below = child.knowledge
+            if below is not None and below.snapshot is None:
+                self._made_of.append((below, None))
+            elif below is not None and self._is_free(name, below.reach):
+                self._look_through(name, child, below.reach)
+                continue
+            self.ends.append(name)
+            if snapshot and name in snapshot.table.labels:
+                self._labels[name] = snapshot.table.labels[name]
+                self._counts[name] = snapshot.table.counts[name]
+
+    def _is_free(self, name: str, inner: "Reach") -> bool:
+        """Return whether the names of what is below a child would be those of nobody else."""
+        return all(f"{name}/{end}" not in self.targets for end in inner.ends)
+
+    def _look_through(self, name: str, child: Child, inner: "Reach") -> None:
+        self._inner[name] = inner
+        self._made_of += inner._made_of
+        for end in inner.ends:
+            below, own = inner.targets[end], f"{name}/{end}"
+            self.targets[own] = Target((self._name, *below.path), child, self.snapshot, below)
+            self.ends.append(own)
+            if end in inner._labels:
+                self._labels[own], self._counts[own] = inner._labels[end], inner._counts[end]
+
+    @property
+    def is_fresh(self) -> bool:
+        """Return whether nobody that it was made of has learned anything since."""
+        return all(knowledge.snapshot is snapshot for knowledge, snapshot in self._made_of)
+
+    @cached_property
+    def table(self) -> RoutingTable:
+        """Return the labels of the ends that have given one."""
+        return RoutingTable(self._labels, self._counts)
+
+    def child_on_path(self, path: Sequence[str]) -> Target | None:
+        """Return the child on a path of names from this router down, or None if there is none."""
+        return self.targets.get(path[1]) if len(path) > 1 else None
+
+    def end_on_path(self, path: Sequence[str]) -> Target | None:
+        """Return the end on a path of names from this router down, or else the child, or None if there is neither."""
+        if len(path) > 1 and path[1] in self._inner:
+            below = self._inner[path[1]].end_on_path(path[1:])
+            if below:
+                return self.targets.get(f"{path[1]}/{below.name}")
+        return self.child_on_path(path)
+
+    def likeliest(self, words: Sequence[str], most: int) -> tuple[list[str], list[SkippedNode]]:
+        """Return the ends below those children, `most` at each router, that hold most of some words, and who is passed over."""
+        table = self._knowledge.ready.table
+        held = table.words_held(words) if words else dict.fromkeys(table.names, 0)
+        enough = max(1, round(_LEAST_SHARE * len(words)))
+        order = sorted((name for name in held if held[name] >= enough or not words), key=lambda n: (-held[n], n))
+        chosen = order[:most] + [name for name in self.children if name not in held]
+        ends: list[str] = []
+        skipped: list[SkippedNode] = []
+        for name in chosen:
+            if name not in self._inner:
+                ends.append(name)
+                continue
+            below, passed = self._inner[name].likeliest(words, most)
+            ends += (f"{name}/{end}" for end in below)
+            skipped += (SkippedNode(path=(self._name, *one.path), reason=one.reason) for one in passed)
+        skipped += (
+            SkippedNode(path=(self._name, name), reason=f"it holds {count} of the page's {len(words)} heaviest words")
+            for name, count in held.items()
+            if name not in chosen
+        )
+        return ends, skipped
+
+    # -- what is told of the way ----------------------------------------------------------------------------------------
+
+    def passed_over(self, reasons: Mapping[str, str]) -> list[SkippedNode]:
+        """Return who was passed over, given the reasons by name; a router stands for the ends below it if all of them were."""
+        _all, found = self._passed_over(reasons, "", (self._name,))
+        return [SkippedNode(path=path, reason=reason) for path, reason in found]
+
+    def _passed_over(self, reasons: Mapping[str, str], prefix: str, way: Path) -> tuple[bool, list[tuple[Path, str]]]:
+        """Return (whether everyone was passed over, their paths and reasons); names begin with `prefix`, paths with `way`."""
+        found: list[tuple[Path, str]] = []
+        everyone = True
+        for name in self.children:
+            path, reason = (*way, name), reasons.get(prefix + name)
+            if reason is not None:
+                found.append((path, reason))
+                continue
+            all_below, below = False, found[:0]
+            if name in self._inner:
+                all_below, below = self._inner[name]._passed_over(reasons, f"{prefix}{name}/", path)
+            found += [(path, _common_reason({why for _path, why in below}))] if all_below else below
+            everyone &= all_below
+        return everyone, found
+
+
+def _common_reason(reasons: set[str]) -> str:
+    """Return why all services below a router were passed over."""
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    return CANNOT_REACH if CANNOT_REACH in reasons else NOT_TOGETHER
+
+
+def with_routers(asked: Sequence[AskedNode]) -> list[AskedNode]:
+    """Return services that were asked, each behind the routers that were looked through to it."""
+    told = {node.path for node in asked}
+    nodes: list[AskedNode] = []
+    places: dict[Path, int] = {}
+    for node in asked:
+        for path in (node.path[:length] for length in range(2, len(node.path))):
+            if path in told:
+                continue
+            if path not in places:
+                places[path] = len(nodes)
+                nodes.append(AskedNode(path=path))
+            router = nodes[places[path]]
+            nodes[places[path]] = msgspec.structs.replace(
+                router, seconds=router.seconds + node.seconds, results=router.results + node.results
+            )
+        nodes.append(node)
+    return nodes
