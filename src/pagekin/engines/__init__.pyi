@@ -5,7 +5,7 @@ from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildReport, build_collection, cluster_collection, index_collection, label_collection
 from .needs import require_room
-from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection, shard_folders
+from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection
 
 __all__ = [
     "LEAVES",
@@ -29,6 +29,5 @@ __all__ = [
     "lock_folder",
     "require_room",
     "shard_collection",
-    "shard_folders",
     "write_atomically",
 ]

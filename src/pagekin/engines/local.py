@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, StrategyError, make_bags
+from pagekin.bags import BagWorkshop, Strategy, StrategyError, is_shard, make_bags
 from pagekin.clusters import (
     NO_NAMES,
     THESAURUS_ARRAYS,
@@ -169,6 +169,10 @@ def _renew(path: Path, purpose: str, memory: MemoryBudget = NO_LIMIT) -> Iterato
     )  # a folder that is no collection is refused, not made
     with KinWriter(path, purpose, memory) as writer:
         corpus = Corpus.open(path)
+        if is_shard(corpus.kin):
+            raise KinError(
+                f"{path} is a shard, and what it holds goes by the whole collection: make that again, by pagekin build --shards."
+            )
         if damage := next(check_corpus(corpus.kin), None):
             raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
         yield writer, corpus

@@ -18,6 +18,7 @@ from .memory import (
     parse_size,
     use_memory_tightly,
 )
+from .numbering import Numbering
 from .ragged import RaggedBytes, pack_strings, union_strings
 from .records import pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
@@ -41,6 +42,7 @@ __all__ = [
     "KinError",
     "KinWriter",
     "MemoryBudget",
+    "Numbering",
     "Progress",
     "RaggedBytes",
     "TooLittleMemoryError",
