@@ -19,14 +19,15 @@ BIRDS = "owl wren hawk heron swift robin".split()
 
 
 def topic(host: str, kinds: list[str], link: str, text: str, site: str) -> dict[str, str]:
-    """Return a page for each kind of a topic; all show the same heading, and link to one place by the topic's name."""
+    """Return a page for each kind of a topic; all show the same heading and the topic's name on a link, which is no menu's."""
     pages = {}
     for number, kind in enumerate(kinds):
         other = kinds[(number + 1) % len(kinds)]
         own = " ".join(f"{kind}{letter}" for letter in "abcdef")  # or the pages would be copies of one another
         pages[f"http://{host}/{kind}"] = (
             f"<title>{kind.title()} - {site}</title><h1>{kind}</h1><h2>Vital facts</h2><p>The {kind} {text}. "
-            f"A {kind} is not a {other}, but {own}.<p>All <a href='http://hub.example/{host}'>{link}</a>, such {link.lower()}."
+            f"A {kind} is not a {other}, but {own}.<p>"
+            f"All <a href='http://hub.example/{host}/{number % 3}'>{link}</a>, such {link.lower()}."
         )
     return pages
 

@@ -113,7 +113,7 @@ def test_every_signal_of_the_demo_web_is_as_defined(
 ) -> None:
     monkeypatch.setattr(signals, "_BLOCK", block)
     plain = PlainSignals(demo)
-    reader = SignalReader(demo.bags, LinkColumns.of(demo.corpus.kin), compiled)
+    reader = SignalReader([demo.bags], demo.documents.links(), compiled)
     chance = np.random.default_rng(5)
     seen = np.zeros(len(SIGNALS), np.bool_)
     for document in chance.choice(len(demo), 25, replace=False).tolist():
@@ -238,11 +238,12 @@ def test_links_that_are_read_are_bounded_and_those_of_pages_with_few_links_come_
     web = {f"http://s.example/{i}": f"<p>stone{i}" for i in range(30)}
     web |= {"http://s.example/few": "<a href=/0>stone0</a> <a href=/1>stone1</a>", "http://s.example/many": crowd}
     index = index_web(tmp_path, web, choose_strategy())
-    columns = LinkColumns.of(index.corpus.kin)
+    links = index.documents.links()
     asked = index.document("http://s.example/0")
 
     def cited_together() -> int:
-        return int(np.count_nonzero(LinkedDocuments(columns, (asked,)).values(np.arange(len(index)))[:, 1]))
+        linked = LinkedDocuments(links, (asked,), np.zeros(0, np.int64))
+        return int(np.count_nonzero(linked.values(np.arange(len(index)))[:, 1]))
 
     assert cited_together() == 30
     monkeypatch.setattr(signals, "LINK_ENTRIES", 10)

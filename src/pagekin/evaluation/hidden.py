@@ -112,9 +112,7 @@ def without_anchor_words(index: RelatedIndex) -> RelatedIndex:
     """Return the index with bags in which words that only links bring count nothing: they would give hidden links away."""
     bags = copy.copy(index.bags)
     bags.weights = np.where(np.asarray(bags.flags) == Origin.ANCHORS, np.float32(0), bags.weights)
-    other = copy.copy(index)
-    other.bags = bags
-    return other
+    return index.with_bags(bags)
 
 
 def _rank_hidden(index: RelatedIndex, table: SignalTable, hidden: Targets, bootstrap: ClassBootstrap) -> Rankings:
