@@ -28,7 +28,7 @@ from .epoch import (
 )
 from .frequencies import Frequencies, count_frequencies, keep_common, sum_frequencies
 from .furniture import LinkUse, host_hashes
-from .graph import LinkColumns, check_links, link_weights, write_links
+from .graph import LinkColumns, check_links, link_shares, link_weights, write_links
 from .judging import JudgedLinks, classify_links, find_captured, judge_links, judge_links_in_rounds
 from .kernels import mix_number
 from .link_pairs import (
@@ -130,6 +130,7 @@ __all__ = [
     "judge_links_in_rounds",
     "keep",
     "keep_common",
+    "link_shares",
     "link_weights",
     "load_strategy",
     "make_bags",

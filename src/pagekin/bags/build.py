@@ -24,7 +24,18 @@ from pagekin.bags.weighing import weigh
 from pagekin.bags.weights import distance_weights, lead_weights, title_weight, whole_units
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage
-from pagekin.store import PROCESS_KEY, Array, KinWriter, Progress, batch_ranges, map_in_order, no_progress
+from pagekin.store import (
+    NO_LIMIT,
+    PROCESS_KEY,
+    Array,
+    KinWriter,
+    MemoryBudget,
+    Progress,
+    Workspace,
+    batch_ranges,
+    map_in_order,
+    no_progress,
+)
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
@@ -41,6 +52,8 @@ DYNAMIC_SIZE = 32
 """Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
+_WORD_BYTES, _ENTRY_BYTES, _SPAN_BYTES = 32, 16, 64
+"""Bytes that are taken by a word while windows are made, by a place in a bag while bags are merged, by a link with its window."""
 
 
 def make_bags(
@@ -59,15 +72,18 @@ def make_bags(
     words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     with TemporaryDirectory(dir=writer.work) as folder:
         progress("windows", 0.0)
-        judged = judge_links(corpus, strategy)
-        kept, window_words = keep(corpus, strategy, words, judged.uses, Path(folder), progress, threads)
+        room = Workspace(Path(folder), writer.memory)
+        judged = judge_links(corpus, strategy, room)
+        kept, window_words = keep(
+            corpus, strategy, words, judged.uses, room.folder, progress, threads, memory=writer.memory
+        )
         _sketch(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
-        raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
+        raw = merge(corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory)
         frequencies = sum_frequencies([count_frequencies(corpus, raw)])
         facts = weigh(corpus, strategy, words, raw, frequencies, writer, progress)
-        into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls))
+        into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls, room=room))
         out = collect_links([into], "sources")
         into = collect_links([count_outlinks(out)], "targets")
         facts |= write_links(corpus, judged.uses, raw.urls, into, out, writer)
@@ -81,7 +97,7 @@ def make_bags(
 
 def keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, uses: Array, folder: Path, progress: Progress, threads: int,
-    without_crumbs: bool = False,
+    without_crumbs: bool = False, memory: MemoryBudget = NO_LIMIT,
 ) -> tuple["KeptWords", tuple[float, float]]:  # fmt: skip
     """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
@@ -96,7 +112,7 @@ def keep(
     ends[list(WINDOW_ENDS[window.kind])] = True
     size = window.size if window.kind == "basic" else min(window.size, DYNAMIC_SIZE)
     rules = Rules(words.stem_of, ends, size, without_crumbs)
-    counts = np.repeat(citing_pages(corpus), np.diff(page_anchors))
+    citing = citing_pages(corpus)
 
     def batch(first: int, last: int) -> KeptWords:
         streams = corpus.stream_batch(first, last)
@@ -123,8 +139,10 @@ def keep(
         temporary_array(folder / "kept.words", np.int32) as all_words,
         temporary_array(folder / "kept.spans", np.int32) as all_spans,
     ):
-        for (first, last), kept in map_in_order(threads, batch, batch_ranges(corpus.pages.tokens, BATCH_WORDS)):
-            spans = kept.spans[(kept.spans[:, 1] >= 0) & counts[page_anchors[first] : page_anchors[last]]]
+        parts = batch_ranges(corpus.pages.tokens, memory.items(BATCH_WORDS, _WORD_BYTES))
+        for (first, last), kept in map_in_order(threads, batch, parts):
+            counts = np.repeat(citing[first:last], np.diff(page_anchors[first : last + 1]))
+            spans = kept.spans[(kept.spans[:, 1] >= 0) & counts]
             left += int(np.sum(spans[:, 1] - spans[:, 0], dtype=np.int64))
             right += int(np.sum(spans[:, 3] - spans[:, 2], dtype=np.int64))
             count += len(spans)
@@ -163,11 +181,12 @@ def hash_terms(
     hashes = np.zeros(end, dtype=np.uint64)
     hashes[:words_end] = words.hashes
     if links_end > words_end:
-        citing = chain((corpus.urls[url] for url in corpus.pages.url.tolist()), visitors)
-        hashes[words_end:links_end] = [link_hash(url) for url in citing]
+        citing = chain((corpus.urls[int(url)] for url in corpus.pages.url), visitors)
+        hashes[words_end:links_end] = np.fromiter(map(link_hash, citing), np.uint64, links_end - words_end)
     if end > links_end:
         linked = np.flatnonzero(np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64)))
-        hashes[links_end + linked] = [outlink_hash(corpus.urls[url]) for url in linked.tolist()]
+        made = (outlink_hash(corpus.urls[int(url)]) for url in linked)
+        hashes[links_end + linked] = np.fromiter(made, np.uint64, len(linked))
     return hashes
 
 
@@ -204,14 +223,14 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     )
 
 
-def _most_entries(links: Inlinks) -> npt.NDArray[np.int64]:
+def _most_entries(links: Inlinks, memory: MemoryBudget) -> npt.NDArray[np.int64]:
     """Return how many terms each URL's bag may have: the words and links of its page, and those of its links' windows."""
     web, kept = links.web, links.kept
     most = np.zeros(len(web.url_page), dtype=np.int64)
     has_page = web.url_page >= 0
     pages = len(web.page_anchors) - 1
     most[has_page] = (np.diff(kept.offsets[: pages + 1]) + np.diff(web.page_anchors))[web.url_page[has_page]]
-    for first, last in batch_ranges(np.cumsum(np.append(0, links.counts)), BATCH_WORK):
+    for first, last in batch_ranges(np.cumsum(np.append(0, links.counts)), memory.items(BATCH_WORK, _SPAN_BYTES)):
         offsets, anchors = links.to(first, last)
         spans = kept.spans[anchors]
         sums = np.cumsum(np.append(0, spans[:, 3] - spans[:, 0] + 1))
@@ -222,6 +241,7 @@ def _most_entries(links: Inlinks) -> npt.NDArray[np.int64]:
 def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
     progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
+    memory: MemoryBudget = NO_LIMIT,
 ) -> Raw:  # fmt: skip
     """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL.
 
@@ -230,7 +250,7 @@ def merge(
     """
     from pagekin.bags._kernels.merge import Batch, Merged, Scratch, merge_bags
 
-    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, folder)
+    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory))
     limits = term_limits(corpus, strategy, words, len(inlinks.visitors))
     terms = limits[-1]
     hashes = hash_terms(corpus, strategy, words, inlinks.visitors)
@@ -238,7 +258,7 @@ def merge(
     web = inlinks.web
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
     most_links = int(np.max(inlinks.counts, initial=1))
-    most_entries = _most_entries(inlinks)
+    most_entries = _most_entries(inlinks, memory)
     page_url = np.asarray(corpus.pages.url, dtype=np.int64)
     scratch = [
         Scratch(
@@ -282,7 +302,8 @@ def merge(
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
     mine = range(len(corpus.urls)) if own is None else own
     work = np.cumsum(np.append(0, most_entries[mine.start : mine.stop] + 8))
-    parts = ((mine.start + first, mine.start + last) for first, last in batch_ranges(work, BATCH_WORK))
+    ranges = batch_ranges(work, memory.items(BATCH_WORK, _ENTRY_BYTES))
+    parts = ((mine.start + first, mine.start + last) for first, last in ranges)
     own_words = 0
     with (
         temporary_array(folder / "raw.terms", np.uint32) as all_terms,
@@ -291,8 +312,8 @@ def merge(
         temporary_array(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
-            df += np.bincount(part.terms, minlength=terms)
-            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
+            np.add.at(df, part.terms, 1)
+            np.add.at(own_df, part.terms[part.counts > 0], 1)
             all_terms.append(part.terms)
             all_sums.append(part.sums)
             all_origins.append(part.origins)

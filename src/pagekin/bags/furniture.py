@@ -10,11 +10,13 @@ import numpy.typing as npt
 from pagekin.bags.mixing import mix64
 from pagekin.bags.words import host_hash, prefix_hash
 from pagekin.hypertext import Corpus, DecodedPage, host_of
-from pagekin.store import Array, RaggedBytes, batch_ranges, is_among, row_entries
+from pagekin.store import IN_MEMORY, NO_LIMIT, Array, MemoryBudget, RaggedBytes, Workspace, batch_ranges, is_among
 
 _BATCH_WORDS = 1 << 21
 _BATCH_LINKS = 1 << 22
-"""Links that are judged together, unless one host has more: they take some 100 bytes each."""
+"""Links that are judged together, unless one host has more: …"""
+_LINK_BYTES, _WORD_BYTES = 100, 32
+"""… they take so many bytes each, and a word while links are read."""
 
 
 class LinkUse(IntEnum):
@@ -39,6 +41,8 @@ class HostLinks(NamedTuple):
     """A hash of each one's words; 0 where it has none."""
     first_words: npt.NDArray[np.int64]
     """The term that each begins with; -1 where it has none."""
+    memory: MemoryBudget = NO_LIMIT
+    """What counting over them may take."""
 
 
 def folder_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
@@ -79,8 +83,9 @@ def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing:
 
 
 def read_host_links(
-    corpus: Corpus, page_host: npt.NDArray[np.int64], some: npt.NDArray[np.bool_] | None = None
-) -> Iterator[HostLinks]:
+    corpus: Corpus, page_host: npt.NDArray[np.int64], some: npt.NDArray[np.bool_] | None = None,
+    room: Workspace = IN_MEMORY,
+) -> Iterator[HostLinks]:  # fmt: skip
     """Yield the links of all hosts, or of some, some hosts at a time: a few million links, or all of one host."""
     bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
     hashes = hash_names(corpus.terms)
@@ -89,10 +94,10 @@ def read_host_links(
         by_host = by_host[some[page_host[by_host]]]
     pages_until = np.searchsorted(page_host[by_host], np.arange(int(page_host.max(initial=-1)) + 2))
     links_until = np.append(0, np.cumsum(np.diff(bounds)[by_host]))[pages_until]
-    for first, last in batch_ranges(links_until, _BATCH_LINKS):
+    for first, last in batch_ranges(links_until, room.memory.items(_BATCH_LINKS, _LINK_BYTES)):
         pages = np.sort(by_host[pages_until[first] : pages_until[last]])
         if len(pages):
-            yield _read_links(corpus, pages, bounds, hashes)
+            yield _read_links(corpus, pages, bounds, hashes, room)
 
 
 def read_links_together(corpus: Corpus, pages: npt.NDArray[np.int64]) -> HostLinks:
@@ -109,25 +114,18 @@ def hash_names(names: RaggedBytes) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-def _read_links(corpus: Corpus, pages: Array, bounds: Array, hashes: Array) -> HostLinks:
-    anchors = row_entries(bounds, pages)
-    texts, first_words = _read_link_texts(corpus, pages, bounds, hashes)
-    targets = np.asarray(corpus.anchors.target[anchors], dtype=np.int64)
-    return HostLinks(anchors, np.repeat(pages, np.diff(bounds)[pages]), targets, texts, first_words)
-
-
-def _read_link_texts(
-    corpus: Corpus, pages: Array, bounds: Array, hashes: Array
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Return a hash of the words of each link on some pages, rising, and the word that each begins with."""
+def _read_links(corpus: Corpus, pages: Array, bounds: Array, hashes: Array, room: Workspace = IN_MEMORY) -> HostLinks:
+    """Return the links on some pages, rising, given the hashes of all terms."""
     from pagekin.bags._kernels.keep import Anchors
     from pagekin.bags._kernels.texts import read_link_texts
 
-    count = int(np.sum(bounds[pages + 1] - bounds[pages]))
-    texts, first_words, done = np.zeros(count, np.uint64), np.full(count, -1, np.int64), 0
+    count, done = int(np.sum(bounds[pages + 1] - bounds[pages])), 0
+    numbers, of_pages, targets, first_words = (room.empty(count, np.int64) for _ in range(4))
+    texts = room.full(count, 0, np.uint64)
+    first_words.fill(-1)
     for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1) if len(pages) else ():
         tokens = np.asarray(corpus.pages.tokens[int(run[0]) : int(run[-1]) + 2], dtype=np.int64)
-        for begin, end in batch_ranges(tokens, _BATCH_WORDS):
+        for begin, end in batch_ranges(tokens, room.memory.items(_BATCH_WORDS, _WORD_BYTES)):
             first, last = int(run[0]) + begin, int(run[0]) + end
             streams = corpus.stream_batch(first, last)
             part = slice(int(bounds[first]), int(bounds[last]))
@@ -138,9 +136,12 @@ def _read_link_texts(
                 uses=np.zeros(part.stop - part.start, np.uint8),
             )
             here = slice(done, done + part.stop - part.start)
+            numbers[here] = np.arange(part.start, part.stop)
+            of_pages[here] = np.repeat(np.arange(first, last), np.diff(bounds[first : last + 1]))
+            targets[here] = corpus.anchors.target[part]
             read_link_texts(streams, DecodedPage.for_longest(streams), anchors, hashes, texts[here], first_words[here])
             done = here.stop
-    return texts, first_words
+    return HostLinks(numbers, of_pages, targets, texts, first_words, room.memory)
 
 
 def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:

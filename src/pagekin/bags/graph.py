@@ -13,11 +13,10 @@ from pagekin.bags.epoch import is_shard, uses_by_epoch
 from pagekin.bags.furniture import LinkUse
 from pagekin.bags.judging import classify_links
 from pagekin.bags.link_pairs import DocumentLinks
-from pagekin.bags.links import anchor_pages
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import UNIT, whole_units
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
+from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, chunks, smallest_uint
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,15 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
     return weights
 
 
+def link_shares(links: Array) -> npt.NDArray[np.float64]:
+    """Return what one of so many links of a document says of two that it joins: 1 / links, as multiples of 2^-24, too.
+
+    A page that links to hundreds says next to nothing of any two of them; by `link_weights` it would say a fifth of what a
+    page says that links to two. For two links and more it is no more than the weight of the document.
+    """
+    return np.asarray(whole_units(1.0 / np.maximum(links, 1)) * UNIT)
+
+
 def write_links(
     corpus: Corpus, uses: Array, documents: Array, into: DocumentLinks, out: DocumentLinks, writer: KinWriter,
     first_document: int = 0,
@@ -95,7 +103,9 @@ def write_links(
 
 def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:
     """Return 1 for each document whose page only lists others, by the `LinkUse` of its anchors."""
-    pages = np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])
+    pieces = (start + np.flatnonzero(chunk == LinkUse.LISTED) for start, chunk in chunks(uses))
+    listed = np.concatenate([np.zeros(0, np.int64), *pieces])
+    pages = np.unique(np.searchsorted(corpus.pages.anchors, listed, side="right") - 1)
     return np.isin(documents, np.asarray(corpus.pages.url)[pages]).astype(np.uint8)
 
 

@@ -14,7 +14,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.visits import Visits
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, RaggedBytes, distinct, row_entries
+from pagekin.store import Array, RaggedBytes, Workspace, distinct, row_entries
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
@@ -66,7 +66,7 @@ class Inlinks:
 
 def gather_inlinks(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array,
-    visits: Visits | None, folder: Path,
+    visits: Visits | None, room: Workspace,
 ) -> Inlinks:  # fmt: skip
     """Return all links to the addresses of a corpus.
 
@@ -74,7 +74,7 @@ def gather_inlinks(
     see `hypertext.widen_corpus`. A ValueError says what it does not know.
     """
     own = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
-    web = _web(corpus, strategy, citing)
+    web = _web(corpus, strategy, citing, room)
     nothing = np.zeros(len(corpus.urls), np.int64)
     if visits is None or not len(visits.citations):
         return Inlinks(corpus, web, kept, own, np.append(0, nothing), np.arange(len(corpus)), nothing, [])
@@ -97,11 +97,11 @@ def gather_inlinks(
     )
     standing = _order_pages(corpus, visitors)
     visiting = np.cumsum(np.append(0, links))
-    every = _append_windows(kept, visits, _find_words(words, visits), folder)
+    every = _append_windows(kept, visits, _find_words(words, visits), room.folder)
     return Inlinks(corpus, web, every, own, visiting, standing, more, visitors)
 
 
-def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
+def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> "Web":
     """Return what the merging kernel has to know of all URLs, pages and anchors."""
     from pagekin.bags._kernels.merge import Web
 
@@ -118,7 +118,7 @@ def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
         page_host=host_hashes(corpus)[corpus.pages.host],
         citing=citing,
         page_anchors=np.asarray(corpus.pages.anchors, dtype=np.int64),
-        anchor_page=anchor_pages(corpus),
+        anchor_page=anchor_pages(corpus, room),
     )
 
 

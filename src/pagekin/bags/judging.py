@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.counting import count_distinct
 from pagekin.bags.furniture import (
     HostLinks,
     LinkUse,
@@ -36,7 +37,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.tallies import Tally, make_tally
 from pagekin.bags.words import prefix_hash
 from pagekin.hypertext import Corpus, host_of
-from pagekin.store import Array, distinct, is_among
+from pagekin.store import IN_MEMORY, Array, Workspace, distinct, is_among
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
@@ -114,8 +115,8 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     return judge_links(corpus, strategy).uses
 
 
-def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
-    """Judge the links of every host.
+def judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
+    """Judge the links of every host, within the memory of a room.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
     leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
@@ -123,7 +124,7 @@ def judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
     sorting the anchors, once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
     shares = strategy.content.furniture, strategy.anchors.listing
-    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy))
+    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy, room))
 
 
 def judge_links_in_rounds(
@@ -154,24 +155,25 @@ def find_captured(corpus: Corpus, addresses: Sequence[bytes]) -> npt.NDArray[np.
     return is_among(urls, np.asarray(corpus.pages.url, dtype=np.int64))
 
 
-def _judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
-    return _judge_all(corpus, strategy, _Site.of(corpus), np.ones(len(corpus.hosts), np.bool_), [])
+def _judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
+    return _judge_all(corpus, strategy, _Site.of(corpus), np.ones(len(corpus.hosts), np.bool_), [], room)
 
 
 def _judge_all(
-    corpus: Corpus, strategy: Strategy, site: _Site, whole: Array, judged: list[tuple[HostLinks, _HostJudgement]]
-) -> JudgedLinks:
+    corpus: Corpus, strategy: Strategy, site: _Site, whole: Array, judged: list[tuple[HostLinks, _HostJudgement]],
+    room: Workspace = IN_MEMORY,
+) -> JudgedLinks:  # fmt: skip
     """Judge the links of the hosts that are `whole`, and put them together with those that are judged."""
-    uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
+    uses = room.full(int(corpus.pages.anchors[-1]), 0, np.uint8)
     parts = [_HostJudgement(uses[:0], np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.int64))]
     for links, part in judged:
         uses[links.anchors] = part.uses
         parts.append(part)
     if len(corpus) and (strategy.content.furniture < 1 or strategy.anchors.listing < 1):
-        for links in read_host_links(corpus, site.page_host, whole):
+        for links in read_host_links(corpus, site.page_host, whole, room):
             part = _judge_alone(corpus, links, site, strategy)
             uses[links.anchors] = part.uses
-            parts.append(part)
+            parts.append(part._replace(uses=part.uses[:0]))
     _uses, common, navigation, pages = (np.concatenate(column) for column in zip(*parts, strict=True))
     return JudgedLinks(uses, np.unique(common), np.unique(navigation), np.unique(site.page_url[pages]))
 
@@ -221,7 +223,7 @@ def _find_common_targets(
     pages, targets = links.pages, links.targets
     inside = site.url_host[targets] == site.page_host[pages]
     some = inside & site.newest[pages] & (site.page_url[pages] != targets)
-    linking, first = _count_distinct(targets[some], pages[some])
+    linking, first = count_distinct(targets[some], pages[some], links.memory)
     found = targets[some][first]
     keys = mix64(site.url_hash[found]) ^ site.host_hash[site.url_host[found]]
     total = yield make_tally(_LINKED, keys, linking)
@@ -239,7 +241,7 @@ def _find_navigation(
     hosts = site.page_host[links.pages]
     keys = links.texts ^ site.host_hash[hosts]
     some = np.flatnonzero((links.texts != 0) & site.newest[links.pages])
-    linking, first = _count_distinct(keys[some], links.pages[some])
+    linking, first = count_distinct(keys[some], links.pages[some], links.memory)
     said = keys[some[first]]
     total = yield make_tally(_SAID, said, linking)
     linking = total.sums(_SAID, said)
@@ -263,23 +265,11 @@ def _find_menus(
     keys = menu_keys(links, site.page_folder, site.url_hash)
     some = np.flatnonzero(counts & (links.texts != 0) & site.newest[links.pages])
     enough = np.maximum(FEWEST_IN_FOLDER, share * total.sums(_FOLDER, site.page_folder[links.pages[some]]))
-    having, first = _count_distinct(keys[some], links.pages[some])
+    having, first = count_distinct(keys[some], links.pages[some], links.memory)
     found, enough = keys[some[first]], enough[first]
     total = yield make_tally(_MENU, found, having)
     menus = found[total.sums(_MENU, found) >= enough]
     return is_among(keys, menus) & (links.texts != 0), menus
-
-
-def _count_distinct(keys: Array, values: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return for every key, in order, how many different values it has, and the place of one of them."""
-    if not len(keys):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order = np.lexsort((values, keys))
-    keys, values = keys[order], values[order]
-    new_key = np.append(True, keys[1:] != keys[:-1])
-    new_value = new_key | np.append(True, values[1:] != values[:-1])
-    starts = np.flatnonzero(new_key)
-    return np.add.reduceat(new_value.astype(np.int64), starts), order[starts]
 
 
 def _find_listing_pages(
@@ -290,7 +280,7 @@ def _find_listing_pages(
     `counts` marks the links that are looked at.
     """
     inside = np.flatnonzero(counts & (site.url_host[links.targets] == site.page_host[links.pages]))
-    linked, first = _count_distinct(links.pages[inside], links.targets[inside])
+    linked, first = count_distinct(links.pages[inside], links.targets[inside], links.memory)
     pages = links.pages[inside[first]]
     listing = linked >= enough[site.page_host[pages]]
     for place in np.flatnonzero(listing).tolist():  # a long text may link to much of a site, too
@@ -316,7 +306,7 @@ def _find_repeated_links(
     keys = links.texts ^ mix64(site.url_hash[links.targets]) ^ site.host_hash[site.page_host[links.pages]]
     indexed = yield make_tally(_INDEXED, keys[mine])
     some = np.flatnonzero(is_among(keys, indexed.keys_of(_INDEXED)))
-    on_pages, first = _count_distinct(keys[some], links.pages[some])
+    on_pages, first = count_distinct(keys[some], links.pages[some], links.memory)
     total = yield make_tally(_ON_PAGES, keys[some[first]], on_pages)
     places = np.searchsorted(pages, links.pages[mine])
     often = np.bincount(places, total.sums(_ON_PAGES, keys[mine]) > MOST_SHEETS, len(pages))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pagekin.bags.links import link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, RaggedBytes, pack_strings
+from pagekin.store import IN_MEMORY, Array, RaggedBytes, Workspace, pack_strings
 
 
 class NamedLinks(NamedTuple):
@@ -40,7 +40,13 @@ class DocumentLinks(NamedTuple):
 
 
 def find_links(
-    corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, first_document: int = 0
+    corpus: Corpus,
+    strategy: Strategy,
+    uses: Array,
+    citing: Array,
+    documents: Array,
+    first_document: int = 0,
+    room: Workspace = IN_MEMORY,
 ) -> tuple[npt.NDArray[np.int64], Array]:
     """Return (addresses, documents) of the links that count: each address's citing documents, rising.
 
@@ -51,7 +57,7 @@ def find_links(
     document_of = _number_documents(corpus, documents)
     sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0].astype(np.int64)
     addresses, citing_documents = [np.zeros(0, np.int64)], [np.zeros(0, np.uint32)]
-    for links in link_batches(corpus):
+    for links in link_batches(corpus, room):
         sources = page_url[links.pages]
         counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
         if sites is not None:

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import build
-from pagekin.bags.judging import classify_links
+from pagekin.bags.judging import judge_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, keep_terms
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, batch_ranges, no_progress, row_entries
+from pagekin.store import NO_LIMIT, Array, MemoryBudget, Workspace, batch_ranges, no_progress, row_entries
 
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
@@ -84,10 +84,12 @@ class BagWorkshop:
         threads: int = 1,
         not_citing: Array | None = None,
         without_crumbs: bool = False,
+        memory: MemoryBudget = NO_LIMIT,
     ) -> None:
         self.corpus, self._folder, self._threads = corpus, folder, threads
         self.citing = citing_pages(corpus, not_citing)
         self.without_crumbs = without_crumbs
+        self.memory = memory
         self._stages: dict[tuple[Any, ...], tuple[Any, Path]] = {}
         self._rooms = 0
 
@@ -138,12 +140,14 @@ class BagWorkshop:
         """Return the merged bags of a strategy before weighting, and the mean numbers of words in its windows."""
         words = self.vocabulary(strategy)
         links_key = (strategy.content.furniture, strategy.anchors.listing)
-        uses = self._stage(links_key, lambda _room: classify_links(self.corpus, strategy))
+        uses = self._stage(
+            links_key, lambda room: judge_links(self.corpus, strategy, Workspace(room, self.memory)).uses
+        )
         kept_key = (strategy.words, strategy.stemming, strategy.window, *links_key)
         kept, window_words = self._stage(
             kept_key,
             lambda room: build.keep(
-                self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs
+                self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs, self.memory
             ),
         )
         origins = strategy.content, strategy.title, strategy.anchors, strategy.weight.distance
@@ -153,7 +157,9 @@ class BagWorkshop:
             return self._stage(key, lambda room: self._without_addresses(wider, strategy, room)), window_words
 
         def merge(room: Path) -> Raw:
-            return build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads)
+            return build.merge(
+                self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads, memory=self.memory
+            )
 
         return self._stage(key, merge), window_words
 

@@ -57,7 +57,7 @@ def tune_see_also(
                 break
             near = np.setdiff1d(scores.candidates(document), shown[document])
             right = np.isin(near, hidden[document]).astype(np.int64)
-            table.add(scores, document, near, right, np.ones(len(hidden[document])))
+            table.add(scores, document, document, near, right, np.ones(len(hidden[document])))
         return table
 
     learning = measure(drawn[:half], 0.0, LEARNING_SHARE)

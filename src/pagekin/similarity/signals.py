@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Bags, Origin, Signals, link_weights
+from pagekin.bags import Bags, Origin, Signals, link_shares, link_weights
 from pagekin.similarity.answers import Query
 from pagekin.similarity.exact import ExactSimilarity
 from pagekin.similarity.links import DocumentLinks
@@ -23,7 +23,7 @@ _WORDS = slice(SIGNALS.index("tfidf"), SIGNALS.index("title") + 1)
 _LINKS = slice(SIGNALS.index("links"), SIGNALS.index("coupling") + 1)
 K1, B = 1.2, 0.75
 """BM25's usual parameters."""
-FEW_LINKS = 0.5
+FEW_LINKS = 0.25
 """Added to the weight of all links of a page, so that pages with one or two links are not taken for the same by them."""
 LINKED_CANDIDATES = 64
 """Candidates by each of: links from the page, links to it, pages that cite both, pages that both cite."""
@@ -78,8 +78,8 @@ class LinkedDocuments:
 
     def values(self, documents: Array) -> npt.NDArray[np.float64]:
         """Return (links, cocitation, coupling) of each document."""
-        out = np.isin(documents, self._out) * link_weights(self._links.in_degrees(documents))
-        into = np.isin(documents, self._into) * link_weights(self._links.out_degrees(documents))
+        out = np.isin(documents, self._out) * _tie(len(self._out), self._links.in_degrees(documents))
+        into = np.isin(documents, self._into) * _tie(len(self._into), self._links.out_degrees(documents))
         return np.stack(
             [(out + into) / 2, _look_up(*self._near_cited(), documents), _look_up(*self._near_linking(), documents)],
             axis=1,
@@ -89,16 +89,21 @@ class LinkedDocuments:
 def _meet(
     through: Array, degrees_of: Callable[[Array], Array], reached_from: Callable[[int], Array]
 ) -> tuple[Array, Array]:
-    """Return (documents, weights) reached from the documents `through`, which weigh the less the more they reach."""
+    """Return (documents, weights) reached from the documents `through`, of which each divides 1 among all that it reaches."""
     degrees = degrees_of(through)
     order = np.argsort(degrees, kind="stable")
     order = order[: max(int(np.searchsorted(np.cumsum(degrees[order]), LINK_ENTRIES, side="right")), 1)]
     pieces = [reached_from(one) for one in through[order].tolist()]
     if not pieces:
         return np.zeros(0, np.int64), np.zeros(0)
-    weights = np.repeat(link_weights(degrees[order]), [len(piece) for piece in pieces])
+    weights = np.repeat(link_shares(degrees[order]), [len(piece) for piece in pieces])
     documents, place = np.unique(np.concatenate(pieces), return_inverse=True)
     return documents, np.bincount(place, weights, len(documents))
+
+
+def _tie(mine: int, theirs: Array) -> npt.NDArray[np.float64]:
+    """Return what a link says that is one of so many of its source, and one of so many to its target."""
+    return np.asarray(1.0 / np.sqrt(max(mine, 1) * np.maximum(theirs, 1.0)))
 
 
 def _as_share(both: Array, mine: float, theirs: Array) -> npt.NDArray[np.float64]:
@@ -212,15 +217,15 @@ class SignalReader:
         norm = np.sqrt(np.sum(tfidf**2) + np.sum((_TF[unknown] * rare) ** 2))
         length = int(counts.sum() + unknown.sum())
         saturation = K1 * (1 - B + B * length / self._mean_length)
-        own = np.sum(idf * counts * counts / (counts + saturation))
-        own += np.sum(rare * unknown * unknown / (unknown + saturation))
+        asked, asked_unknown = tfidf * idf, _TF[unknown] * rare**2
+        own = np.sum(asked * counts / (counts + saturation)) + np.sum(asked_unknown * unknown / (unknown + saturation))
         titled = np.where((query.origins & Origin.TITLE) != 0, idf, 0.0)
         rows = np.zeros((len(counts), 4), np.float32)
         is_word = (query.origins & (Origin.CONTENT | Origin.TITLE | Origin.ANCHORS)) != 0
         rows[:, _HEAVY] = np.where(is_word, query.weights, 0.0) / max(float(query.weights.max(initial=0)), 1e-30)
         if norm > 0:
             rows[:, _COSINE] = tfidf / norm
-            rows[:, _CONTAINED] = idf * counts / own
+            rows[:, _CONTAINED] = asked / own
         if titled.any():
             rows[:, _TITLED] = titled / titled.sum()
         return rows
