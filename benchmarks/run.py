@@ -42,6 +42,7 @@ def main() -> None:
         run("-m", "pagekin", "build", cache / "docs-60k.warc.gz", "--out", collection, "--quiet")
         run(HERE / "signature_speed.py", collection)
         run(HERE / "query_speed.py", collection)
+        run(HERE / "shards.py", collection)
         run(HERE / "recall.py", collection)
         run(HERE / "build_speed.py", cache / "docs-60k.warc.gz", "--rounds", "1")
         run(HERE / "growth.py", cache / "docs-60k.warc.gz", "--out", scratch)

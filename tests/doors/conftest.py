@@ -11,6 +11,7 @@ import pytest
 from pagekin.collection import Service
 from pagekin.engines import shard_collection
 from pagekin.routers import Place, Router, open_collection
+from pagekin.routers.warm import warm
 from pagekin.web import web_app
 from tests.bags.webs import record
 from tests.routers.webs import Running, Web, ask, build_leaf, eager, free_ports, host_records
@@ -81,9 +82,10 @@ def doors(kins: dict[str, Path]) -> Iterator[dict[str, list[Door]]]:
     urls = {name: f"http://{place.host}:{place.port}/" for name, place in places.items()}
     routers = [Router(name, {child: urls[child] for child in below}, eager()) for name, below in NETWORK.items()]
     services: list[Service] = [*routers, *(open_collection(name, path, urls[name]) for name, path in kins.items())]
+    warm(services)  # what is compiled for the first question may take longer than anybody waits
     with Running([(service, places[service.name]) for service in services], web_app):
         Web(urls, NETWORK).await_labels()
-        for name in kins:  # compiled code is loaded by the first question, which may take longer than a deadline
+        for name in kins:
             ask(urls[name], "related", url=ask(urls[name], "search", query="the")["results"][0]["url"], deadline=120)
         doors = {name: doors_to(kins.get(name), urls[name if name in kins else "root"]) for name in SUBJECTS}
         yield doors

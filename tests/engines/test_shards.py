@@ -13,7 +13,7 @@ from pagekin.bags import Bags, Strategy
 from pagekin.clusters import DOCUMENTS_TREE, ClusterSettings, read_trees
 from pagekin.engines import ShardError, build_collection, build_shards, check_shards, shard_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus, shard_folders
-from pagekin.labels import check_stored_label
+from pagekin.labels import check_stored_label, read_label
 from pagekin.similarity import check_index
 from pagekin.store import SHARDS, Kin, KinError, RaggedBytes, open_kin
 from pagekin.text import check_text
@@ -139,6 +139,14 @@ def test_trees_keep_their_names_and_divide_their_pages(demo_kin: Path, shards: l
             assert all(part.descriptions[node].name == tree.descriptions[node].name for part in parts)
             pages = [part.pages_of(node) + first for part, first in zip(parts, firsts, strict=True)]
             assert np.array_equal(np.concatenate(pages), tree.pages_of(node))
+
+
+def test_the_label_of_a_shard_names_only_topics_that_have_pages_there(shards: list[Kin]) -> None:
+    for shard in shards:
+        label = read_label(shard)
+        assert label is not None
+        assert label.clusters
+        assert all(cluster.num_docs for cluster in label.clusters)
 
 
 def arrays(kin: Kin) -> dict[str, Any]:

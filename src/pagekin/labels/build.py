@@ -131,10 +131,11 @@ class LeafTerms:
     def clusters(self, most: int) -> tuple[list[_PageTerms], int]:
         """Return (the sub-clusters, the largest first; how many clusters were merged into others).
 
-        They are the collection's clusters, as many as were asked for. If these are too many, each counts as one
-        document with summed tf, and complete link on terms merges them, as routers do with their children's.
+        They are the collection's clusters, as many as were asked for; of a shard, those that have pages there. If these are too
+        many, each counts as one document with summed tf, and complete link on terms merges them, as routers do with their
+        children's.
         """
-        nodes = chosen_nodes(self.tree)
+        nodes = [node for node in chosen_nodes(self.tree) if len(self.tree.pages_of(node))]
         clusters = [self._of_nodes((node,)) for node in nodes]
         merged = max(0, len(clusters) - most)
         if merged:
