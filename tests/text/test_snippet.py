@@ -51,6 +51,35 @@ def test_what_was_asked_for_is_marked(tmp_path: Path, body: str, query: str, exp
     assert shown(make_snippet(index.corpus, 0, parse_query(query))) == expected
 
 
+MENU = "<li>Ferry in a storm" + "".join(
+    f"<li><a href=/{word}>{word} chapter</a>" for word in ("harbour", "lighthouse", "ferry", "storm", "tide")
+)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_running_text_is_shown_before_a_menu_with_more_of_the_words(tmp_path: Path, compiled: bool) -> None:
+    page = f"<ul>{MENU}</ul><p>{FILLER}</p><p>The ferry leaves the harbour at noon.</p><p>{FILLER}</p>"
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": page})
+    snippet = shown(make_snippet(index.corpus, 0, parse_query("harbour ferry storm"), compiled=compiled))
+    assert "The [ferry] leaves the [harbour] at noon." in snippet
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_menu_is_shown_where_no_text_has_the_words(tmp_path: Path, compiled: bool) -> None:
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": f"<ul>{MENU}</ul><p>{FILLER}</p>"})
+    snippet = shown(make_snippet(index.corpus, 0, parse_query("lighthouse storm"), compiled=compiled))
+    assert "[lighthouse]" in snippet and "[storm]" in snippet
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_links_in_running_text_are_no_menu(tmp_path: Path, compiled: bool) -> None:
+    linked = "Ships pass the <a href=/l>lighthouse</a> before they enter the <a href=/h>harbour</a> of the old town."
+    page = f"<p>{FILLER}</p><p>{linked}</p><p>{FILLER}</p><p>The harbour is deep.</p>"
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": page})
+    snippet = shown(make_snippet(index.corpus, 0, parse_query("harbour lighthouse"), compiled=compiled))
+    assert "[lighthouse] before they enter the [harbour]" in snippet
+
+
 def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
     for body, first, last in (
         (f"lock {FILLER}", "[lock] filler0", " …"),

@@ -2,7 +2,7 @@
 
 from .bags import BAG_ARRAYS, Bags, Origin
 from .build import make_bags
-from .check import check_bag_shapes, check_bags, spread_sample
+from .check import check_bag_shapes, check_bags, check_frequencies, spread_sample
 from .copies import (
     EMPTY_PLACE,
     NEAR_COPY,
@@ -15,7 +15,8 @@ from .copies import (
     fold_copies,
     has_sketches,
 )
-from .epoch import EpochColumns, epoch_identity
+from .cutting import BagCut, cut_bags, find_bag_cut
+from .epoch import EpochColumns, epoch_identity, is_shard
 from .furniture import LinkUse, classify_links
 from .graph import LinkColumns, check_links, link_weights
 from .kernels import mix_number
@@ -48,6 +49,7 @@ __all__ = [
     "PRESETS",
     "SKETCH_PLACES",
     "STOP_WORDS",
+    "BagCut",
     "BagMatrix",
     "BagWorkshop",
     "Bags",
@@ -66,6 +68,7 @@ __all__ = [
     "change_settings",
     "check_bag_shapes",
     "check_bags",
+    "check_frequencies",
     "check_links",
     "check_settings",
     "choose_strategy",
@@ -73,9 +76,12 @@ __all__ = [
     "classify_links",
     "common_words",
     "copy_sketches",
+    "cut_bags",
     "epoch_identity",
+    "find_bag_cut",
     "fold_copies",
     "has_sketches",
+    "is_shard",
     "is_telling",
     "link_weights",
     "load_strategy",

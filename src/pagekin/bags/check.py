@@ -1,13 +1,13 @@
 """Check of bags: that they fit the corpus, each other and their strategy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
-from pagekin.bags.epoch import check_epoch, epoch_lengths
+from pagekin.bags.epoch import check_epoch, epoch_lengths, is_shard, uses_by_epoch
 from pagekin.bags.furniture import classify_links, words_in_furniture
 from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.page import page_sketch
@@ -15,7 +15,7 @@ from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import bag_forms, link_hash, outlink_hash, word_hash
 from pagekin.hypertext import Corpus
-from pagekin.store import Finding, Kin, batch_ranges, check_shapes
+from pagekin.store import Array, Finding, Kin, batch_ranges, check_shapes
 
 _STEP = 1 << 22
 _OWN = int(Origin.CONTENT | Origin.TITLE | Origin.OUTLINKS)
@@ -55,7 +55,7 @@ def check_bags(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
     yield from _check_copies(corpus, strategy)
     yield from check_epoch(kin)
     sites, rule = site_numbers(corpus, kin["bag.url"])
-    if rule != kin.facts["index"]["site_rule"] or not np.array_equal(sites, kin["bag.site"]):
+    if not is_shard(kin) and (rule != kin.facts["index"]["site_rule"] or not np.array_equal(sites, kin["bag.site"])):
         yield Finding("bag.site", "does not number the documents' sites")
 
 
@@ -65,15 +65,41 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
     sums = np.add.reduceat(kin["bag.weights"], offsets[:-1], dtype=np.float64) if len(offsets) > 1 else np.ones(0)
     if bool(np.any(~(np.abs(sums - 1) < 1e-4))):
         yield Finding("bag.weights", "has bags whose weights do not sum to 1")
-    df = np.bincount(kin["bag.terms"], minlength=len(kin["bagterm.df"]))
-    if not np.array_equal(df, kin["bagterm.df"]):
+    df, own_df = _count_own_terms(kin)
+    if not _counts_all(kin, "bagterm.df", df):
         yield Finding("bagterm.df", "does not count the bags that hold a term")
-    own_df = np.bincount(kin["bag.terms"][kin["bag.counts"] > 0], minlength=len(df))
-    if not np.array_equal(own_df, kin["bagterm.pages"]):
+    if not _counts_all(kin, "bagterm.pages", own_df):
         yield Finding("bagterm.pages", "does not count the pages that say a term")
     hashes = kin["bagterm.hash"][kin["bagterm.order"]]
     if bool(np.any(hashes[1:] <= hashes[:-1])):
         yield Finding("bagterm.order", "does not put the hashes in order")
+
+
+def check_frequencies(shards: Sequence[Kin]) -> Iterator[Finding]:
+    """Yield a finding unless each of some shards says of its terms how many bags of all of them hold them."""
+    if not shards:
+        return
+    hashes, own, stated = (
+        np.concatenate(column)
+        for column in zip(
+            *((kin["bagterm.hash"], _count_own_terms(kin)[0], kin["bagterm.df"]) for kin in shards), strict=True
+        )
+    )
+    _terms, place = np.unique(hashes, return_inverse=True)
+    if not np.array_equal(np.bincount(place, own)[place], stated):
+        yield Finding("bagterm.df", "does not count the bags of all shards that hold a term")
+
+
+def _count_own_terms(kin: Kin) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return for each term how many bags of a collection hold it, and how many of their own pages say it."""
+    terms = len(kin["bagterm.df"])
+    said = kin["bag.terms"][kin["bag.counts"] > 0]
+    return np.bincount(kin["bag.terms"], minlength=terms), np.bincount(said, minlength=terms)
+
+
+def _counts_all(kin: Kin, name: str, own: Array) -> bool:
+    """Return whether a column of counts is right: of a shard, whether it counts its own at least."""
+    return bool(np.all(kin[name] >= own)) if is_shard(kin) else np.array_equal(own, kin[name])
 
 
 def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
@@ -87,7 +113,12 @@ def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
         counted[links.first : links.last] = links.count_pages(counts)
     counted = counted[kin["bag.url"]]
     stored = kin["bag.inlinks"]
-    if bool(np.any(stored > counted if kin.facts["index"]["not_citing"] else stored != counted)):
+    left_out = bool(kin.facts["index"]["not_citing"])
+    if is_shard(kin):  # pages of other shards link to its documents, too
+        wrong = not left_out and bool(np.any(stored < counted))
+    else:
+        wrong = bool(np.any(stored > counted if left_out else stored != counted))
+    if wrong:
         yield Finding("bag.inlinks", "does not count the pages that link to a document")
 
 
@@ -133,7 +164,7 @@ def _check_terms(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
 def _check_copies(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
     """Sketch some pages again."""
     rows = copy_sketches(corpus.kin)
-    uses = classify_links(corpus, strategy)
+    uses = uses_by_epoch(corpus.kin) if is_shard(corpus.kin) else classify_links(corpus, strategy)
     for page in spread_sample(len(corpus), _PAGES_MADE_AGAIN).tolist():
         stream = corpus.stream(page)
         own = ~words_in_furniture(corpus, page, uses)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.furniture import JudgedLinks
+from pagekin.bags.furniture import JudgedLinks, classify_by_epoch
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights
 from pagekin.hypertext import Corpus
@@ -92,8 +92,19 @@ def _addresses(corpus: Corpus, urls: Array) -> Iterator[bytes]:
     return (corpus.urls[url] for url in urls.tolist())
 
 
+def uses_by_epoch(kin: Kin) -> npt.NDArray[np.uint8]:
+    """Return the `LinkUse` of every anchor of a collection, or of a shard, by its epoch."""
+    epoch = EpochColumns.of(kin)
+    return classify_by_epoch(Corpus(kin), epoch.furniture, epoch.navigation, epoch.lists)
+
+
+def is_shard(kin: Kin) -> bool:
+    """Return whether a collection is one of the shards of another, whose figures it goes by."""
+    return "whole" in kin.facts.get("index", {})
+
+
 def check_epoch(kin: Kin) -> Iterator[Finding]:
-    """Yield what is wrong with an epoch; indexes of earlier versions have none."""
+    """Yield what is wrong with an epoch; indexes of earlier versions have none, and shards know a part of theirs."""
     stated = kin.facts["index"].get("epoch")
     if stated is None:
         return
@@ -104,7 +115,7 @@ def check_epoch(kin: Kin) -> Iterator[Finding]:
             return
     if len(kin["epoch.factor"]) <= int(kin["bagterm.df"].max(initial=1)):
         yield Finding("epoch.factor", "has no factor for the most common term")
-    elif epoch_identity(kin) != stated["identity"]:
+    elif not is_shard(kin) and epoch_identity(kin) != stated["identity"]:
         yield Finding("epoch", "is not the one that the index was made by")
     offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
     terms = np.asarray(kin["bag.terms"], dtype=np.int64)

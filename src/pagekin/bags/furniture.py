@@ -14,7 +14,7 @@ from pagekin.bags.links import citing_pages
 from pagekin.bags.mixing import mix64
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import host_hash
-from pagekin.hypertext import Corpus, DecodedPage
+from pagekin.hypertext import Corpus, DecodedPage, host_of
 from pagekin.store import Array, batch_ranges, distinct, is_among, row_entries
 
 FEWEST = 4
@@ -147,6 +147,30 @@ def _judge_links(corpus: Corpus, strategy: Strategy) -> JudgedLinks:
                 listing.append(site.page_url[lists])
     rising = (np.unique(np.concatenate(found)) for found in (common, listing))
     return JudgedLinks(uses, next(rising), np.unique(np.concatenate(navigation)), next(rising))
+
+
+def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing: Array) -> npt.NDArray[np.uint8]:
+    """Return the `LinkUse` of every anchor by what was decided before, from all links of every host.
+
+    `common`, `navigation` and `listing` are those of `JudgedLinks`, with the URL numbers of this corpus. So the links of a
+    host of which a corpus has some pages only are classified as all of them were.
+    """
+    uses = np.zeros(int(corpus.pages.anchors[-1]), dtype=np.uint8)
+    if not len(corpus):
+        return uses
+    page_host = np.asarray(corpus.pages.host, dtype=np.int64)
+    hashes = host_hashes(corpus)
+    common_host = np.array([host_hash(host_of(corpus.url(url)).encode()) for url in common.tolist()], dtype=np.uint64)
+    listed = np.isin(corpus.pages.url, listing)
+    for links in read_host_links(corpus, page_host):
+        own = hashes[page_host[links.pages]]
+        place = np.minimum(np.searchsorted(common, links.targets), max(len(common) - 1, 0))
+        furniture = is_among(links.texts ^ own, navigation) & (links.texts != 0)
+        if len(common):
+            furniture |= (common[place] == links.targets) & (common_host[place] == own)
+        uses[links.anchors[furniture]] = LinkUse.FURNITURE
+        uses[links.anchors[~furniture & listed[links.pages]]] = LinkUse.LISTED
+    return uses
 
 
 def read_host_links(corpus: Corpus, page_host: npt.NDArray[np.int64]) -> Iterator[HostLinks]:

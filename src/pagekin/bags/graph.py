@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.arithmetic import log2
+from pagekin.bags.epoch import is_shard, uses_by_epoch
 from pagekin.bags.furniture import LinkUse, classify_links
 from pagekin.bags.links import anchor_pages, link_batches
 from pagekin.bags.strategy import Strategy
@@ -113,25 +114,29 @@ def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDA
 
 def check_links(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
     """Yield what is wrong with the shapes of the links, or where the two directions differ."""
-    bags, links = kin.facts["index"]["bags"], kin.facts["index"]["document_links"]
+    facts = kin.facts["index"]
+    bags, links = facts["bags"], facts["document_links"]
+    links_in, most = facts.get("links_into", links), facts.get("whole", facts)["bags"]
     wrong = list(
         check_shapes(
             kin,
             "index",
             lengths={
                 **dict.fromkeys(("link.out_offsets", "link.in_offsets"), bags + 1),
-                **dict.fromkeys(("link.out", "link.into"), links),
+                "link.out": links,
+                "link.into": links_in,
                 **dict.fromkeys(("link.out_weight", "link.in_weight", "link.lists"), bags),
             },
-            ends={"link.out_offsets": links, "link.in_offsets": links},
-            limits={"link.out": bags, "link.into": bags, "link.lists": 2},
+            ends={"link.out_offsets": links, "link.in_offsets": links_in},
+            limits={"link.out": most, "link.into": most, "link.lists": 2},
         )
     )
     yield from wrong
     if wrong:
         return
     columns, corpus = LinkColumns.of(kin), Corpus(kin)
-    if not np.array_equal(_listing_documents(corpus, classify_links(corpus, strategy), kin["bag.url"]), columns.lists):
+    uses = uses_by_epoch(kin) if is_shard(kin) else classify_links(corpus, strategy)
+    if not np.array_equal(_listing_documents(corpus, uses, kin["bag.url"]), columns.lists):
         yield Finding("link.lists", "does not mark the pages that only list others")
     outlinks: Array = np.diff(np.asarray(columns.out_offsets, np.int64))
     inlinks: Array = np.diff(np.asarray(columns.in_offsets, np.int64))
@@ -139,10 +144,15 @@ def check_links(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
         if bool(np.any(sizes < 0)):
             yield Finding(name, "falls somewhere")
             return
-    forth = np.stack([np.repeat(np.arange(bags), outlinks), columns.out])
-    back = np.stack([columns.into, np.repeat(np.arange(bags), inlinks)])
+    first = kin.facts["shard"]["first_document"] if is_shard(kin) else 0
+    forth = np.stack([np.repeat(np.arange(bags), outlinks), columns.out.astype(np.int64) - first])
+    back = np.stack([columns.into.astype(np.int64) - first, np.repeat(np.arange(bags), inlinks)])
+    if is_shard(kin):  # of links to and from other shards there is one direction each
+        forth, back = (pairs[:, np.all((pairs >= 0) & (pairs < bags), axis=0)] for pairs in (forth, back))
     if not np.array_equal(forth, back[:, np.lexsort((back[1], back[0]))]):
         yield Finding("link.out", "does not hold the links of link.into")
+        return
+    if is_shard(kin):
         return
     for name, stored, there, ends, here in (
         ("link.in_weight", columns.in_weight, back[0], outlinks, back[1]),

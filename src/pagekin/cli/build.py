@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin import bags, engines, hypertext, similarity
+from pagekin import bags, engines, hypertext, similarity, store
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.cli.cluster import clusters_of_options, names_of_option
@@ -50,6 +50,13 @@ def build(
         Path | None,
         typer.Option(metavar="FILE.toml", help="Write the strategy that --tune chose; for --strategy of later builds."),
     ] = None,
+    shards: Annotated[
+        int,
+        typer.Option(
+            min=1, max=engines.MOST_SHARDS, metavar="N",
+            help="Write a folder of so many shards, which is opened and asked like one collection.",
+        ),
+    ] = 1,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
@@ -64,12 +71,21 @@ def build(
         )
     if save_strategy and not tune:
         fail("--save-strategy writes what --tune chose; give --tune TIME", USAGE)
+    if tune and shards > 1:
+        fail(
+            "--tune fits a collection in one piece; build one with --tune and --save-strategy FILE.toml, and then the shards "
+            "with --strategy FILE.toml",
+            USAGE,
+        )
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     kept = names_of_option(names)
     plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
-        report = engines.build_collection(plan, chosen, tell, wanted, text, kept, note_of(quiet))
+        if shards > 1:
+            report = engines.build_shards(plan, shards, chosen, tell, wanted, text, kept, note_of(quiet))
+        else:
+            report = engines.build_collection(plan, chosen, tell, wanted, text, kept, note_of(quiet))
     assert report.read is not None
     if not as_json and not quiet:
         print_summary(report.read, out)
@@ -79,7 +95,7 @@ def build(
         tuning = _tune(out, tune_by, tune, workers, save_strategy, quiet or as_json)
     if as_json:
         times = {**seconds(report.read), **round_times(report.seconds)}
-        print_json({**hypertext.Corpus.open(out).facts, "seconds": times, **({"tuning": tuning} if tune else {})})
+        print_json({**store.open_kin(out).facts, "seconds": times, **({"tuning": tuning} if tune else {})})
 
 
 def _tune(out: Path, by: str, budget: float, workers: int, save: Path | None, quiet: bool) -> dict[str, Any]:

@@ -79,6 +79,16 @@ class Tree:
         places = np.flatnonzero(self.pages == page)
         return [int(node) for node in np.searchsorted(self.offsets, places, side="right") - 1]
 
+    def cut(self, first: int, last: int) -> "Tree":
+        """Return the tree with the pages `first` to `last` alone, numbered from `first` on; all nodes stay."""
+        kept = (self.pages >= first) & (self.pages < last)
+        offsets = np.append(0, np.cumsum(kept))[self.offsets]
+        descriptions = [
+            ClusterDescription(one.name, one.terms, tuple(page - first for page in one.central if first <= page < last))
+            for one in self.descriptions
+        ]
+        return Tree(self.name, self.parent, offsets, self.pages[kept] - first, self.facts, descriptions)
+
     @classmethod
     def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any], chosen: int = 0) -> "Tree":
         """Make a tree of labels of all pages, the coarsest level first; each level divides the one before.

@@ -98,6 +98,13 @@ class PageTopics:
             RaggedBytes.of(kin, f"{THESAURUS_ARRAYS}word"),
         )
 
+    def cut(self, first: int, last: int) -> "PageTopics":
+        """Return what the pages `first` to `last` are about."""
+        offsets = np.asarray(self.offsets[first : last + 1], np.int64)
+        used, terms = np.unique(np.asarray(self.terms[offsets[0] : offsets[-1]]), return_inverse=True)
+        words = RaggedBytes(*pack_strings([self.words[one] for one in used.tolist()]))
+        return PageTopics(offsets - offsets[0], terms.astype(np.uint32), words)
+
     def put(self, writer: KinWriter) -> None:
         """Keep it in a collection."""
         writer.put(f"{THESAURUS_ARRAYS}offsets", self.offsets.astype(smallest_uint(len(self.terms))))

@@ -4,9 +4,11 @@ from .costs import BuildCosts, estimate_costs
 from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildReport, build_collection, cluster_collection, index_collection, label_collection
+from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection, shard_folders
 
 __all__ = [
     "LEAVES",
+    "MOST_SHARDS",
     "BuildCosts",
     "BuildReport",
     "BuiltLeaves",
@@ -15,11 +17,16 @@ __all__ = [
     "LeafPlan",
     "LeafSite",
     "LeavesError",
+    "ShardError",
     "build_collection",
+    "build_shards",
+    "check_shards",
     "cluster_collection",
     "estimate_costs",
     "index_collection",
     "label_collection",
     "lock_folder",
+    "shard_collection",
+    "shard_folders",
     "write_atomically",
 ]

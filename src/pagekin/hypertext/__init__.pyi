@@ -4,6 +4,7 @@ from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
 from .corpus import Corpus, Stream
+from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .language import declared_language
 from .lexer import Lexer
@@ -19,6 +20,7 @@ from .read import (
     no_note,
     read_sources,
     read_sources_into,
+    refuse_other_sources,
 )
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
@@ -38,6 +40,8 @@ __all__ = [
     "Boundary",
     "CharClass",
     "Corpus",
+    "Cut",
+    "CutNumbers",
     "DamagedInputError",
     "DecodedPage",
     "Lexer",
@@ -58,6 +62,8 @@ __all__ = [
     "check_corpus",
     "common_spellings",
     "common_spellings_of_many",
+    "cut_corpus",
+    "cut_pages",
     "declared_language",
     "decode_page",
     "decode_starts",
@@ -73,6 +79,7 @@ __all__ = [
     "read_sources",
     "read_sources_into",
     "read_strictly",
+    "refuse_other_sources",
     "repeated_ends",
     "runs_under",
     "site_of",

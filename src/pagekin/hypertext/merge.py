@@ -84,7 +84,7 @@ def _merge_strings(parts: list[Part], name: str, ids: str) -> Iterator[tuple[Arr
     del kept
 
 
-def _put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Array]]) -> int:
+def put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Array]]) -> int:
     """Write byte strings, given in pieces of (data, ends), as two arrays of the collection; return how many there are."""
     file = writer.create(f"{name}.bytes", np.uint8)
     ends = [np.zeros(1, dtype=np.int64)]
@@ -126,7 +126,7 @@ def _merge(
         left_out[chosen.pages] = False
         number = _number_urls(parts, rows, left_out, chosen)
         named = np.flatnonzero(number >= 0)
-        url_count = _put_strings(writer, "url", _gather_pieces(addresses, starts, named))
+        url_count = put_strings(writer, "url", gather_pieces(addresses, starts, named))
         del addresses
     aliased = number[chosen.alias_url] >= 0
     writer.put("alias.url", number[chosen.alias_url[aliased]].astype(np.uint32))
@@ -146,7 +146,7 @@ def _merge(
     for part in parts:  # their numbers have done their work
         part.word_ids = part.url_ids = np.zeros(0, dtype=np.uint32)
     give_back_memory()
-    links = _invert(targets, kept, url_count, writer)
+    links = invert_anchors(targets, kept["anchors"], kept["url"], url_count, writer)
     progress(1.0)
     skipped, cut = (sum((Counter(about[name]) for about in abouts), Counter[str]()) for name in ("skipped", "cut"))
     examples = sorted({example for about in abouts for example in about["damaged_examples"]})
@@ -259,10 +259,10 @@ def _merge_words(parts: list[Part], rows: Array, left_out: Array, writer: KinWri
         part.word_ids = rank[part.word_ids]
     writer.put("term.count", counts[order].astype(smallest_uint(int(counts.max(initial=0)))))
     writer.put("term.order", rank[counts > 0])
-    return _put_strings(writer, "term", _gather_pieces(data, starts, order))
+    return put_strings(writer, "term", gather_pieces(data, starts, order))
 
 
-def _gather_pieces(data: Array, starts: Array, order: Array) -> Iterator[tuple[Array, Array]]:
+def gather_pieces(data: Array, starts: Array, order: Array) -> Iterator[tuple[Array, Array]]:
     """Yield the strings that `order` names, in pieces of (data, ends)."""
     for first in range(0, len(order), _PIECE_STRINGS):
         some = order[first : first + _PIECE_STRINGS]
@@ -355,16 +355,19 @@ def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
     rank = np.argsort([numbers[name] for name in names])
     data, offsets = pack_strings([name.encode() for name in names])
     writer.put("page.host", rank[host_of_url[places]].astype(smallest_uint(len(names))))
-    return _put_strings(writer, "host", [(data, offsets[1:])])
+    return put_strings(writer, "host", [(data, offsets[1:])])
 
 
-def _invert(targets: Array, kept: Array, url_count: int, writer: KinWriter) -> int:
-    """Write the anchors of each target; return the number of distinct links between different addresses."""
+def invert_anchors(targets: Array, anchors_of_page: Array, page_urls: Array, url_count: int, writer: KinWriter) -> int:
+    """Write the anchors of each target; return the number of distinct links between different addresses.
+
+    `anchors_of_page` says how many of the `targets`, in page order, are those of each page.
+    """
     counts = np.zeros(url_count, dtype=np.int64)
     for _, chunk in _chunks(targets):
         counts += np.bincount(chunk, minlength=url_count)
     ends = np.cumsum(counts)
-    page_ends = np.cumsum(kept["anchors"], dtype=np.int64)
+    page_ends = np.cumsum(anchors_of_page, dtype=np.int64)
     inverted = writer.create("inlink.anchors", smallest_uint(max(len(targets), 1)))
     low = links = 0
     while low < url_count:
@@ -380,7 +383,7 @@ def _invert(targets: Array, kept: Array, url_count: int, writer: KinWriter) -> i
         order = np.argsort(ordered, kind="stable")
         ids, ordered = ids[order], ordered[order]
         inverted.append(ids)
-        sources = kept["url"][np.searchsorted(page_ends, ids, side="right")]
+        sources = page_urls[np.searchsorted(page_ends, ids, side="right")]
         fresh = np.ones(len(ids), dtype=bool)
         fresh[1:] = (ordered[1:] != ordered[:-1]) | (sources[1:] != sources[:-1])
         links += int(np.count_nonzero(fresh & (sources != ordered)))

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from multiprocessing.connection import Connection
@@ -97,7 +97,7 @@ def read_sources_into(
         raise ValueError(f"unknown parser {plan.parser}")
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
     if not plan.replace:
-        _refuse_other_sources(writer.path, units)
+        refuse_other_sources(writer.path, units)
     exclude = sorted(set(plan.exclude))
     key = reading_key(units, [plan.parser, asdict(plan.limits), exclude])
     report = ReadReport({})
@@ -135,7 +135,7 @@ def read_sources_into(
     return report
 
 
-def _refuse_other_sources(path: Path, units: list[Unit]) -> None:
+def refuse_other_sources(path: Path, units: Sequence[Unit]) -> None:
     """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
     if not (path / MANIFEST).exists():
         return

@@ -4,7 +4,7 @@ from .answers import Answer, Query, RankedDocuments, RelatedError, Result
 from .check import INDEX_ARRAYS, check_index
 from .exact import jaccard
 from .explain import Citations, cut_text, links_to, shared_terms, tidy_text
-from .index import make_index
+from .index import cut_index, make_index
 from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
@@ -37,6 +37,7 @@ __all__ = [
     "Wish",
     "all_neighbours",
     "check_index",
+    "cut_index",
     "cut_text",
     "jaccard",
     "links_to",

@@ -24,20 +24,38 @@ def make_index(
     maker = make_maker(strategy.signature)
     progress("signing", 0.0)
     rows = _sign(kin, maker, writer, progress, threads)
-    answers = np.flatnonzero(Bags(kin).inlinks >= strategy.signature.min_inlinks).astype(np.uint64)
+    return _write_lists(rows, Bags(kin).inlinks, strategy, writer, progress, threads)
+
+
+def cut_index(
+    kin: Kin, first: int, last: int, strategy: Strategy, writer: KinWriter, threads: int = 1
+) -> dict[str, Any]:
+    """Write the signatures of the documents `first` to `last` of a collection, and lists of them; give the facts."""
+    rows = np.asarray(kin["signature.rows"]).reshape(-1, make_maker(strategy.signature).m)[first:last]
+    stored = writer.create("signature.rows", np.uint32)
+    for start, stop in batch_ranges(np.arange(len(rows) + 1) * rows.shape[1], _BATCH_ENTRIES):
+        stored.append(np.asarray(rows[start:stop]).reshape(-1))
+    return _write_lists(rows, Bags(kin).inlinks[first:last], strategy, writer, no_progress, threads)
+
+
+def _write_lists(
+    rows: Array, inlinks: Array, strategy: Strategy, writer: KinWriter, progress: Progress, threads: int
+) -> dict[str, Any]:
+    m = rows.shape[1]
+    answers = np.flatnonzero(inlinks >= strategy.signature.min_inlinks).astype(np.uint64)
     docs = writer.create("list.docs", np.uint32)
     keys = writer.create("list.keys", np.uint32)
-    starts = writer.create("list.starts", smallest_uint(len(answers) * maker.m))
+    starts = writer.create("list.starts", smallest_uint(len(answers) * m))
     positions = [0]
     progress("lists", 0.0)
-    blocks = [(j, min(j + _BATCH_POSITIONS, maker.m)) for j in range(0, maker.m, _BATCH_POSITIONS)]
+    blocks = [(j, min(j + _BATCH_POSITIONS, m)) for j in range(0, m, _BATCH_POSITIONS)]
     for _block, lists in map_in_order(threads, lambda first, last: _lists(rows, answers, first, last), blocks):
         for ordered, values, begins in lists:
             starts.append(begins + docs.length)
             docs.append(ordered)
             keys.append(values)
             positions.append(keys.length)
-        progress("lists", (len(positions) - 1) / maker.m)
+        progress("lists", (len(positions) - 1) / m)
     starts.append(np.array([docs.length], dtype=np.int64))
     writer.put("list.positions", np.array(positions, dtype=np.int64))
     return {"answers": len(answers), "lists": positions[-1]}

@@ -5,7 +5,7 @@ from .batches import Progress, batch_ranges, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
-from .folder import MANIFEST, Kin, KinError, open_kin, read_manifest
+from .folder import MANIFEST, SHARDS, Kin, KinError, open_kin, read_manifest
 from .kernels import CHECKED, kernel
 from .ragged import RaggedBytes, pack_strings
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
@@ -17,6 +17,7 @@ __all__ = [
     "KEY_SIZE",
     "MANIFEST",
     "PROCESS_KEY",
+    "SHARDS",
     "Array",
     "ArrayFile",
     "Columns",

@@ -15,6 +15,8 @@ from pagekin.store.arrays import Array, load_array
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+SHARDS = "shards"
+"""The fact that lists the shards of a collection, each a `.kin` folder inside its folder."""
 
 
 class KinError(PagekinError):
@@ -110,11 +112,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def names_in(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the files that a manifest names, and the folders of plain files that an earlier version kept, now unread."""
+    """Return the files and shards that a manifest names, and the folders of files that an earlier version kept, now unread."""
     folders = manifest.get("folders")
     entries = folders.values() if isinstance(folders, dict) else ()
     former = {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
-    return former | {str(entry["file"]) for entry in manifest["files"].values()}
+    shards = {str(entry["folder"]) for entry in manifest["facts"].get(SHARDS, ())}
+    return former | shards | {str(entry["file"]) for entry in manifest["files"].values()}
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:

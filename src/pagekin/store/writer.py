@@ -25,8 +25,8 @@ LOCK = ".lock"
 _WORK = ".work-"
 _RESUME = ".resume"
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
-_OURS = re.compile(r"[a-z0-9_.]+-[0-9a-f]{12}\.(npy|files)", re.IGNORECASE)
-"""Names of arrays' files, and of the folders of plain files that earlier versions kept in collections."""
+_OURS = re.compile(r"[a-z0-9_.-]+-[0-9a-f]{12}\.(npy|files|kin)", re.IGNORECASE)
+"""Names of arrays' files, of shards, and of the folders of plain files that earlier versions kept in collections."""
 
 
 def is_part_of_a_build(name: str) -> bool:
@@ -149,6 +149,11 @@ class KinWriter:
     def put(self, name: str, values: Array) -> None:
         """Store `values` whole as the array called `name`."""
         self.create(name, values.dtype).append(values)
+
+    def adopt(self, folder: Path, name: str) -> None:
+        """Move a folder from the work folder into the collection's; it belongs to it if the facts of the commit name it."""
+        shutil.rmtree(self.path / name, ignore_errors=True)
+        folder.replace(self.path / name)
 
     def view(self, facts: Mapping[str, Any], base: Kin | None = None) -> Kin:
         """Return what was written so far as if it were committed, with the arrays of `base` besides."""

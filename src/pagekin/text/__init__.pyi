@@ -5,6 +5,7 @@ from .check import check_text
 from .filters import is_of_site, keep_pages, language_code, site_name
 from .fitness import is_outdated, unfit_reason
 from .index import TEXT_ARRAYS, Hits, TextIndex
+from .link_texts import LinkTexts, cut_link_texts
 from .make import make_text
 from .misspelt import NearWords, distances
 from .originals import Originals
@@ -36,6 +37,7 @@ __all__ = [
     "TEXT_ARRAYS",
     "And",
     "Hits",
+    "LinkTexts",
     "NearWords",
     "Not",
     "Or",
@@ -51,6 +53,7 @@ __all__ = [
     "analyse",
     "asked_forms",
     "check_text",
+    "cut_link_texts",
     "describe_match",
     "distances",
     "form_key",

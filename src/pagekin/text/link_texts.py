@@ -1,11 +1,13 @@
 """What pages are called by others of their host: the words on links that lead to them."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, KinWriter, batch_ranges, smallest_uint
+from pagekin.store import Array, Kin, KinWriter, RaggedBytes, batch_ranges, smallest_uint
 from pagekin.text.analysis import Forms
 from pagekin.text.scoring import SMOOTH
 
@@ -16,12 +18,61 @@ _AT_ONCE = 1 << 22
 """Pairs of a page and a form that are collected before equal ones are summed."""
 
 
-def put_link_texts(writer: KinWriter, corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
+class LinkTexts(NamedTuple):
+    """What pages are called, by the names of forms: for a shard, found in the whole."""
+
+    names: list[str]
+    """Forms that some page is called, in the order of their bytes."""
+    form: npt.NDArray[np.int64]
+    """Places in `names`, rising, one for each page that is called so."""
+    page: npt.NDArray[np.int64]
+    strength: npt.NDArray[np.uint8]
+    terms: npt.NDArray[np.int64]
+    """A term of the corpus for each of `names`."""
+
+
+def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
+    """Return what the pages `first` to `last` of a collection are called, with pages numbered from `first` on."""
+    offsets = np.asarray(kin["posting.called_offsets"], dtype=np.int64)
+    page = np.asarray(kin["posting.called_page"], dtype=np.int64)
+    inside = np.flatnonzero((page >= first) & (page < last))
+    form = np.searchsorted(offsets, inside, side="right") - 1
+    called, place = np.unique(form, return_inverse=True)
+    of_term = np.asarray(kin["form.of_term"])
+    terms = np.flatnonzero(np.isin(of_term, called))
+    _forms, at = np.unique(of_term[terms], return_index=True)
+    names = RaggedBytes.of(kin, "form")
+    strength = np.asarray(kin["posting.called"])[inside]
+    return LinkTexts([names.text(one) for one in called.tolist()], place, page[inside] - first, strength, terms[at])
+
+
+def put_link_texts(
+    writer: KinWriter, corpus: Corpus, forms: Forms, known: LinkTexts | None = None
+) -> tuple[Array, Array, Array]:
     """Write which pages are called by which forms, and how strongly; return offsets by form, pages and strengths.
 
-    Only links from the same host count: the others a site of a network would not know, and its pages would have other scores
-    than in one collection of all. A page that links often to another counts once.
+    This is found in the corpus, unless it is known. Only links from the same host count: the others a site of a network would not
+    know, and its pages would have other scores than in one collection of all. A page that links often to another counts once.
     """
+    form, page, strengths = _find_link_texts(corpus, forms) if known is None else _number_forms(known, forms)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(form, minlength=len(forms.names)))])
+    pages = page.astype(smallest_uint(max(len(corpus) - 1, 0)))
+    offsets = offsets.astype(smallest_uint(int(offsets[-1])))
+    writer.put("posting.called_offsets", offsets)
+    writer.put("posting.called_page", pages)
+    writer.put("posting.called", strengths)
+    return offsets, pages, strengths
+
+
+def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
+    """Return (form, page, strength) of known link texts, by the numbers of a corpus's forms; both are in order."""
+    place = {name: number for number, name in enumerate(forms.names)}
+    number = np.array([place[name] for name in known.names], np.int64)
+    return number[known.form], known.page, known.strength
+
+
+def _find_link_texts(corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
+    """Return (form, page, strength), rising, of what links on the pages of a corpus call its pages."""
     links = np.zeros(len(corpus), np.int64)
     pairs, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     waiting: list[Array] = []
@@ -32,14 +83,7 @@ def put_link_texts(writer: KinWriter, corpus: Corpus, forms: Forms) -> tuple[Arr
             pairs, counts, waiting = *_add_pairs(pairs, counts, waiting), []
     pairs, counts = _add_pairs(pairs, counts, waiting)
     form, page = np.divmod(pairs, max(len(corpus), 1))
-    strengths = np.rint(255.0 * np.sqrt(counts / (links[page] + SMOOTH))).astype(np.uint8)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(form, minlength=len(forms.names)))])
-    pages = page.astype(smallest_uint(max(len(corpus) - 1, 0)))
-    offsets = offsets.astype(smallest_uint(int(offsets[-1])))
-    writer.put("posting.called_offsets", offsets)
-    writer.put("posting.called_page", pages)
-    writer.put("posting.called", strengths)
-    return offsets, pages, strengths
+    return form, page, np.rint(255.0 * np.sqrt(counts / (links[page] + SMOOTH))).astype(np.uint8)
 
 
 def _add_pairs(pairs: Array, counts: Array, waiting: list[Array]) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage
 from pagekin.store import KinWriter, batch_ranges, map_in_order, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
-from pagekin.text.link_texts import put_link_texts
+from pagekin.text.link_texts import LinkTexts, put_link_texts
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds, Postings, corpus_lengths
 
 Array = npt.NDArray[Any]
@@ -23,9 +23,13 @@ _FREQUENT = 2
 
 
 def make_text(
-    writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None, threads: int = 0
-) -> dict[str, Any]:
-    """Write the full-text index of a corpus; return the facts to add to the manifest."""
+    writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None, threads: int = 0,
+    link_texts: LinkTexts | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Write the full-text index of a corpus; return the facts to add to the manifest.
+
+    What pages are called by links is found in the corpus, unless `link_texts` tells it: links may stand in other shards.
+    """
     from pagekin.hypertext import default_workers
 
     threads = min(threads or default_workers(), default_workers())
@@ -34,7 +38,7 @@ def make_text(
     writer.put("form.bytes", data)
     writer.put("form.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("form.of_term", forms.of_term)
-    entries = _make_postings(writer, corpus, forms, progress, threads)
+    entries = _make_postings(writer, corpus, forms, link_texts, progress, threads)
     facts = {
         "analyser": ANALYSER,
         "pages": len(corpus),
@@ -108,7 +112,9 @@ class _Spill:
             yield entries, pages, self._lengths[pages]
 
 
-def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Progress, threads: int) -> int:
+def _make_postings(
+    writer: KinWriter, corpus: Corpus, forms: Forms, link_texts: LinkTexts | None, progress: Progress, threads: int
+) -> int:
     """Write the postings, form after form; return their number. Memory is bounded: they are sorted a range of forms at a time."""
     from pagekin.text._kernels.postings import place_entries
 
@@ -133,7 +139,7 @@ def _make_postings(writer: KinWriter, corpus: Corpus, forms: Forms, progress: Pr
                 stored.append(values)
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
     page, attributes, counts, _where = (stored.mapped() for stored in files)
-    called = put_link_texts(writer, corpus, forms)
+    called = put_link_texts(writer, corpus, forms, link_texts)
     _put_bounds(writer, Postings(page, attributes, counts, *lengths, *called), offsets)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
     writer.put("posting.where_offsets", places.astype(smallest_uint(int(places[-1]))))

@@ -19,6 +19,12 @@ _KEPT = 10_000
 """Forms whose numbers are cached: ten results of one query ask for the same few."""
 _LONGEST_WORD = 60
 """Characters that are shown of one word."""
+MENU_WORDS = 8
+"""A word stands in a menu if many of the words around it, so many on each side, stand in links: …"""
+MENU_SHARE, HEADING_SHARE = 0.4, 0.6
+"""… this share for a word of a link, and for a word of none, as in a menu's headings."""
+IN_TEXT, IN_MENU = 4, 1
+"""What a stretch gains by a word of the query that it shows: in running text, or in menus only."""
 _READ = int(Attribute.TEXT | Attribute.ALT)
 """Attributes of running words, those that people read: neither the title's nor those of meta tags."""
 
@@ -42,7 +48,8 @@ def make_snippet(
     """Return the best stretch of a page's text, about `width` characters, in pieces of (text, whether it matches).
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
-    first. A page whose text shows none, because they stand in its title, gives the start of its text.
+    first; a word that it shows only in a menu counts a quarter. A page whose text shows none, because they stand in its title,
+    gives the start of its text.
     Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
     always answered by plain code.
     """
@@ -76,8 +83,9 @@ def _window_by_kernel(
     text = data.decode("utf-8", "replace")
     streams = corpus.stream_batch(page, page + 1)
     starts, shows = np.empty((2, len(streams.words)), np.int64)
+    room, menus = DecodedPage.for_longest(streams), find_menus(corpus, page)
     count, first, last = best_window(
-        streams, DecodedPage.for_longest(streams), coded, np.frombuffer(data, np.uint8), len(text), _READ, of_term,
+        streams, room, menus, coded, np.frombuffer(data, np.uint8), len(text), _READ, of_term,
         np.array(parts, np.int64).reshape(-1), width, _LONGEST_WORD, starts, shows,
     )  # fmt: skip
     return _Window(text, starts[:count], first, last, shows[:count] >= 0) if first >= 0 else None
@@ -95,8 +103,24 @@ def _window_by_numpy(
     starts, marked = starts[running], np.asarray(shows.any(axis=0))
     if not marked.any():
         return None
-    first, last = _widened(text, starts, *_best_stretch(shows, starts, width), width)
+    in_menu = find_menus(corpus, page)[running]
+    first, last = _widened(text, starts, *_best_stretch(shows, in_menu, starts, width), width)
     return _Window(text, starts, first, last, marked)
+
+
+def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
+    """Return whether each word of a page stands in a menu: among words most of which stand in links."""
+    anchors = corpus.anchors_out(page)
+    words = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
+    part = slice(anchors.start, anchors.stop)
+    starts = np.minimum(np.asarray(corpus.anchors.start[part], np.int64), words)
+    ends = np.minimum(starts + np.asarray(corpus.anchors.length[part], np.int64), words)
+    changes = np.bincount(starts, minlength=words + 1) - np.bincount(ends, minlength=words + 1)
+    linked = np.cumsum(changes)[:words] > 0
+    upto = np.append(0, np.cumsum(linked))
+    places = np.arange(words)
+    left, right = np.maximum(places - MENU_WORDS, 0), np.minimum(places + MENU_WORDS + 1, words)
+    return np.asarray(upto[right] - upto[left] >= np.where(linked, MENU_SHARE, HEADING_SHARE) * (right - left))
 
 
 def _text_of(corpus: Corpus, page: int) -> tuple[str, Array]:
@@ -124,15 +148,17 @@ def _mark_part(part: tuple[int, ...], forms: Array, in_text: Array) -> Array:
     return marked
 
 
-def _best_stretch(shows: Array, starts: Array, width: int) -> tuple[int, int]:
+def _best_stretch(shows: Array, in_menu: Array, starts: Array, width: int) -> tuple[int, int]:
     """Return the first and the last match in the stretch that shows most."""
     places = np.flatnonzero(shows.any(axis=0))
     at = starts[places]
     beyond = np.searchsorted(at, at + max(width - _LONGEST_WORD // 2, 1))
     begin = np.arange(len(places))
-    shown = np.pad(np.cumsum(shows[:, places], axis=1), ((0, 0), (1, 0)))
-    distinct = np.count_nonzero(shown[:, beyond] > shown[:, begin], axis=0)
-    best = int(np.argmax(distinct * (len(places) + 1) + (beyond - begin)))
+    gain = np.zeros(len(places), np.int64)
+    for counted, worth in ((shows, IN_MENU), (shows & ~in_menu, IN_TEXT - IN_MENU)):
+        shown = np.pad(np.cumsum(counted[:, places], axis=1), ((0, 0), (1, 0)))
+        gain += worth * np.count_nonzero(shown[:, beyond] > shown[:, begin], axis=0)
+    best = int(np.argmax(gain * (len(places) + 1) + (beyond - begin)))
     return int(places[best]), int(places[beyond[best] - 1])
 
 

@@ -1,0 +1,198 @@
+"""Collections in shards: a folder of plain `.kin` folders, each with the pages of a range of addresses.
+
+A shard has the weights, names and documents of the whole, so that shards answer together as one collection would. On one machine
+they are cut from a collection that was built in one piece.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pagekin.bags import Strategy, check_frequencies, cut_bags, find_bag_cut, strategy_of_index
+from pagekin.clusters import (
+    DOCUMENTS_TREE,
+    NO_NAMES,
+    ClusterSettings,
+    KeptNames,
+    PageTopics,
+    Tree,
+    put_trees,
+    read_trees,
+)
+from pagekin.engines.local import BuildReport, build_collection
+from pagekin.errors import PagekinError
+from pagekin.hypertext import (
+    Corpus,
+    Cut,
+    Note,
+    ReadPlan,
+    cut_corpus,
+    cut_pages,
+    default_workers,
+    no_note,
+    refuse_other_sources,
+)
+from pagekin.labels import put_label
+from pagekin.similarity import cut_index
+from pagekin.sources import plan_units
+from pagekin.store import SHARDS, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin
+from pagekin.text import cut_link_texts, make_text
+
+MOST_SHARDS = 1_000
+_WHOLE = "whole.kin"
+
+
+class ShardError(PagekinError):
+    """Shards that cannot be made as asked; the message says why."""
+
+    fault = "input"
+
+
+def build_shards(
+    plan: ReadPlan,
+    shards: int,
+    strategy: Strategy,
+    progress: Progress = no_progress,
+    clusters: ClusterSettings | None = None,
+    text: bool = False,
+    names: KeptNames = NO_NAMES,
+    note: Note = no_note,
+) -> BuildReport:
+    """Build a collection in so many shards: one commit, as `build_collection` does.
+
+    It is built in one piece beside its place and then cut, so for a while it takes twice its room on disk.
+    """
+    with KinWriter(plan.out, "pagekin build") as writer:
+        if not plan.replace:
+            refuse_other_sources(plan.out, plan.units or plan_units(plan.sources, plan.base_urls, plan.base_url))
+        whole = writer.resume_folder() / _WHOLE
+        report = build_collection(
+            replace(plan, out=whole, replace=True), strategy, progress, clusters, text, names, note
+        )
+        facts = _cut(open_kin(whole), shards, writer, progress, plan.workers)
+        writer.commit(facts)
+    sizes = {
+        name: size
+        for folder in shard_folders(open_kin(plan.out))
+        for name, size in open_kin(folder).bytes_on_disk.items()
+    }
+    return BuildReport(facts, report.read, report.seconds, sizes)
+
+
+def shard_collection(path: Path, shards: int, out: Path, progress: Progress = no_progress, threads: int = 0) -> None:
+    """Cut a collection into so many shards, at another place."""
+    whole = open_kin(path)
+    with KinWriter(out, "pagekin shard") as writer:
+        writer.commit(_cut(whole, shards, writer, progress, threads))
+
+
+def shard_folders(kin: Kin) -> list[Path]:
+    """Return the folders of a collection's shards; none if it is in one piece."""
+    return [kin.path / one["folder"] for one in kin.facts.get(SHARDS, ())]
+
+
+def _cut(kin: Kin, shards: int, writer: KinWriter, progress: Progress, threads: int) -> dict[str, Any]:
+    """Write the shards of a collection into a writer's folder; return the facts about the whole."""
+    corpus, trees = Corpus(kin), read_trees(kin)
+    if SHARDS in kin.facts:
+        raise ShardError(f"{kin.path} is in shards already.")
+    if not 1 <= shards <= MOST_SHARDS:
+        raise ShardError(f"a collection may have 1 to {MOST_SHARDS:,} shards, not {shards:,}.")
+    inside = _inside_documents(trees, len(corpus))
+    cuts = cut_pages(corpus, shards, lambda page: not inside[page])
+    if len(cuts) < shards:
+        raise ShardError(
+            f"the {len(corpus):,} pages cannot be divided into {shards:,} shards, but into {len(cuts):,}. Ask for fewer."
+        )
+    threads = min(threads or default_workers(), default_workers())
+    entries = []
+    for number, cut in enumerate(cuts):
+        progress("shards", number / len(cuts))
+        entries.append(_write_shard(corpus, trees, cut, number, len(cuts), writer, threads))
+    progress("shards", 1.0)
+    return {**kin.facts, SHARDS: entries}
+
+
+def _inside_documents(trees: Sequence[Tree], pages: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Mark the pages at which a cut would part a composite document."""
+    inside = np.zeros(pages + 1, np.int64)
+    for tree in trees:
+        if tree.name == DOCUMENTS_TREE:
+            for node in tree.children[0]:
+                held = tree.pages_of(node)
+                if len(held):
+                    inside[held[0] + 1] += 1
+                    inside[held[-1] + 1] -= 1
+    return np.asarray(np.cumsum(inside)[:pages] > 0)
+
+
+def _write_shard(
+    corpus: Corpus, trees: Sequence[Tree], cut: Cut, number: int, shards: int, writer: KinWriter, threads: int
+) -> dict[str, Any]:
+    """Write one shard; return what the whole says of it."""
+    kin = corpus.kin
+    bag_cut = find_bag_cut(kin, cut) if "index" in kin.facts else None
+    called = cut_link_texts(kin, cut.first_page, cut.last_page) if "text" in kin.facts else None
+    place = {
+        "number": number, "of": shards, "first_page": cut.first_page,
+        "first_document": bag_cut.first if bag_cut else 0,
+    }  # fmt: skip
+    folder = writer.work / f"shard-{number}"
+    with KinWriter(folder, "pagekin build") as own:
+        more_urls = bag_cut.urls if bag_cut else np.zeros(0, np.int64)
+        more_terms = np.concatenate(
+            [*([bag_cut.words] if bag_cut else []), *([called.terms] if called else []), np.zeros(0, np.int64)]
+        )
+        facts, numbers = cut_corpus(corpus, cut, own, more_urls, more_terms)
+        facts["shard"] = place
+        if bag_cut:
+            strategy = strategy_of_index(kin.facts["index"])
+            index = cut_bags(kin, cut, bag_cut, numbers, own)
+            facts["index"] = index | cut_index(kin, bag_cut.first, bag_cut.last, strategy, own, threads)
+            facts["seeds"] = kin.facts["seeds"]
+        shard = Corpus(own.view(facts))
+        if called:
+            facts |= make_text(own, shard, threads=threads, link_texts=called)
+        if trees:
+            mine = [tree.cut(cut.first_page, cut.last_page) for tree in trees]
+            if topics := PageTopics.read(kin):
+                topics.cut(cut.first_page, cut.last_page).put(own)
+            facts |= put_trees(own, mine) | put_label(own, shard, mine, None, None, threads)
+        own.commit(facts)
+    made = open_kin(folder)
+    name = f"shard-{number}-{made.manifest['checksum'][:12]}.kin"
+    writer.adopt(folder, name)
+    return {
+        "folder": name, "checksum": made.manifest["checksum"], "first_page": cut.first_page,
+        "pages": cut.last_page - cut.first_page, "first_document": place["first_document"],
+        "documents": bag_cut.last - bag_cut.first if bag_cut else 0,
+        "first_address": corpus.url(cut.first_url) if number else "",
+    }  # fmt: skip
+
+
+def check_shards(kin: Kin) -> Iterator[Finding]:
+    """Yield where the shards of a collection do not belong together; each has to be checked by itself besides."""
+    indexed: list[Kin] = []
+    first_page = first_document = 0
+    for entry, folder in zip(kin.facts[SHARDS], shard_folders(kin), strict=True):
+        try:
+            shard = open_kin(folder)
+        except KinError as error:
+            yield Finding(entry["folder"], f"cannot be opened: {error}")
+            return
+        if shard.manifest["checksum"] != entry["checksum"]:
+            yield Finding(entry["folder"], "is another shard than the one that the manifest names")
+        if (entry["first_page"], entry["first_document"]) != (first_page, first_document):
+            yield Finding("manifest.json", f"says that {entry['folder']} begins where the one before does not end")
+        first_page += shard.facts["pages"]
+        if index := shard.facts.get("index"):
+            first_document += index["bags"]
+            if index["epoch"]["identity"] != kin.facts["index"]["epoch"]["identity"]:
+                yield Finding(entry["folder"], "has bags of another epoch")
+            indexed.append(shard)
+    if first_page != kin.facts["pages"]:
+        yield Finding("manifest.json", f"says {kin.facts['pages']:,} pages, and the shards have {first_page:,}")
+    yield from check_frequencies(indexed)
