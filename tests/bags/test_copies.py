@@ -116,7 +116,9 @@ def test_few_sketches_fold_as_many_do(seed: int, named: bool) -> None:
     rows = np.where(changed, rng.choice([7, EMPTY_PLACE], rows.shape), rows).astype(np.uint16)
     names = rng.integers(0, 30, 40).tolist() if named else None
     assert fold_copies(rows, names) == CopyIndex(rows).fold(names)
-    assert earlier_copies(rows) == [np.flatnonzero(are_copies(rows[:place], row)).tolist() for place, row in enumerate(rows)]
+    assert earlier_copies(rows) == [
+        np.flatnonzero(are_copies(rows[:place], row)).tolist() for place, row in enumerate(rows)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(6))
