@@ -348,8 +348,8 @@ class Collection:
             raise ServiceError(self._without_path(str(error)), 404) from None
         subjects = [self._subject(document) for document in query.documents]
         return self.answer(
-            request, map(self._related_hit, found.results), started, total=found.total, distinct=found.total,
-            more=found.total > len(found.results), subjects=tuple(subjects),
+            request, (self._related_hit(result, result.similarity < request.above) for result in found.results), started,
+            subjects=tuple(subjects),
             copies=tuple(found.copies[:MOST_COPIES]), strategy=related.index.strategy.name, alpha=found.alpha,
             below_threshold=found.below_threshold,
             note=_explain_alpha(found.alpha, found.below_threshold, bool(found.results)),
@@ -368,9 +368,13 @@ class Collection:
             kind="document", url=index.urls[document], title=plain_text(index.title(document))[:_LONGEST], path=(self.name,),
         )  # fmt: skip
 
-    def _related_hit(self, result: Result) -> Hit:
-        """Return a related page as a hit; words that tell people nothing are no reasons."""
+    def _related_hit(self, result: Result, bare: bool) -> Hit:
+        """Return a related page as a hit; words that tell people nothing are no reasons. A bare one is enough to be merged."""
         pages = self.corpus.pages_of(self.corpus.url_number(result.url))
+        if bare and pages:
+            return msgspec.structs.replace(
+                self._raw_hit(pages[0]), score=result.similarity, copies=result.copies[:MOST_COPIES]
+            )
         language = self.corpus.language(pages[0]) if pages else ""
         reasons: dict[str, Any] = {
             "error": result.error,

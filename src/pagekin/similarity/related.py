@@ -182,17 +182,15 @@ class RelatedIndex:
         """Return the documents most similar to a query; with `keep`, of those whose captured page it marks.
 
         By default the documents that agree with it in most of its shortest lists are compared exactly. Those that are less
-        similar than `above` are counted, but no results are made of them.
+        similar than `above` have no titles.
         """
         ranked = self.rank(query, options, keep)
-        total = len(ranked.related)
-        ranked = replace(ranked, related=[one for one in ranked.related if one.similarity >= above])
         citations = self.citations(query) if options.explain else None
-        results = [self._result(query, one, options.method == "estimate", citations) for one in ranked.related]
+        results = [self._result(query, one, options.method == "estimate", citations, above) for one in ranked.related]
         if options.explain and options.method != "estimate":
             results = _with_signals(results, ranked, self.signals(query, options.wish))
         copies = [self.urls[copy] for copy in ranked.copies]
-        return Answer(results, copies, self._alpha(options), ranked.below_threshold, total)
+        return Answer(results, copies, self._alpha(options), ranked.below_threshold)
 
     def _alpha(self, options: RankingOptions) -> float:
         """Return the score above which documents are answers."""
@@ -376,13 +374,15 @@ class RelatedIndex:
         common = Counter(filter(None, texts)).most_common(1)
         return common[0][0] if common else ""
 
-    def _result(self, query: Query, one: RelatedDocument, estimated: bool, citations: Citations | None) -> Result:
+    def _result(
+        self, query: Query, one: RelatedDocument, estimated: bool, citations: Citations | None, above: float
+    ) -> Result:
         numbers = [int(self.bags.urls[document]) for document in (one.document, *one.copies)]
         aliases = [alias for number in numbers for alias in self.corpus.aliases_of(number)]
         terms = shared_terms(self.corpus, self.bags, query, one.document) if citations else ()
         return Result(
             url=self.corpus.url(numbers[0]),
-            title=self.title(one.document),
+            title=self.title(one.document) if one.similarity >= above else "",
             similarity=one.similarity,
             error=margin(one.similarity, self.index.m) if estimated else 0.0,
             captured=bool(self.corpus.pages_of(numbers[0])),
