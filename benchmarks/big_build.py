@@ -1,6 +1,6 @@
 """The whole default build of many pages: rate, processor time and memory of each stage, bytes per page.
 
-    python benchmarks/big_build.py FOLDER [--out big.kin] [--workers 2] [--cluster-set sample=30000]
+    python benchmarks/big_build.py FOLDER [--out big.kin] [--workers 2] [--memory 1G] [--no-clusters] [--cluster-set sample=30000]
 
 Each folder in FOLDER is a site, http://NAME.example/, as of HTML from packages of documentation:
 
@@ -8,24 +8,22 @@ Each folder in FOLDER is a site, http://NAME.example/, as of HTML from packages 
         apt-get download $p && mkdir FOLDER/$p && dpkg-deb --fsys-tarfile ${p}_*.deb | tar -x -C FOLDER/$p --wildcards '*.html'
     done
 
-Memory is anonymous and shared memory (RssAnon + RssShmem) of this process and all that it started, ten times a second: files
-that are mapped are the system's to move out. Stages report when a piece is done, so what was used since is theirs.
+benchmarks/meter.py says what memory is; the first table's last column says where the program was when a stage had most.
 """
 
 import argparse
+import os
 import tempfile
-import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
-
-from growth import cpu_seconds, row
+from growth import row
+from meter import Meter, Spent, processor_seconds
 from pagekin.bags import Strategy
 from pagekin.clusters import choose_clusters
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
+from pagekin.store import MemoryBudget, parse_size
 
 WANTED_PAGES, WANTED_MB = 600, 20
 """Pages and megabytes of HTML each second on two cores."""
@@ -38,102 +36,40 @@ PARTS = {
 }
 
 
-def memory_of_all() -> int:
-    """Anonymous and shared memory of this process and those that it started, in bytes."""
-    total = 0
-    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
-        try:
-            lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
-        except OSError:
-            continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
-    return 1024 * total
-
-
-def processor_seconds() -> float:
-    """Processor time of this process, of those that have ended and of those that still run."""
-    running = 0.0
-    for process in psutil.Process().children(recursive=True):
-        try:
-            used = process.cpu_times()
-        except psutil.Error:
-            continue
-        running += used.user + used.system
-    return cpu_seconds() + running
-
-
-@dataclass
-class Spent:
-    """What one stage took."""
-
-    seconds: float = 0.0
-    cpu: float = 0.0
-    peak: int = 0
-
-
-@dataclass
-class Meter:
-    """Measures stages by what they report."""
-
-    stages: dict[str, Spent] = field(default_factory=dict)
-    _since: tuple[float, float] = (0.0, 0.0)
-    _peak: int = 0
-    _done: threading.Event = field(default_factory=threading.Event)
-
-    def __enter__(self) -> "Meter":
-        self._since = time.perf_counter(), processor_seconds()
-        self._watcher = threading.Thread(target=self._watch)
-        self._watcher.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._done.set()
-        self._watcher.join()
-
-    def _watch(self) -> None:
-        while not self._done.wait(0.1):
-            self._peak = max(self._peak, memory_of_all())
-
-    def tell(self, stage: str, _share: float) -> None:
-        """Note that a piece of a stage is done."""
-        now = time.perf_counter(), processor_seconds()
-        spent = self.stages.setdefault(stage, Spent())
-        spent.seconds += now[0] - self._since[0]
-        spent.cpu += max(now[1] - self._since[1], 0.0)
-        spent.peak = max(spent.peak, self._peak)
-        self._since, self._peak = now, 0
-
-
 def main() -> None:
     """Print two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, help="keep the collection here")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--memory", default="", help="stay within it, as pagekin build --memory does")
+    parser.add_argument("--no-clusters", action="store_true", help="make no clusters, names and labels")
     parser.add_argument("--cluster-set", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
     sites = sorted(path for path in options.folder.iterdir() if path.is_dir())
     bases = {str(path): f"http://{path.name.replace('+', 'p').lower()}.example/" for path in sites}
     with tempfile.TemporaryDirectory() as scratch, Meter() as meter:
         out = options.out or Path(scratch) / "big.kin"
-        plan = ReadPlan([str(path) for path in sites], out, workers=options.workers, base_urls=bases)
-        started, used = time.perf_counter(), processor_seconds()
-        built = build_collection(plan, Strategy(), meter.tell, choose_clusters(settings=options.cluster_set), text=True)
-        whole = Spent(time.perf_counter() - started, processor_seconds() - used)
+        memory = MemoryBudget(parse_size(options.memory) if options.memory else 0)
+        plan = ReadPlan([str(path) for path in sites], out, workers=options.workers, base_urls=bases, memory=memory)
+        clusters = None if options.no_clusters else choose_clusters(settings=options.cluster_set)
+        started, used = time.perf_counter(), processor_seconds(os.getpid())
+        built = build_collection(plan, Strategy(), meter.tell, clusters, text=True, note=print)
+        whole = Spent(time.perf_counter() - started, processor_seconds(os.getpid()) - used)
     pages, html = built.facts["pages"], built.facts["html_bytes"]
-    tree = built.facts["trees"][0]
+    tree = built.facts["trees"][0] if clusters else {}
     print(
         f"{pages:,} pages of {len(sites)} sites, {html / 1e9:.2f} GB of HTML, {built.facts['words']:,} words, "
         f"{built.facts['urls']:,} addresses; {options.workers} workers; clusters of {tree.get('sampled') or pages:,} pages\n"
     )
-    row("stage", "seconds", "processor seconds", "pages/s", "MB of HTML/s", "peak memory, MB")
-    row("---", *["---:"] * 5)
-    whole.peak = max(spent.peak for spent in meter.stages.values())
+    row("stage", "seconds", "processor seconds", "pages/s", "MB of HTML/s", "peak memory, MB", "where")
+    row("---", *["---:"] * 5, "---")
+    whole.peak, whole.where = max((spent.peak, spent.where) for spent in meter.stages.values())
     for stage, spent in [*meter.stages.items(), ("whole build", whole)]:
         if spent.seconds >= 0.05:
             row(
                 stage, f"{spent.seconds:.1f}", f"{spent.cpu:.1f}", f"{pages / spent.seconds:,.0f}",
-                f"{html / 1e6 / spent.seconds:,.1f}", f"{spent.peak / 1e6:,.0f}",
+                f"{html / 1e6 / spent.seconds:,.1f}", f"{spent.peak / 1e6:,.0f}", spent.where,
             )  # fmt: skip
     print()
     row("part", "processor seconds", "pages per processor second")

@@ -4,7 +4,7 @@
 
 Each set becomes CACHE_DIR/SET/site, a folder of HTML from which navigation, tables of contents and see-also lists are
 taken out, and CACHE_DIR/SET/truth.json with the chapters and the see-also pairs. So little that is indexed repeats what is judged
-by. Half of the sets are for learning; the others are only ever judged.
+by. Most sets are for learning; the others are only ever judged.
 
 It needs a Debian with apt-get and dpkg-deb, as doc_collections.py does, lxml, and PAGEKIN_DATA for the sets that are no packages.
 """
@@ -106,6 +106,11 @@ def upward_rule(path: str, page: etree._Element) -> str | None:
     return target if target not in ("", "index.html") else None
 
 
+def prefix_rule(path: str, page: etree._Element) -> str | None:
+    """Tell chapters by the first part of a dotted name, as in r.slope.html."""
+    return path.split(".")[0]
+
+
 def sphinx(judged_only: bool, package: str, folder: str, base: str, chapter: ClassRule, left_out: str = "") -> TruthSet:
     """Describe a site made by Sphinx."""
     navigation = (
@@ -148,6 +153,79 @@ SETS: dict[str, TruthSet] = {
         False, "https://octave.example/", "usr/share/doc/octave/octave.html", "octave-doc", upward_rule,
         ('//div[@class="header"]', "//link[@rel]", '//*[@class="menu"]', '//*[contains(@class, "-toc")]'),
         r"index\.html|Concept-Index|^_|^XREF",
+    ),
+    "lazarus": TruthSet(
+        False, "https://lazarus.example/", "usr/share/doc/lazarus/2.2.6", "lazarus-doc-2.2", folder_rule(2, least=2),
+        ('//table[@class="bar"]',),
+        r"/index(-\d+)?\.html|^(?!lcl/(stdctrls|forms|graphics|menus|extctrls|dialogs|buttons|grids)/)",
+    ),
+    "grass": TruthSet(
+        False, "https://grass.example/", "usr/share/doc/grass-doc/html", "grass-doc", prefix_rule,
+        ("//script", '//div[@class="toc"]', '//div[@id="container"]/p[contains(., "Main index")]', '//a[img]'),
+        r"^[^.]*\.html|^(manual|topic|keyword|class)",
+    ),
+    "wx": TruthSet(
+        False, "https://wx.example/", "usr/share/doc/wx3.2-doc/html", "wx3.2-doc", ingroup_rule,
+        ('//*[@id="top"]', '//*[@id="side-nav"]', '//*[@id="nav-path"]', '//*[@class="ingroups"]', '//*[@class="footer"]',
+         '//*[@class="category" or @class="category_text"]', '//ul[contains(@class, "navpath")]'),
+        r"search/|-members\.html|^(annotated|classes|functions|globals|hierarchy|namespace|files|dir_|group|index)|_8h",
+        '//div[@class="textblock"]',
+    ),
+    "petsc": TruthSet(
+        False, "https://petsc.example/", "usr/share/doc/petsc3.18-doc/docs", "petsc3.18-doc", folder_rule(3, least=3),
+        ("//header", "//nav", "//footer", '//a[@class="headerlink"]', '//*[contains(@class, "bd-sidebar")]',
+         '//*[contains(@class, "bd-toc")]', '//*[contains(@class, "prev-next")]', '//section[@id="level"]'),
+        r"^(?!docs/manualpages/(KSP|PC|Vec|SNES|IS|Draw|Viewer|AO|Tao|DMDA|DMLabel|PetscSection)/)|index\.html|\.c\.html",
+    ),
+    "astropy": sphinx(
+        False, "python-astropy-doc", "python-astropy-doc/html", "https://astropy.example/", dotted_rule("api/"),
+        "^changelog|whatsnew/",
+    ),
+    "gtk": TruthSet(
+        False, "https://gtk.example/", "usr/share/gtk-doc/html/gtk3", "libgtk-3-doc", upward_rule,
+        ('//table[@class="navigation"]', '//div[@class="toc"]', "//link[@rel]", '//div[@class="footer"]'),
+        r"^index|api-index|annotation-glossary|^ix",
+    ),
+    "apache": TruthSet(
+        False, "https://apache.example/", "usr/share/doc/apache2-doc/manual/en", "apache2-doc", folder_rule(1),
+        ('//*[@id="page-header"]', '//*[@id="path"]', '//*[@class="toplang"]', '//*[@class="bottomlang"]', '//*[@id="footer"]',
+         '//*[@id="toc"]', '//*[@id="topics"]', '//*[@class="up"]', '//*[@class="top"]', '//*[@id="comments_section"]'),
+        r"(^|/)index\.html|sitemap|quickreference|directives\.html",
+    ),
+    "qtquick": TruthSet(
+        False, "https://qtquick.example/", "usr/share/qt5/doc", "qtdeclarative5-doc-html", folder_rule(1),
+        ('//*[@class="navigationbar"]', '//*[@class="sidebar"]', '//*[@class="footer"]'),
+        r"-members\.html|-obsolete\.html|-manifest|-module\.html|-qmlmodule\.html",
+        '//div[@class="descr"]|//div[@class="descr"]/following-sibling::p',
+    ),
+    "math": TruthSet(
+        False, "https://math.example/", "usr/share/doc/libcommons-math3-java/api", "libcommons-math3-java-doc",
+        folder_rule(9, least=5),
+        ('//*[@class="topNav" or @class="bottomNav" or @class="subNav"]', '//div[@class="subTitle"]', "//noscript"),
+        r"class-use/|index-files/|package-|^[^/]*$", '//div[@class="description"]',
+    ),
+    "ncurses": TruthSet(
+        False, "https://ncurses.example/", "usr/share/doc/ncurses-doc/html/man", "ncurses-doc",
+        navigation=('//div[@class="nav"]',), left_out="index",
+    ),
+    "linux": sphinx(
+        False, "linux-doc-6.1", "linux-doc-6.1/html", "https://linux.example/", folder_rule(2),
+        r"(^|/)index\.html|^translations/|^userspace-api/media/v4l/vidioc",
+    ),
+    "glib": TruthSet(
+        False, "https://glib.example/", "usr/share/gtk-doc/html", "libglib2.0-doc", upward_rule,
+        ('//table[@class="navigation"]', '//div[@class="toc"]', "//link[@rel]", '//div[@class="footer"]'),
+        r"/index\.html|api-index|annotation-glossary|/ix|-index\.html",
+    ),
+    "maxima": TruthSet(
+        False, "https://maxima.example/", "usr/share/doc/maxima-doc/html", "maxima-doc", upward_rule,
+        ('//div[@class="header"]', "//link[@rel]", '//*[@class="menu"]', '//*[contains(@class, "-toc")]',
+         '//p[starts-with(normalize-space(.), "Categories")]'),
+        r"index\.html|Index|_toc|^de/|^es/|^pt|singlepage|^XREF",
+    ),
+    "gnucash": TruthSet(
+        False, "https://gnucash.example/", "usr/share/doc/gnucash-docs/gnucash-guide-en", "gnucash-docs", upward_rule,
+        ('//div[@class="navheader"]', '//div[@class="navfooter"]', '//div[@class="toc"]', "//link[@rel]"), r"^index\.html|^ix",
     ),
     "django": sphinx(
         True, "python-django-doc", "python-django-doc/html", "https://docs.django.example/", folder_rule(3, least=2),

@@ -120,6 +120,7 @@ def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
         "<title>Rivers</title><h1>Rivers</h1><p><a href=other.html>The Nile</a> is a river."
     )
     (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
+    (site / "haus.html").write_text("<html lang=de><title>Haus</title><p>Ein Haus und viele Häuser.", encoding="utf-8")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
     build_collection(plan, Strategy(), text=True)
     cluster_collection(plan.out, ClusterSettings())

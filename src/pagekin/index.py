@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from pagekin.collection import Answer, Day, Hit, Item, ServiceError, as_items, make_filters, messages
+from pagekin.hypertext import in_shards_error
 from pagekin.labels import ContentLabel
 from pagekin.routers import BlockingService, open_service
 
@@ -160,7 +161,8 @@ class PageIndex:
     @property
     def urls(self) -> Sequence[str]:
         """Return the addresses that a collection can be asked about; a network does not list them."""
-        return self._collection.related_pages.index.urls
+        whole = self._service.whole
+        return whole.related_pages.index.urls if whole else self._collection.related_pages.index.urls
 
     def label(self) -> ContentLabel:
         """Return the content label."""
@@ -215,7 +217,9 @@ class PageIndex:
 
     @property
     def _collection(self) -> "Collection":
-        collection = self._service.collection
+        collection, whole = self._service.collection, self._service.whole
+        if collection is None and whole is not None:
+            raise in_shards_error(self.target, len(whole.parts))
         if collection is None:
             raise ServiceError(f"{self.target} is asked over HTTP; only a collection's folder can do this")
         return collection

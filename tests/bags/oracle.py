@@ -159,12 +159,14 @@ class Oracle:
         texts: set[tuple[int, str, tuple[str, ...]]] = set()
         lefts: list[int] = []
         rights: list[int] = []
-        common, repeated = self._common_targets(), self._navigation()
+        common, repeated, menus = self._common_targets(), self._navigation(), self._menus()
         furniture_of = {
             page.url: [
                 link
                 for link in page.links
-                if (page.host, link.target) in common or (page.host, page.text(link)) in repeated
+                if (page.host, link.target) in common
+                or (page.host, page.text(link)) in repeated
+                or (self._folder(page), page.text(link), link.target) in menus
             ]
             for page in self.pages
         }
@@ -252,6 +254,24 @@ class Oracle:
             key
             for key, pages in using.items()
             if share < 1 and len(pages) >= max(4, share * sizes[key[0]]) and len(targets[key]) >= max(4, len(pages) / 2)
+        }
+
+    def _folder(self, page: PlainPage) -> str:
+        return self.url[page.url].partition("?")[0].rpartition("/")[0]
+
+    def _menus(self) -> set[tuple[str, tuple[str, ...], int]]:
+        """(folder, words, target) of links that most pages of a folder have."""
+        sizes = Counter(map(self._folder, self.pages))
+        having: dict[tuple[str, tuple[str, ...], int], set[int]] = defaultdict(set)
+        for page in self.pages:
+            for link in page.links:
+                if page.text(link):
+                    having[self._folder(page), page.text(link), link.target].add(page.url)
+        share = self.strategy.content.furniture
+        return {
+            key
+            for key, pages in having.items()
+            if share < 1 and len(pages) >= 6 and len(pages) >= max(0.6, share) * sizes[key[0]]
         }
 
     def _listing_pages(self, furniture_of: dict[int, list[Link]]) -> set[int]:

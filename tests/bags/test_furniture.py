@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, links
+from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, judging, links
 from pagekin.bags import build as building
-from pagekin.bags.furniture import FEWEST, words_in_furniture
+from pagekin.bags.furniture import words_in_furniture
+from pagekin.bags.judging import FEWEST
 from pagekin.hypertext import Corpus
 
 from .oracle import Oracle
@@ -80,18 +81,52 @@ def test_a_host_with_navigation_is_as_the_oracle_says(corpus: Corpus, together: 
     assert_as_the_oracle_says(make(corpus, strategy), Oracle(corpus).make(strategy))
 
 
-def test_links_to_home_and_help_are_furniture_and_no_others(corpus: Corpus) -> None:
+def test_links_on_all_pages_are_furniture_and_no_others(corpus: Corpus) -> None:
     pages = {corpus.page_url(page) for page in range(len(corpus)) if corpus.page_url(page).startswith(BIG)}
     assert len(pages) == 12
-    # A page's link to itself is as much in the way as the others; links out of the host, and into it, are no furniture.
-    assert left_out(corpus) == {(page, target) for page in pages for target in (BIG, f"{BIG}help")}
+    # A page's link to itself is as much in the way as the others; links into the host are no furniture.
+    everywhere = (BIG, f"{BIG}help", "http://out.example/")
+    assert left_out(corpus) == {(page, target) for page in pages for target in everywhere}
     assert left_out(corpus, "content.furniture=1") == set()
 
 
-def test_the_share_is_of_the_newest_captures_and_without_a_page_s_link_to_itself(corpus: Corpus) -> None:
+def test_the_share_is_of_the_newest_captures_and_without_a_page_s_link_to_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(judging, "FEWEST_IN_FOLDER", 100)  # no folder has a menu
+    corpus = read_records(records(), all_captures=True)
+    inside = {(page, target) for page, target in left_out(corpus, "content.furniture=0.3") if target.startswith(BIG)}
     # 11 of the 12 pages of the host link to the home page besides itself.
-    assert left_out(corpus, f"content.furniture={11 / 12}") == left_out(corpus)
+    assert left_out(corpus, f"content.furniture={11 / 12}") == inside
     assert left_out(corpus, f"content.furniture={11 / 12 + 0.001}") == set()
+
+
+SECTIONS = {
+    f"{BIG}{section}/{word}": f"<a href={MINERALS[0]}>First {section}</a> <a href=http://out.example/{section}>Sponsor</a>"
+    f"<p>{word} lies beside <a href={following}>{following}</a> in {section}."
+    for section in ("cave", "quarry", "mine", "museum", "shop", "river")
+    for word, following in pairwise([*MINERALS, MINERALS[0]])
+}
+
+
+def test_the_menu_of_a_section_is_furniture_though_most_of_the_host_lacks_it() -> None:
+    corpus = read_web(SECTIONS)
+    menu = {(page, f"{page.rpartition('/')[0]}/granite") for page in SECTIONS}
+    menu |= {(page, f"http://out.example/{page.split('/')[3]}") for page in SECTIONS}
+    assert left_out(corpus) == menu
+    bags = make(corpus, plainly("content.scale=1", "content.furniture=0.2"))
+    assert not {"first", "sponsor"} & set(bags.terms(f"{BIG}cave/mica"))
+    assert {"cave", "mica", "quartz"} <= set(bags.terms(f"{BIG}cave/mica"))
+
+
+def test_what_half_of_a_folder_links_to_is_no_menu() -> None:
+    half = {page: html.replace("Sponsor", "") if "a" in page[-4:] else html for page, html in SECTIONS.items()}
+    assert not any(target.startswith("http://out.example/") for _page, target in left_out(read_web(half)))
+
+
+def test_a_small_folder_has_no_menu() -> None:
+    few = {page: html for page, html in SECTIONS.items() if page.endswith(tuple(MINERALS[:5]))}
+    assert not any(target.startswith("http://out.example/") for _page, target in left_out(read_web(few)))
 
 
 @pytest.mark.parametrize(("linking", "is_furniture"), [(FEWEST - 1, False), (FEWEST, True)])
@@ -119,12 +154,13 @@ def test_furniture_leaves_bags_and_windows_but_stays_in_the_number_of_inlinks(co
         make(corpus, plainly(*everything, f"content.furniture={share}", "window.size=3")) for share in (0.2, 1)
     )
     page = f"{BIG}7"
-    assert {"entrance", "aid", "desk", BIG, f"{BIG}help"} < set(within.terms(page))
-    assert not {"entrance", "aid", "desk", BIG, f"{BIG}help"} & set(without.terms(page))
-    assert {"partner", "http://out.example/", f"{BIG}8", f"{BIG}6"} < set(without.terms(page))
+    everywhere = {"entrance", "aid", "desk", "partner", BIG, f"{BIG}help", "http://out.example/"}
+    assert everywhere < set(within.terms(page))
+    assert not everywhere & set(without.terms(page))
+    assert {f"{BIG}8", f"{BIG}6"} < set(without.terms(page))
     # The window of the link after the navigation reaches over the words of furniture as if they were not there.
-    assert "desk" in within.terms("http://out.example/")
-    assert "desk" not in without.terms("http://out.example/")
+    assert "partner" in within.terms(f"{BIG}3")
+    assert "partner" not in without.terms(f"{BIG}3")
     assert f"{BIG}4" in within.origins(BIG)
     assert {term for term, origins in without.origins(BIG).items() if "links" in origins} == {SMALL}
     for made in (without, within):
@@ -146,7 +182,7 @@ def test_the_words_in_furniture_are_those_that_no_bag_has(corpus: Corpus) -> Non
     found = classify_links(corpus, choose_strategy())
     page = corpus.pages_of(corpus.urls.find(f"{BIG}7".encode()))[0]
     words = np.array([corpus.word(int(word)) for word in corpus.stream(page).words])
-    assert words[words_in_furniture(corpus, page, found)].tolist() == ["entrance", "aid", "desk"]
+    assert words[words_in_furniture(corpus, page, found)].tolist() == ["entrance", "aid", "desk", "partner"]
 
 
 @pytest.mark.parametrize("step", [1, 2, 7, 40])
@@ -205,12 +241,12 @@ def test_any_host_is_as_the_oracle_says(
 
 
 def test_links_are_judged_alike_some_hosts_at_a_time(monkeypatch: pytest.MonkeyPatch, demo: Corpus) -> None:
-    whole = furniture._judge_links(demo, Strategy())
+    whole = judging._judge_links(demo, Strategy())
     monkeypatch.setattr(furniture, "_BATCH_LINKS", 500)
     monkeypatch.setattr(furniture, "_BATCH_WORDS", 300)
     groups = list(furniture.read_host_links(demo, np.asarray(demo.pages.host, np.int64)))
     assert len(groups) > 3
     assert sorted(np.concatenate([group.anchors for group in groups])) == list(range(len(whole.uses)))
-    parts = furniture._judge_links(demo, Strategy())
+    parts = judging._judge_links(demo, Strategy())
     assert all(np.array_equal(mine, theirs) for mine, theirs in zip(parts, whole, strict=True))
     assert {LinkUse.COUNTS, LinkUse.FURNITURE, LinkUse.LISTED} == set(parts.uses.tolist())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import LinkColumns, LinkUse, Strategy, choose_strategy, classify_links, link_weights
-from pagekin.bags.furniture import LEAST_LISTED
+from pagekin.bags.judging import LEAST_LISTED
 from pagekin.hypertext import Corpus
 
 from .oracle import Oracle
@@ -57,8 +57,15 @@ def test_links_of_the_same_words_to_other_pages_each_time_are_navigation() -> No
 
 
 def test_the_same_words_for_the_same_page_are_no_navigation() -> None:
-    pages = {f"{SITE}{n}": article(n, "<a href=http://partner.example/>Partner</a>") for n in range(PAGES)}
+    partner = "<a href=http://partner.example/>Partner</a>"
+    pages = {f"{SITE}{n}": article(n, partner if n % 2 else "") for n in range(PAGES)}
     assert uses(read_web(pages), "7")["partner"] == LinkUse.COUNTS
+
+
+def test_the_same_words_for_the_same_page_on_most_pages_of_a_folder_are_its_menu() -> None:
+    partner = "<a href=http://partner.example/>Partner</a>"
+    pages = {f"{SITE}{n}": article(n, partner if n % 5 else "") for n in range(PAGES)}
+    assert uses(read_web(pages), "7")["partner"] == LinkUse.FURNITURE
 
 
 def test_a_page_that_links_to_a_large_share_of_its_site_only_lists() -> None:
@@ -162,3 +169,13 @@ def test_a_long_text_that_links_to_much_of_a_site_is_no_list() -> None:
     corpus = read_web(site(manual=prose, contents=links(range(LEAST_LISTED + 8))))
     assert set(uses(corpus, "manual").values()) == {LinkUse.COUNTS}
     assert set(uses(corpus, "contents").values()) == {LinkUse.LISTED}
+
+
+def test_an_index_is_judged_by_its_own_host_though_other_hosts_copy_it() -> None:
+    entries = sorted(
+        (f"z{word(number)} {more}", number) for number in range(25) for more in ("basalt", "marble", "slate")
+    )
+    index = "".join(f"<a href={SITE}{number}>{text}</a> " for text, number in entries)
+    copies = {f"http://other.example/{copy}": index for copy in range(8)}
+    assert set(uses(read_web(site(index=index)), "index").values()) == {LinkUse.LISTED}
+    assert set(uses(read_web(site(index=index) | copies), "index").values()) == {LinkUse.LISTED}

@@ -42,7 +42,7 @@ def assert_same_bag(
     terms, weights = made.bags.bag(document)
     stored = dict(zip(made.bags.hashes[terms].tolist(), weights.tolist(), strict=True))
     origins = dict(zip(made.bags.hashes[terms].tolist(), made.bags.origins(document).tolist(), strict=True))
-    hashes, shares, flags, counts = page_bag(words, attributes, strategy, made.bags, links)
+    hashes, shares, flags, counts = page_bag(words, attributes, strategy, made.bags.df_of, len(made.bags), links)
     assert dict(zip(hashes.tolist(), shares.tolist(), strict=True)) == pytest.approx(stored, rel=3e-7)
     assert dict(zip(hashes.tolist(), flags.tolist(), strict=True)) == origins
     said = made.bags.counts[made.bags.span(document)].tolist()
@@ -79,7 +79,7 @@ def test_words_that_the_collection_does_not_know_count_as_held_by_one_bag() -> N
     df = {word: int(made.bags.df(made.bags.find(np.array([word_hash(word)], np.uint64)))[0]) for word in ("mica",)}
     assert df == {"mica": 3}
     page = read_strictly("mica gneiss gneiss", Limits())
-    hashes, weights, _flags, _counts = page_bag(page.words, page.attributes, strategy, made.bags)
+    hashes, weights, _flags, _counts = page_bag(page.words, page.attributes, strategy, made.bags.df_of, len(made.bags))
     known, unknown = 1 / 3**0.5, 2.0
     expected = {word_hash("mica"): known / (known + unknown), word_hash("gneiss"): unknown / (known + unknown)}
     assert dict(zip(hashes.tolist(), weights.tolist(), strict=True)) == pytest.approx(expected)
@@ -89,15 +89,16 @@ def test_words_that_the_collection_does_not_know_count_as_held_by_one_bag() -> N
 def test_a_page_without_a_word_that_counts_has_an_empty_bag(html: str) -> None:
     strategy = choose_strategy()
     page = read_strictly(html, Limits())
-    assert [len(part) for part in page_bag(page.words, page.attributes, strategy, bags_of(WEB, strategy).bags)] == [
-        0
-    ] * 4
+    bags = bags_of(WEB, strategy).bags
+    bag = page_bag(page.words, page.attributes, strategy, bags.df_of, len(bags))
+    assert [len(column) for column in bag] == [0] * 4
 
 
 def test_a_strategy_of_links_alone_leaves_a_page_outside_nothing() -> None:
     strategy = choose_strategy(settings="content.scale=0 title.scale=0 anchors.scale=0 links.scale=1".split())
     page = read_strictly(PAGE, Limits())
-    hashes, _weights, _flags, _counts = page_bag(page.words, page.attributes, strategy, bags_of(WEB, strategy).bags)
+    bags = bags_of(WEB, strategy).bags
+    hashes, _weights, _flags, _counts = page_bag(page.words, page.attributes, strategy, bags.df_of, len(bags))
     assert len(hashes) == 0
 
 
@@ -105,7 +106,7 @@ def test_a_page_can_have_a_bag_where_the_collection_has_none() -> None:
     strategy = choose_strategy(settings=["stemming=stem", "content.lead=0", "weight.frequency=none", "weight.tf=raw"])
     page = read_strictly("<p>granite mica granite", Limits())
     made = bags_of({"http://a.example/": "<p>the"}, strategy)
-    hashes, weights, flags, counts = page_bag(page.words, page.attributes, strategy, made.bags)
+    hashes, weights, flags, counts = page_bag(page.words, page.attributes, strategy, made.bags.df_of, len(made.bags))
     assert dict(zip(hashes.tolist(), weights.tolist(), strict=True)) == pytest.approx(
         {word_hash("granit"): 2 / 3, word_hash("mica"): 1 / 3}
     )

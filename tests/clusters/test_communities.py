@@ -332,3 +332,22 @@ def test_pages_without_words_or_links_get_a_home() -> None:
     check(made, len(pages) + len(empty), 5)
     nothing = cluster_pages(read_web(empty), 5)
     check(nothing, len(empty), 5)
+
+
+def test_a_mirror_stands_where_its_original_stands() -> None:
+    topics = {"stone": "granite slate basalt marble gneiss quartz", "bird": "owl wren hawk heron swift robin"}
+    pages = {}
+    for host in ("a.example", "mirror.example"):
+        for topic, kinds in topics.items():
+            for kind in kinds.split():
+                text = " ".join(f"{kind}{letter} {topic}{letter}" for letter in "abcdefgh")
+                links = " ".join(f"<a href='/{other}'>{other}</a>" for other in kinds.split() if other != kind)
+                pages[f"http://{host}/{kind}"] = f"<title>{kind}</title><p>{text}<p>{links}"
+    corpus = read_web(pages)
+    labels = cluster_pages(corpus, 4).labels
+    by_name: list[dict[str, int]] = [{}, {}]
+    for page in range(len(corpus)):
+        _scheme, _, host, name = corpus.page_url(page).split("/")
+        by_name[host == "mirror.example"][name] = int(labels[page])
+    assert by_name[0] == by_name[1]
+    assert len(set(by_name[0].values())) > 1

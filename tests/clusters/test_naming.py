@@ -7,7 +7,9 @@ import pytest
 
 from pagekin.clusters import ClusterSettings, Tree, make_trees
 from pagekin.clusters.make import describe_trees
-from pagekin.clusters.naming import NOTICES, Candidate, choose_phrases
+from pagekin.clusters.names import NOTICES, choose_phrases
+from pagekin.clusters.naming import Candidate
+from pagekin.clusters.sampling import pages_to_name
 from pagekin.clusters.shown import phrases_of_corpus
 from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
@@ -17,14 +19,15 @@ BIRDS = "owl wren hawk heron swift robin".split()
 
 
 def topic(host: str, kinds: list[str], link: str, text: str, site: str) -> dict[str, str]:
-    """Return a page for each kind of a topic; all show the same heading, and link to one place by the topic's name."""
+    """Return a page for each kind of a topic; all show the same heading and the topic's name on a link, which is no menu's."""
     pages = {}
     for number, kind in enumerate(kinds):
         other = kinds[(number + 1) % len(kinds)]
         own = " ".join(f"{kind}{letter}" for letter in "abcdef")  # or the pages would be copies of one another
         pages[f"http://{host}/{kind}"] = (
             f"<title>{kind.title()} - {site}</title><h1>{kind}</h1><h2>Vital facts</h2><p>The {kind} {text}. "
-            f"A {kind} is not a {other}, but {own}.<p>All <a href='http://hub.example/{host}'>{link}</a>, such {link.lower()}."
+            f"A {kind} is not a {other}, but {own}.<p>"
+            f"All <a href='http://hub.example/{host}/{number % 3}'>{link}</a>, such {link.lower()}."
         )
     return pages
 
@@ -126,6 +129,59 @@ def test_phrases_that_are_left_out_everywhere_have_no_stems() -> None:
     assert np.all(shown.stems[shown.df == 0] == -1)
     assert np.all(shown.stems[shown.df > 0, 0] >= 0)
     assert named(corpus, [0] * 3 + [1] * 3).descriptions
+
+
+def docs() -> dict[str, str]:
+    """Return the pages of two products, one of them with two kinds of pages."""
+    pages = topic("a.example", STONES, "Building stones", "is hard and old and lies in a quarry", "Redstone 1.2 Manual")
+    pages |= {
+        url.replace("a.example/", "a.example/z"): html
+        for url, html in topic(
+            "a.example", [f"{kind}s" for kind in BIRDS], "Song birds", "has wings and a nest", "Redstone 1.2 Manual"
+        ).items()
+    }
+    return pages | topic("b.example", "oak elm ash fir yew box".split(), "Forest trees", "has leaves", "Bluebird")
+
+
+def test_a_topic_of_one_product_has_its_name() -> None:
+    tree = named(read_web(docs()), [0] * 12 + [1] * 6)
+    assert names_below(tree) == ["Redstone", "Bluebird"]
+
+
+def test_topics_that_share_a_product_have_its_name_before_their_own() -> None:
+    levels = [np.array([0] * 6 + [1] * 6 + [2] * 6)]
+    corpus = read_web(docs())
+    (tree,) = describe_trees(corpus, [Tree.of_levels("clusters", levels, {})], 1)
+    assert sorted(names_below(tree)) == ["Bluebird", "Redstone: Building stones", "Redstone: Song birds"]
+
+
+def test_a_group_of_products_lists_them_and_parts_of_one_product_do_not_repeat_it() -> None:
+    levels = [np.array([0] * 18), np.array([0] * 12 + [1] * 6), np.array([0] * 6 + [1] * 6 + [2] * 6)]
+    (tree,) = describe_trees(read_web(docs()), [Tree.of_levels("clusters", levels, {}, chosen=1)], 1)
+    assert tree.descriptions[0].name == "Redstone, Bluebird"
+    assert names_below(tree) == ["Redstone", "Bluebird"]
+    assert sorted(names_below(tree, tree.children[0][0])) == ["Building stones", "Song birds"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_names_of_a_sample_are_the_same_whatever_the_threads(threads: int) -> None:
+    many = [kinds + [f"{kind}{letter}" for kind in kinds for letter in "xyz"] for kinds in (STONES, BIRDS)]
+    pages = topic("a.example", many[0], "Building stones", "is hard and old and lies in a quarry", "Grey Notebook")
+    corpus = read_web(pages | topic("b.example", many[1], "Song birds", "has wings and a nest", "Grey Notebook"))
+    tree = Tree.of_levels("clusters", [np.array([0] * 24 + [1] * 24)], {"shown": []})
+    (made,) = describe_trees(corpus, [tree], threads, sample=24)
+    assert sorted(names_below(made)) == ["Building stones", "Song birds"]
+    looked_at = set(pages_to_name(corpus, 24).tolist())
+    assert 24 <= len(looked_at) <= 30
+    assert all(set(one.central) <= looked_at for one in made.descriptions)
+    assert made.pages.tolist() == tree.pages.tolist()
+
+
+def test_a_topic_without_a_page_of_the_sample_still_has_central_pages() -> None:
+    corpus = read_web(web())
+    paths = [(page, (f"folder {page}",)) for page in range(len(corpus))]
+    (made,) = describe_trees(corpus, [Tree.of_paths("addresses", paths, {})], 1, sample=2)
+    assert all(one.central for one in made.descriptions)
 
 
 @pytest.mark.parametrize("pages", [1, 3])

@@ -1,18 +1,22 @@
-"""The three webs that are asked: the demo web, a collection full of copies, a small network; all served in one thread."""
+"""The webs that are asked: the demo web and a collection full of copies, both also in shards, and a small network.
+
+All are served in one thread.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pagekin.collection import ReloadingCollection, Service
-from pagekin.routers import Place, Router
+from pagekin.collection import Service
+from pagekin.engines import shard_collection
+from pagekin.routers import Place, Router, open_collection
 from pagekin.web import web_app
 from tests.bags.webs import record
 from tests.routers.webs import Running, Web, ask, build_leaf, eager, free_ports, host_records
 
 from .doors import Door, doors_to
-from .questions import SUBJECTS
+from .questions import SHARDED, SUBJECTS
 
 COPIES, OTHERS = 60, 25
 NETWORK: dict[str, tuple[str, ...]] = {"root": ("nature", "harbours"), "nature": ("planets", "mountains")}
@@ -54,9 +58,14 @@ def kins(demo_kin: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """Return all collections by name."""
     folder = tmp_path_factory.mktemp("doors")
     hosts = host_records()
+    copies = build_leaf(folder / "copies.kin", [*copied_pages(), *harbour_pages(OTHERS)])
+    shards = {name: folder / f"{name}.kin" for name in SHARDED.values()}
+    shard_collection(demo_kin, 5, shards["demo in shards"])
+    shard_collection(copies, 3, shards["copies in shards"])
     return {
         "demo": demo_kin,
-        "copies": build_leaf(folder / "copies.kin", [*copied_pages(), *harbour_pages(OTHERS)]),
+        "copies": copies,
+        **shards,
         "harbours": build_leaf(folder / "harbours.kin", [*copied_pages(), *harbour_pages(40)]),
         # Copies of pages of the other leaf that the network folds.
         "planets": build_leaf(folder / "planets.kin", [*hosts["planets"], *harbour_pages(12, ("three", "four"))]),
@@ -71,7 +80,7 @@ def doors(kins: dict[str, Path]) -> Iterator[dict[str, list[Door]]]:
     places = {name: Place("127.0.0.1", port) for name, port in zip(names, free_ports(len(names)), strict=True)}
     urls = {name: f"http://{place.host}:{place.port}/" for name, place in places.items()}
     routers = [Router(name, {child: urls[child] for child in below}, eager()) for name, below in NETWORK.items()]
-    services: list[Service] = [*routers, *(ReloadingCollection(name, path) for name, path in kins.items())]
+    services: list[Service] = [*routers, *(open_collection(name, path, urls[name]) for name, path in kins.items())]
     with Running([(service, places[service.name]) for service in services], web_app):
         Web(urls, NETWORK).await_labels()
         for name in kins:  # compiled code is loaded by the first question, which may take longer than a deadline

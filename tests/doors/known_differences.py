@@ -10,6 +10,8 @@ KNOWN_DIFFERENCES: dict[str, list[Line]] = {
     "A whole page does not fit into an address, and a router has no pages to compare it with.": [
         ("demo", ("related html",), ("get", "page")),
         ("copies", ("related html",), ("get", "page")),
+        ("demo in shards", ("related html",), ("get", "page")),
+        ("copies in shards", ("related html",), ("get", "page")),
         ("network", ("related html",), ("python at address", "command at address", "post", "get", "page")),
     ],
 }

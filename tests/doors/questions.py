@@ -91,6 +91,16 @@ SUBJECTS = {
         without_effect=("related exact", "related captured", "related see also"),
     ),
 }
+SHARDED = {"demo": "demo in shards", "copies": "copies in shards"}
+"""Webs that are asked in one piece and in shards."""
+SUBJECTS |= {
+    SHARDED["demo"]: replace(SUBJECTS["demo"], expands_to="cluster"),
+    SHARDED["copies"]: replace(
+        SUBJECTS["copies"],
+        expands_to="cluster",
+        least=SUBJECTS["copies"].least | {"expand": 1, "expand since": 1},
+    ),
+}
 HTML = "<title>Owls of barns</title><p>A barn owl hunts voles by ear over the harbour wall at night, and nests in barns.</p>"
 """A page that is in none of the webs."""
 RELATED = {

@@ -4,7 +4,7 @@ import pytest
 
 from .doors import Door, Form, RefusedError
 from .known_differences import KNOWN_DIFFERENCES, OPTIONS_THAT_NOBODY_TAKES, doors_that_differ
-from .questions import QUESTIONS, Question
+from .questions import QUESTIONS, SHARDED, Question
 
 ASKED = [(web, name) for web, questions in QUESTIONS.items() for name in questions]
 OPTIONS = [(web, name) for web, name in ASKED if QUESTIONS[web][name].unlike]
@@ -63,6 +63,22 @@ def test_an_option_changes_the_answer(asked: Asked, web: str, name: str) -> None
     with_option, without = asked.reference(web, name), asked.reference(web, QUESTIONS[web][name].unlike)
     changes = with_option is None or without is None or not with_option.agrees(without)
     assert changes != (name in OPTIONS_THAT_NOBODY_TAKES.get(web, ()))
+
+
+IN_SHARDS = [
+    (web, name)
+    for web in SHARDED
+    for name, question in QUESTIONS[web].items()
+    if question.verb in ("search", "related")
+]
+
+
+@pytest.mark.parametrize(("web", "name"), IN_SHARDS, ids=[f"{web}: {name}" for web, name in IN_SHARDS])
+def test_shards_find_what_the_collection_in_one_piece_finds(asked: Asked, web: str, name: str) -> None:
+    one_piece, shards = asked.reference(web, name), asked.reference(SHARDED[web], name)
+    assert one_piece is not None
+    assert shards is not None
+    assert shards.agrees(one_piece)
 
 
 def test_known_differences_are_about_questions_that_are_asked() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from pagekin.bags import Bags, Strategy
 from pagekin.clusters import DOCUMENTS_TREE, ClusterSettings, read_trees
-from pagekin.engines import ShardError, build_collection, build_shards, check_shards, shard_collection, shard_folders
-from pagekin.hypertext import Corpus, ReadPlan, check_corpus
+from pagekin.engines import ShardError, build_collection, build_shards, check_shards, shard_collection
+from pagekin.hypertext import Corpus, ReadPlan, check_corpus, shard_folders
 from pagekin.labels import check_stored_label
 from pagekin.similarity import check_index
 from pagekin.store import SHARDS, Kin, KinError, RaggedBytes, open_kin

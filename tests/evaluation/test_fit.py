@@ -169,14 +169,27 @@ def test_the_quick_ndcg_of_a_fit_is_that_of_the_judge(linked: RelatedIndex) -> N
     for source in range(12):
         near = np.delete(np.arange(90), source)
         hidden[source] = rng.choice(near, 4, replace=False)
-        table.add(SignalScores(linked), source, near, np.isin(near, hidden[source]).astype(np.int64), np.ones(4))
+        table.add(
+            SignalScores(linked), source, source, near, np.isin(near, hidden[source]).astype(np.int64), np.ones(4)
+        )
     bootstrap = ClassBootstrap(np.arange(12), 10, 1)
     names = {number: document_id(linked.urls[number]) for number in range(90)}
     grades = {names[source]: {names[d]: 1 for d in some.tolist()} for source, some in hidden.items()}
     rankings = make_rankings(names, np.arange(12), np.arange(12), grades, 1, 12, bootstrap)
     for weights in (Signals(), Signals(1, 0, 0, 0, 0, 0, 0), Signals(0, 1, 1, 0, 0, 0, 0)):
         measured = measure_hidden(table, rankings, bootstrap, shares(weights))
-        assert table.ndcg(shares(weights)) == pytest.approx(measured["nDCG@10"][0], abs=1e-9)
+        assert table.ndcg(shares(weights)).mean() == pytest.approx(measured["nDCG@10"][0], abs=1e-9)
+
+
+def test_a_step_is_taken_only_if_it_gains_more_than_its_classes_differ() -> None:
+    table, before = SignalTable(), np.full(40, 0.5)
+    table.classes = [source // 10 for source in range(40)]
+    assert table.is_step(before, before + 0.01)
+    assert not table.is_step(before, before + 0.0001), "next to nothing"
+    one_class = before + 0.05 * (np.arange(40) < 10)
+    assert not table.is_step(before, one_class), "ten pages of one class are one piece of evidence"
+    table.classes = list(range(40))
+    assert table.is_step(before, one_class)
 
 
 # -- verdicts -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from pagekin.hypertext.aliases import Records, chain_ends, choose_pages
+from pagekin.hypertext.aliases import Records, choose_pages
+from pagekin.hypertext.chains import Leads, find_ends, follow
 from pagekin.hypertext.part import PAGE_ROW
 from tests.bags.webs import read_records, record
 from tests.sources.making import http, warc
@@ -22,6 +23,12 @@ def end_of(url: int, next_of: dict[int, int]) -> int:
             return min(way[way.index(following) :])
         way.append(following)
     return way[-1]
+
+
+def chain_ends(next_of: np.ndarray) -> np.ndarray:
+    """Return where the chain from each number ends, given the next of each."""
+    leading = np.flatnonzero(next_of != np.arange(len(next_of)))
+    return follow(find_ends(Leads(leading, next_of[leading])), np.arange(len(next_of)))
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -1,17 +1,16 @@
 """The kernels of parts and merging against their slow, obvious twins."""
 
+import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.hypertext import merge
-from pagekin.hypertext.merge import _merge_strings
+from pagekin.hypertext import string_lists
 from pagekin.hypertext.part import _PADDING, _coded, _sorted
-from pagekin.store import pack_strings
+from pagekin.store import MemoryBudget, Workspace, pack_strings
 from tests.hypertext.coders import encode_gaps
 
 strings = st.lists(st.one_of(st.binary(max_size=3), st.text("ab\0", max_size=30).map(str.encode)), max_size=80)
@@ -32,29 +31,44 @@ def test_strings_are_sorted_as_python_sorts_them(given_strings: list[bytes]) -> 
 
 
 @settings(deadline=None)
-@given(st.lists(strings, max_size=6), st.sampled_from([(1 << 20, 1 << 14), (64, 3)]))
-def test_sorted_lists_are_merged_as_one_set(lists: list[list[bytes]], sizes: tuple[int, int]) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as name:
-        parts = []
-        for number, some in enumerate(lists):
-            folder = Path(name) / str(number)
-            folder.mkdir()
-            (data, bounds), _ = _sorted(*pack_strings([*some, _PADDING]))
-            data.tofile(folder / "words.bytes")
-            bounds.tofile(folder / "words.offsets")
-            parts.append(SimpleNamespace(folder=folder, ids=np.zeros(len(bounds) - 1, dtype=np.uint32)))
-        before = merge._PIECE_BYTES, merge._PIECE_STRINGS
-        merge._PIECE_BYTES, merge._PIECE_STRINGS = sizes
-        try:
-            found = [string for data, ends in _merge_strings(parts, "words", "ids") for string in unpack(data, ends)]  # type: ignore[arg-type]
-        finally:
-            merge._PIECE_BYTES, merge._PIECE_STRINGS = before
-        wanted = sorted({string for some in lists for string in some})
-        assert found == wanted
-        for part, some in zip(parts, lists, strict=True):
-            assert part.ids.tolist() == [wanted.index(string) for string in sorted(set(some))]
+@given(
+    st.lists(strings, max_size=9), st.sampled_from([(1 << 20, 1 << 14), (64, 3)]), st.sampled_from([2, 3, 64]),
+    st.sampled_from([0, 1]),
+)  # fmt: skip
+def test_sorted_lists_are_merged_as_one_set_in_any_number_of_levels(
+    lists: list[list[bytes]], sizes: tuple[int, int], fan_in: int, memory: int
+) -> None:
+    before = string_lists.PIECE_BYTES, string_lists.PIECE_STRINGS, string_lists.FAN_IN
+    string_lists.PIECE_BYTES, string_lists.PIECE_STRINGS = sizes
+    string_lists.FAN_IN = fan_in
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            room = Workspace(Path(name), MemoryBudget(memory))
+            parts = []
+            for number, some in enumerate(lists):
+                (data, bounds), _ = _sorted(*pack_strings([*some, _PADDING]))
+                part = string_lists.StringList(
+                    Path(name) / f"{number}.bytes", Path(name) / f"{number}.offsets",
+                    room.empty(len(bounds) - 1, np.uint32),
+                )  # fmt: skip
+                data.tofile(part.data)
+                bounds.tofile(part.offsets)
+                parts.append(part)
+            merged = string_lists.merge_lists(parts, room)
+            found = unpack(merged.data, merged.starts[1:])
+            everything = np.arange(len(found))[::-1]
+            gathered = [
+                string
+                for data, ends in string_lists.gather_pieces(*merged, everything)
+                for string in unpack(data, ends)
+            ]
+    finally:
+        string_lists.PIECE_BYTES, string_lists.PIECE_STRINGS, string_lists.FAN_IN = before
+    wanted = sorted({string for some in lists for string in some})
+    assert found == wanted
+    assert gathered == wanted[::-1]
+    for part, some in zip(parts, lists, strict=True):
+        assert part.ids.tolist() == [wanted.index(string) for string in sorted(set(some))]
 
 
 @settings(deadline=None)

@@ -18,14 +18,14 @@ ALL_OF_IT = plainly("title.scale=1", "anchors.scale=1", "anchors.repeat=every", 
 
 
 def shared(index: RelatedIndex, query: Query, document: int, count: int = 1_000_000) -> tuple[SharedTerm, ...]:
-    return shared_terms(index.corpus, index.bags, query, document, count)
+    return shared_terms(index.documents, query, document, count)
 
 
 def cited(
     index: RelatedIndex, url: str, *asked: str, words: frozenset[str] = frozenset(), count: int = 1_000
 ) -> list[Citation]:
-    citations = Citations(index.corpus, [index.corpus.url_number(other) for other in asked])
-    return list(citations.best_for(index.corpus.url_number(url), words, count))
+    citations = Citations([index.corpus], asked)
+    return list(citations.best_for(url, words, count))
 
 
 # -- shared terms ---------------------------------------------------------------------------------------------------

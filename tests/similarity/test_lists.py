@@ -13,9 +13,9 @@ from hypothesis import strategies as some
 
 from pagekin.bags import Signature
 from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index
-from pagekin.similarity.lists import Eligible, MatchedDocuments, matches_above
+from pagekin.similarity.lists import Eligible, MatchedDocuments, SignatureShard, matches_above
 from pagekin.similarity.related import DEPTH
-from pagekin.store import KinWriter
+from pagekin.store import Kin, KinWriter
 
 from .figure11 import inverted_lists, process_query
 from .webs import Array, list_arrays, plainly, signature_index
@@ -62,16 +62,17 @@ def pairs(found: MatchedDocuments) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Case:
-    """Signatures, those of them that are in the lists, a query, and documents that may not be answers."""
+    """Signatures, those of them that are in the lists, a query, documents that may not be answers, and where shards end."""
 
     rows: Array
     answers: tuple[int, ...]
     query: Array
     left_out: tuple[int, ...]
+    cuts: tuple[int, ...] = ()
 
     @property
     def index(self) -> SignatureIndex:
-        return signature_index(self.rows, self.answers)
+        return signature_index(self.rows, self.answers, self.cuts)
 
     def figure11(self, alpha: float) -> list[tuple[int, int]]:
         """PROCESSQUERY on lists that are dictionaries."""
@@ -102,7 +103,8 @@ def cases(draw: some.DrawFn) -> Case:
     query[changed] = rng.integers(0, 2**32, int(changed.sum()))
     answers = np.flatnonzero(rng.random(documents) < draw(some.sampled_from([1.0, 1.0, 0.5, 0.0])))
     left_out = np.flatnonzero(rng.random(documents) < draw(some.sampled_from([0.0, 0.1, 0.7])))
-    return Case(rows, tuple(answers.tolist()), query, tuple(left_out.tolist()))
+    cuts = np.sort(rng.integers(0, documents + 1, draw(some.sampled_from([0, 0, 1, 3]))))
+    return Case(rows, tuple(answers.tolist()), query, tuple(left_out.tolist()), tuple(cuts.tolist()))
 
 
 # -- lists by value -------------------------------------------------------------------------------------------------
@@ -111,14 +113,17 @@ def cases(draw: some.DrawFn) -> Case:
 @generated
 @given(cases())
 def test_a_span_holds_the_documents_that_a_dictionary_would(case: Case) -> None:
-    index = case.index
-    docs = list_arrays(case.rows, case.answers)["list.docs"]
+    arrays = list_arrays(case.rows, case.answers)
+    docs = arrays["list.docs"]
+    plain, compiled = (
+        SignatureShard(Kin(Path("nowhere.kin"), {}, arrays), case.rows.shape[1], how) for how in (False, True)
+    )
     near = [case.query, case.query + np.uint32(1), case.query - np.uint32(1), np.zeros_like(case.query), ~case.query]
     for signature in near:
-        starts, ends = index.spans(signature)
-        for j, here in enumerate(inverted_lists(case.rows)):
-            expected = [document for document in here.get(int(signature[j]), []) if document in case.answers]
-            assert docs[starts[j] : ends[j]].tolist() == expected
+        for starts, ends in (plain.spans(signature), compiled.spans(signature)):
+            for j, here in enumerate(inverted_lists(case.rows)):
+                expected = [document for document in here.get(int(signature[j]), []) if document in case.answers]
+                assert docs[starts[j] : ends[j]].tolist() == expected
 
 
 def test_the_index_of_real_pages_is_laid_out_as_described(demo: RelatedIndex) -> None:

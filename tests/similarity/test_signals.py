@@ -65,9 +65,9 @@ class PlainSignals:
         length = sum(count for _w, count, _f in self.own[b].values())
         saturation = 1.2 * (0.25 + 0.75 * length / self.mean_length)
         return sum(
-            self.idf(term) * asked * held / (held + saturation)
+            self.idf(term) ** 2 * (1 + math.log(asked)) * held / (held + saturation)
             for term, (_w, asked, _f) in self.own[a].items()
-            if (held := self.own[b].get(term, (0, 0, 0))[1])
+            if asked and (held := self.own[b].get(term, (0, 0, 0))[1])
         )
 
     def title_in(self, a: int, b: int) -> float:
@@ -82,13 +82,15 @@ class PlainSignals:
         def weight(document: int, links: dict[int, set[int]]) -> float:
             return 1 / math.log2(2 + len(links[document]))
 
-        direct = (b in self.out[a]) * weight(b, self.into) + (b in self.into[a]) * weight(b, self.out)
+        def tie(source: int, target: int) -> float:
+            return (target in self.out[source]) / math.sqrt(max(len(self.out[source]) * len(self.into[target]), 1))
+
         shares = []
         for mine, theirs, back in ((self.into[a], self.into[b], self.out), (self.out[a], self.out[b], self.into)):
-            both = sum(weight(one, back) for one in mine & theirs)
-            each = [sum(weight(one, back) for one in some) + 0.5 for some in (mine, theirs)]
+            both = sum(1 / len(back[one]) for one in mine & theirs)
+            each = [sum(weight(one, back) for one in some) + 0.25 for some in (mine, theirs)]
             shares.append(both / math.sqrt(each[0] * each[1]))
-        return direct / 2, shares[0], shares[1]
+        return (tie(a, b) + tie(b, a)) / 2, shares[0], shares[1]
 
     def of(self, a: int, b: int) -> dict[str, float]:
         """All but the bag's, which has tests of its own."""
@@ -111,7 +113,7 @@ def test_every_signal_of_the_demo_web_is_as_defined(
 ) -> None:
     monkeypatch.setattr(signals, "_BLOCK", block)
     plain = PlainSignals(demo)
-    reader = SignalReader(demo.bags, LinkColumns.of(demo.corpus.kin), compiled)
+    reader = SignalReader([demo.bags], demo.documents.links(), compiled)
     chance = np.random.default_rng(5)
     seen = np.zeros(len(SIGNALS), np.bool_)
     for document in chance.choice(len(demo), 25, replace=False).tolist():
@@ -130,6 +132,23 @@ def test_a_page_has_all_of_its_own_words(demo: RelatedIndex) -> None:
     document = demo.document(demo.urls[int(np.flatnonzero(demo.captured(np.arange(len(demo))))[0])])
     (row,) = QuerySignals(demo._signal_reader, demo.query_of_documents((document,)), EVERY).values(np.array([document]))
     assert row[:3].tolist() == pytest.approx([1, 1, 1], abs=1e-6)
+
+
+def test_a_page_that_lists_hundreds_says_little_of_any_two_of_them(tmp_path: Path) -> None:
+    site = "http://s.example/"
+    entries = [f"entry{i}" for i in range(12)]
+    pages = {f"{site}{name}": f"<title>{name}</title><p>{name} apple pear" for name in entries}
+    anchors = "".join(f"<p>about {name} <a href='{site}{name}'>{name}</a>" for name in entries)
+    pages[f"{site}list"] = f"<title>list</title>{anchors}"
+    pages[f"{site}essay"] = (
+        f"<title>essay</title><p><a href='{site}entry3'>three</a> as <a href='{site}entry7'>seven</a>"
+    )
+    index = index_web(tmp_path, pages, choose_strategy(settings=["content.furniture=1", "anchors.listing=1"]))
+    place = SIGNALS.index("cocitation")
+    listed, named = (index.document(f"{site}entry{i}") for i in (5, 7))
+    asked = QuerySignals(index._signal_reader, index.query_of([f"{site}entry3"]), EVERY)
+    by_list, by_essay = asked.values(np.array([listed, named]))[:, place]
+    assert 0 < 4 * by_list < by_essay
 
 
 def test_a_score_is_the_power_mean_of_the_signals(demo: RelatedIndex) -> None:
@@ -219,11 +238,12 @@ def test_links_that_are_read_are_bounded_and_those_of_pages_with_few_links_come_
     web = {f"http://s.example/{i}": f"<p>stone{i}" for i in range(30)}
     web |= {"http://s.example/few": "<a href=/0>stone0</a> <a href=/1>stone1</a>", "http://s.example/many": crowd}
     index = index_web(tmp_path, web, choose_strategy())
-    columns = LinkColumns.of(index.corpus.kin)
+    links = index.documents.links()
     asked = index.document("http://s.example/0")
 
     def cited_together() -> int:
-        return int(np.count_nonzero(LinkedDocuments(columns, (asked,)).values(np.arange(len(index)))[:, 1]))
+        linked = LinkedDocuments(links, (asked,), np.zeros(0, np.int64))
+        return int(np.count_nonzero(linked.values(np.arange(len(index)))[:, 1]))
 
     assert cited_together() == 30
     monkeypatch.setattr(signals, "LINK_ENTRIES", 10)

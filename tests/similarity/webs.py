@@ -1,6 +1,7 @@
 """Small webs with an index, and indexes made by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,12 @@ def list_arrays(rows: Array, answers: Iterable[int] | None = None) -> dict[str, 
     }
 
 
-def signature_index(rows: Array, answers: Iterable[int] | None = None) -> SignatureIndex:
-    """The index of these signatures, of which only `answers` are in the lists."""
-    return SignatureIndex(Kin(Path("nowhere.kin"), {}, list_arrays(rows, answers)), rows.shape[1])
+def signature_index(rows: Array, answers: Iterable[int] | None = None, cuts: Sequence[int] = ()) -> SignatureIndex:
+    """The index of these signatures, of which only `answers` are in the lists; in shards that end at `cuts`."""
+    may = set(range(len(rows)) if answers is None else answers)
+    bounds = [0, *cuts, len(rows)]
+    shards = [
+        list_arrays(rows[first:last], [document - first for document in may if first <= document < last])
+        for first, last in pairwise(bounds)
+    ]
+    return SignatureIndex([Kin(Path("nowhere.kin"), {}, arrays) for arrays in shards], rows.shape[1])

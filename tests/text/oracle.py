@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from pagekin.hypertext import Attribute, Corpus
-from pagekin.text import And, Not, Or, Phrase, Query, Some, Word
+from pagekin.text import And, Not, Or, Phrase, Query, Some, Word, form_table
 from pagekin.text import form_of as stem
 
 
@@ -14,7 +14,14 @@ class Oracle:
     """Answers from the word streams alone."""
 
     def __init__(self, corpus: Corpus) -> None:
-        stems = [stem(corpus.word(term)) for term in range(len(corpus.terms))]
+        table = form_table(corpus)
+        self._same = (
+            {}
+            if table.same is None
+            else {name: table.names[form] for name, form in zip(table.names, table.same.tolist(), strict=True)}
+        )
+        """Forms that stand for the same word in another language have one name."""
+        stems = [self._known(stem(corpus.word(term))) for term in range(len(corpus.terms))]
         self.pages: list[list[tuple[str, int]]] = []
         for page in range(len(corpus)):
             stream = corpus.stream(page)
@@ -31,6 +38,9 @@ class Oracle:
             {a.name.lower(): [form for form, flags in page if flags & a] for a in Attribute if a.name}
             for page in self.pages
         ]
+
+    def _known(self, form: str) -> str:
+        return self._same.get(form, form)
 
     def finds(self, query: Query, page: int) -> bool:
         """Whether a query finds a page."""
@@ -56,7 +66,7 @@ class Oracle:
         return any(self.finds(query, page) for page in pages)
 
     def _in_a_row(self, page: int, attribute: str, stems: list[str]) -> bool:
-        here = self._under[page][attribute]
+        here, stems = self._under[page][attribute], [self._known(form) for form in stems]
         return any(here[at : at + len(stems)] == stems for at in range(len(here) - len(stems) + 1))
 
     def _stands(self, page: int, attribute: str | None, form: str) -> bool:
@@ -65,7 +75,7 @@ class Oracle:
     def weight(self, page: int, attribute: str | None, form: str) -> int:
         """How much a word counts on a page outside of its title."""
         total = 0
-        for flags, count in self._counts[page].get(form, {}).items():
+        for flags, count in self._counts[page].get(self._known(form), {}).items():
             if not flags & Attribute.TITLE and (attribute is None or flags & Attribute[attribute.upper()]):
                 total += (2 if flags & Attribute.HEADER else 1) * count
         return total
@@ -74,7 +84,7 @@ class Oracle:
         """How often a word stands in a page's title."""
         if attribute not in (None, "title"):
             return 0
-        here = self._counts[page].get(form, {})
+        here = self._counts[page].get(self._known(form), {})
         return sum(count for flags, count in here.items() if flags & Attribute.TITLE)
 
     def search(self, query: Query, among: Sequence[int] | None = None) -> list[tuple[int, float]]:
@@ -110,7 +120,9 @@ class Oracle:
                 pair = [stem(first.word), stem(second.word)]
                 if any(self._in_a_row(page, field, pair) for field in ("title", "text")):
                     score += 0.5 * (idf[None, pair[0]] + idf[None, pair[1]])
-        named = [form for _none, form in idf if self.in_title(page, None, form) or self._called[page][form]]
+        named = [
+            form for _none, form in idf if self.in_title(page, None, form) or self._called[page][self._known(form)]
+        ]
         weight = sum(idf[None, form] for form in named)
         is_called = len(named) >= len(idf) - 1 and weight > 0.5 * sum(idf.values()) * (1 + 1e-9)
         return 1.0 + score if is_called or self.finds(And(query.parts), page) else score / (1.0 + score)
@@ -123,7 +135,7 @@ class Oracle:
             tf, times = self.weight(page, attribute, form), self.in_title(page, attribute, form)
             text += rarity * (tf * (1.2 + 1.0) / (tf + length))
             title += rarity * (12.0 * times / (times + (self._titles[page] + 10.0) / 80.0))
-            called = 0.0 if times or attribute else self._called[page][form]
+            called = 0.0 if times or attribute else self._called[page][self._known(form)]
             title += rarity * (5.0 * called)
             named += rarity if times or called else 0.0
         square = (named / sum(idf.values())) * (named / sum(idf.values()))

@@ -36,7 +36,7 @@ def both(name: str) -> list[str]:
 
 
 def test_links_to_the_page_tell_first_then_those_of_others_to_the_site(web: TextIndex) -> None:
-    found = Originals(web.corpus)
+    found = Originals([web.corpus])
     assert found.best(both("pilot")) == "http://original.test/pilot"
     assert found.best(both("tide")) == "http://a-mirror.test/tide", "more link to this page"
     assert found.best(both("harbour")) == "http://original.test/harbour", "as many links, but others know the site"
@@ -44,7 +44,7 @@ def test_links_to_the_page_tell_first_then_those_of_others_to_the_site(web: Text
 
 
 def test_where_nothing_tells_them_apart_the_first_remains(web: TextIndex) -> None:
-    found = Originals(web.corpus)
+    found = Originals([web.corpus])
     same = ["http://original.test/tide", "http://original.test/harbour"]
     assert found.best(same) == same[0]
     assert found.best(same[::-1]) == same[1]
@@ -64,15 +64,15 @@ def test_links_of_other_hosts_are_counted_whole_or_by_a_sample(
             if corpus.pages_of(corpus.url_number(target)) and urlsplit(target).netloc != own:
                 counted[urlsplit(target).netloc] += 1
     hosts = {urlsplit(corpus.page_url(page)).netloc: corpus.page_url(page) for page in range(len(corpus))}
-    whole = Originals(corpus)
+    whole = Originals([corpus])
     assert {host: whole._outside(url) for host, url in hosts.items()} == {host: counted[host] for host in hosts}
     assert counted["mountains.example"] > counted["mirror.example"]
     monkeypatch.setattr(originals, "_MOST", 200)
-    sampled = Originals(corpus)
+    sampled = Originals([corpus])
     busy = "http://mountains.example/"
     assert sampled._outside(busy) == pytest.approx(whole._outside(busy), rel=0.5)
 
 
 def test_captures_of_one_address_count_its_links_once(tmp_path: Path) -> None:
     web = searchable(tmp_path / "one.kin", {"http://a.test/": "<a href=http://b.test/>b</a>", "http://b.test/": "<p>b"})
-    assert Originals(web.corpus)._outside("http://b.test/") == 1
+    assert Originals([web.corpus])._outside("http://b.test/") == 1

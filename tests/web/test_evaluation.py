@@ -257,7 +257,7 @@ def test_a_served_collection_shows_a_new_report_and_is_not_disturbed(own: Path) 
         assert "Nobody has judged" in client.get("/evaluation", headers=HTML).text
         label = client.get("/label").content
         store_evaluation(open_kin(own), "evaluate", a_report("fresh"))
-        leaf._looked = 0.0
+        leaf.source.look_again()
         assert "fresh" in Parsed(client.get("/evaluation", headers=HTML).content).text
         assert client.get("/label").content == label
 

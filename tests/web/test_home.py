@@ -192,7 +192,7 @@ def test_a_collection_made_anew_is_told_anew(tmp_path: Path) -> None:
     assert asyncio.run(home_view(leaf)).pages == 3
     assert asyncio.run(home_view(leaf)) is asyncio.run(home_view(leaf))
     build_leaf(tmp_path / "a.kin", records)
-    leaf._looked = 0.0
+    leaf.source.look_again()
     assert asyncio.run(home_view(leaf)).pages == 4
 
 

@@ -1,7 +1,9 @@
 """Reading bags: the weighted terms of every URL of a collection."""
 
+from collections.abc import Mapping
 from enum import IntFlag
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +62,7 @@ class Bags:
     @cached_property
     def mean_length(self) -> float:
         """Return the mean number of counted words of the documents whose page was read."""
-        return int(self._kin.facts["index"]["own_words"]) / max(self.own_pages, 1)
+        return int(self._whole["own_words"]) / max(self.own_pages, 1)
 
     @cached_property
     def inlinks(self) -> Array:
@@ -127,15 +129,34 @@ class Bags:
         """Return the number of bags that hold each term."""
         return np.asarray(self._kin["bagterm.df"][terms])
 
+    def df_of(self, hashes: Array) -> npt.NDArray[np.int64]:
+        """Return the number of bags that hold each term, given by hashes; 0 for a term that is not known."""
+        terms = self.find(hashes)
+        counts = np.zeros(len(hashes), np.int64)
+        counts[terms >= 0] = self.df(terms[terms >= 0])
+        return counts
+
     @cached_property
     def epoch(self) -> str:
         """Return the identity of the epoch by which the bags were weighed; '' for those of earlier versions."""
         return str(self._kin.facts["index"].get("epoch", {}).get("identity", ""))
 
     @cached_property
+    def _whole(self) -> Mapping[str, Any]:
+        """Return the counts that scores go by: of a shard, those of the whole collection."""
+        facts: Mapping[str, Any] = self._kin.facts["index"]
+        whole: Mapping[str, Any] = facts.get("whole", facts)
+        return whole
+
+    @cached_property
+    def whole_bags(self) -> int:
+        """Return the number of bags, of a shard that of the whole collection."""
+        return int(self._whole["bags"])
+
+    @cached_property
     def own_pages(self) -> int:
-        """Return the number of documents whose page was read."""
-        return int(self._kin.facts["index"]["own_pages"])
+        """Return the number of documents whose page was read, of a shard that of the whole collection."""
+        return int(self._whole["own_pages"])
 
     @cached_property
     def own_df(self) -> Array:

@@ -1,49 +1,45 @@
 """Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.epoch import write_epoch
-from pagekin.bags.furniture import host_hashes, judge_links
+from pagekin.bags.epoch import epoch_part, join_epoch_parts, write_epoch
+from pagekin.bags.frequencies import count_frequencies, sum_frequencies
 from pagekin.bags.graph import write_links
-from pagekin.bags.links import anchor_pages, citing_pages
-from pagekin.bags.sites import site_numbers
+from pagekin.bags.inlinks import Inlinks, gather_inlinks
+from pagekin.bags.judging import judge_links
+from pagekin.bags.link_pairs import collect_links, count_outlinks, find_links, number_links
+from pagekin.bags.links import citing_pages
+from pagekin.bags.raw import Raw, temporary_array
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import (
-    distance_weights,
-    frequency_weights,
-    lead_weights,
-    nmdf_parameters,
-    normalised,
-    scaled_frequencies,
-    title_weight,
-    whole_units,
-)
+from pagekin.bags.visits import Visits
+from pagekin.bags.weighing import weigh
+from pagekin.bags.weights import distance_weights, lead_weights, title_weight, whole_units
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
-from pagekin.hypertext import Boundary, Corpus, DecodedPage, sites_of_urls
+from pagekin.hypertext import Boundary, Corpus, DecodedPage
 from pagekin.store import (
+    NO_LIMIT,
     PROCESS_KEY,
     Array,
-    ArrayFile,
     KinWriter,
+    MemoryBudget,
     Progress,
+    Workspace,
     batch_ranges,
     map_in_order,
     no_progress,
-    smallest_uint,
 )
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
-    from pagekin.bags._kernels.merge import Scales, TermOrder, Web
+    from pagekin.bags._kernels.merge import Scales, TermOrder
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
 WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
@@ -56,27 +52,8 @@ DYNAMIC_SIZE = 32
 """Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
-BATCH_ENTRIES = 1 << 17
-"""Entries that are weighed at a time: they stay in the processor's cache."""
-
-
-class Raw(NamedTuple):
-    """Merged bags before weighting: summed occurrence weights in units of 2^-24, in temporary files."""
-
-    urls: npt.NDArray[np.uint32]
-    offsets: npt.NDArray[np.int64]
-    inlinks: npt.NDArray[np.uint32]
-    df: npt.NDArray[np.int64]
-    own_df: npt.NDArray[np.int64]
-    """The number of bags whose own page says each term."""
-    terms: npt.NDArray[np.uint32]
-    sums: npt.NDArray[np.int64]
-    origins: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.uint8]
-    hashes: npt.NDArray[np.uint64]
-    """The hashes of all terms."""
-    by_rank: npt.NDArray[np.uint32]
-    """All terms in the order in which bags hold them: by kind, then by hash."""
+_WORD_BYTES, _ENTRY_BYTES, _SPAN_BYTES = 32, 16, 64
+"""Bytes that are taken by a word while windows are made, by a place in a bag while bags are merged, by a link with its window."""
 
 
 def make_bags(
@@ -95,34 +72,32 @@ def make_bags(
     words = make_vocabulary(corpus, strategy, lambda share: progress("words", share))
     with TemporaryDirectory(dir=writer.work) as folder:
         progress("windows", 0.0)
-        judged = judge_links(corpus, strategy)
-        kept, window_words = keep(corpus, strategy, words, judged.uses, Path(folder), progress, threads)
+        room = Workspace(Path(folder), writer.memory)
+        judged = judge_links(corpus, strategy, room)
+        kept, window_words = keep(
+            corpus, strategy, words, judged.uses, room.folder, progress, threads, memory=writer.memory
+        )
         _sketch(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
-        raw = merge(corpus, strategy, words, kept, citing, Path(folder), progress, threads)
-        facts = _weigh(corpus, strategy, words, raw, writer, progress)
-        facts |= write_links(corpus, strategy, judged.uses, citing, raw.urls, writer)
-        facts["epoch"] = write_epoch(corpus, strategy, judged, facts, writer)
+        raw = merge(corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory)
+        frequencies = sum_frequencies([count_frequencies(corpus, raw)])
+        facts = weigh(corpus, strategy, words, raw, frequencies, writer, progress)
+        into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls, room=room))
+        out = collect_links([into], "sources")
+        into = collect_links([count_outlinks(out)], "targets")
+        facts |= write_links(corpus, judged.uses, raw.urls, into, out, writer)
+        part = epoch_part(corpus, judged.common, judged.navigation, judged.listing)
+        facts["epoch"] = write_epoch(corpus, strategy, frequencies, join_epoch_parts([part]), writer)
     left, right = window_words
     facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)
     return facts
 
 
-@contextmanager
-def _temporary(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
-    """Open an array that is appended to and then mapped, so that the system may move it out of memory."""
-    file = ArrayFile(path, dtype)
-    try:
-        yield file
-    finally:
-        file.abandon()
-
-
 def keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, uses: Array, folder: Path, progress: Progress, threads: int,
-    without_crumbs: bool = False,
+    without_crumbs: bool = False, memory: MemoryBudget = NO_LIMIT,
 ) -> tuple["KeptWords", tuple[float, float]]:  # fmt: skip
     """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
@@ -137,7 +112,7 @@ def keep(
     ends[list(WINDOW_ENDS[window.kind])] = True
     size = window.size if window.kind == "basic" else min(window.size, DYNAMIC_SIZE)
     rules = Rules(words.stem_of, ends, size, without_crumbs)
-    counts = np.repeat(citing_pages(corpus), np.diff(page_anchors))
+    citing = citing_pages(corpus)
 
     def batch(first: int, last: int) -> KeptWords:
         streams = corpus.stream_batch(first, last)
@@ -161,11 +136,13 @@ def keep(
     titles = np.zeros(len(corpus), dtype=np.int32)
     left = right = count = 0
     with (
-        _temporary(folder / "kept.words", np.int32) as all_words,
-        _temporary(folder / "kept.spans", np.int32) as all_spans,
+        temporary_array(folder / "kept.words", np.int32) as all_words,
+        temporary_array(folder / "kept.spans", np.int32) as all_spans,
     ):
-        for (first, last), kept in map_in_order(threads, batch, batch_ranges(corpus.pages.tokens, BATCH_WORDS)):
-            spans = kept.spans[(kept.spans[:, 1] >= 0) & counts[page_anchors[first] : page_anchors[last]]]
+        parts = batch_ranges(corpus.pages.tokens, memory.items(BATCH_WORDS, _WORD_BYTES))
+        for (first, last), kept in map_in_order(threads, batch, parts):
+            counts = np.repeat(citing[first:last], np.diff(page_anchors[first : last + 1]))
+            spans = kept.spans[(kept.spans[:, 1] >= 0) & counts]
             left += int(np.sum(spans[:, 1] - spans[:, 0], dtype=np.int64))
             right += int(np.sum(spans[:, 3] - spans[:, 2], dtype=np.int64))
             count += len(spans)
@@ -189,23 +166,27 @@ def _sketch(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> None:
         stored.append(rows.reshape(-1))
 
 
-def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> tuple[int, int, int]:
-    """Return where the numbers of terms end that are words, citing pages, and linked addresses."""
+def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors: int = 0) -> tuple[int, int, int]:
+    """Return where the numbers of terms end that are words, citing pages (visiting ones last), and linked addresses."""
     words_end = len(words.shown)
-    links_end = words_end + (len(corpus) if strategy.links.scale else 0)
+    links_end = words_end + (len(corpus) + visitors if strategy.links.scale else 0)
     return words_end, links_end, links_end + (len(corpus.urls) if strategy.outlinks.scale else 0)
 
 
-def hash_terms(corpus: Corpus, strategy: Strategy, words: Vocabulary) -> npt.NDArray[np.uint64]:
+def hash_terms(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors: Sequence[bytes] = ()
+) -> npt.NDArray[np.uint64]:
     """Return the hashes of all terms: words, then citing pages, then linked addresses; 0 for an address that is no term."""
-    words_end, links_end, end = term_limits(corpus, strategy, words)
+    words_end, links_end, end = term_limits(corpus, strategy, words, len(visitors))
     hashes = np.zeros(end, dtype=np.uint64)
     hashes[:words_end] = words.hashes
     if links_end > words_end:
-        hashes[words_end:links_end] = [link_hash(corpus.urls[url]) for url in corpus.pages.url.tolist()]
+        citing = chain((corpus.urls[int(url)] for url in corpus.pages.url), visitors)
+        hashes[words_end:links_end] = np.fromiter(map(link_hash, citing), np.uint64, links_end - words_end)
     if end > links_end:
         linked = np.flatnonzero(np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64)))
-        hashes[links_end + linked] = [outlink_hash(corpus.urls[url]) for url in linked.tolist()]
+        made = (outlink_hash(corpus.urls[int(url)]) for url in linked)
+        hashes[links_end + linked] = np.fromiter(made, np.uint64, len(linked))
     return hashes
 
 
@@ -219,27 +200,6 @@ def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) ->
     rank = np.empty_like(by_rank)
     rank[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
     return TermOrder(hashes, rank, by_rank)
-
-
-def _web(corpus: Corpus, strategy: Strategy, citing: Array) -> "Web":
-    """Return what the merging kernel has to know of all URLs, pages and anchors."""
-    from pagekin.bags._kernels.merge import Web
-
-    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
-    url_page = np.full(len(corpus.urls), -1, dtype=np.int64)
-    url_page[page_url[::-1]] = np.arange(len(corpus))[::-1]  # the first of several captures, the newest, wins
-    url_site = np.zeros(len(corpus.urls), dtype=np.int64)
-    if not strategy.anchors.within_site:
-        url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
-    return Web(
-        url_page=url_page,
-        url_site=url_site,
-        page_url=page_url,
-        page_host=host_hashes(corpus)[corpus.pages.host],
-        citing=citing,
-        page_anchors=np.asarray(corpus.pages.anchors, dtype=np.int64),
-        anchor_page=anchor_pages(corpus),
-    )
 
 
 def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -> "Scales":
@@ -263,35 +223,43 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     )
 
 
-def _most_entries(corpus: Corpus, kept: "KeptWords", web: "Web") -> npt.NDArray[np.int64]:
+def _most_entries(links: Inlinks, memory: MemoryBudget) -> npt.NDArray[np.int64]:
     """Return how many terms each URL's bag may have: the words and links of its page, and those of its links' windows."""
-    most = np.zeros(len(corpus.urls), dtype=np.int64)
+    web, kept = links.web, links.kept
+    most = np.zeros(len(web.url_page), dtype=np.int64)
     has_page = web.url_page >= 0
-    most[has_page] = (np.diff(kept.offsets) + np.diff(web.page_anchors))[web.url_page[has_page]]
-    offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
-    for first, last in batch_ranges(offsets, BATCH_WORK):
-        spans = kept.spans[corpus.inlinks.anchors[offsets[first] : offsets[last]]]
+    pages = len(web.page_anchors) - 1
+    most[has_page] = (np.diff(kept.offsets[: pages + 1]) + np.diff(web.page_anchors))[web.url_page[has_page]]
+    for first, last in batch_ranges(np.cumsum(np.append(0, links.counts)), memory.items(BATCH_WORK, _SPAN_BYTES)):
+        offsets, anchors = links.to(first, last)
+        spans = kept.spans[anchors]
         sums = np.cumsum(np.append(0, spans[:, 3] - spans[:, 0] + 1))
-        most[first:last] += np.diff(sums[offsets[first : last + 1] - offsets[first]])
+        most[first:last] += np.diff(sums[offsets])
     return most
 
 
 def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
-    progress: Progress, threads: int,
+    progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
+    memory: MemoryBudget = NO_LIMIT,
 ) -> Raw:  # fmt: skip
-    """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL."""
+    """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL.
+
+    Where the corpus is a shard, `visits` are the links to its addresses on pages of all others, and `own` are the URLs whose
+    bags are its own.
+    """
     from pagekin.bags._kernels.merge import Batch, Merged, Scratch, merge_bags
 
-    limits = term_limits(corpus, strategy, words)
+    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory))
+    limits = term_limits(corpus, strategy, words, len(inlinks.visitors))
     terms = limits[-1]
-    hashes = hash_terms(corpus, strategy, words)
+    hashes = hash_terms(corpus, strategy, words, inlinks.visitors)
     order = order_terms(hashes, limits)
-    web = _web(corpus, strategy, citing)
+    web = inlinks.web
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
-    inlinks = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
-    most_links = int(np.max(np.diff(inlinks), initial=1))
-    most_entries = _most_entries(corpus, kept, web)
+    most_links = int(np.max(inlinks.counts, initial=1))
+    most_entries = _most_entries(inlinks, memory)
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
     scratch = [
         Scratch(
             sums=np.zeros(terms, dtype=np.int64),
@@ -306,12 +274,13 @@ def merge(
     ]
 
     def batch(first: int, last: int) -> Merged:
-        targets = slice(*web.page_anchors[np.searchsorted(web.page_url, [first, last])].tolist())
+        targets = slice(*web.page_anchors[np.searchsorted(page_url, [first, last])].tolist())
+        offsets, anchors = inlinks.to(first, last)
         links = Batch(
             first=first,
             last=last,
-            inlinks=inlinks[first : last + 1] - inlinks[first],
-            anchors=np.array(corpus.inlinks.anchors[inlinks[first] : inlinks[last]], dtype=np.int64),
+            inlinks=offsets,
+            anchors=anchors,
             targets=np.array(corpus.anchors.target[targets] if strategy.outlinks.scale else [], dtype=np.int64),
             targets_from=targets.start,
         )
@@ -324,116 +293,38 @@ def merge(
             sizes=np.empty(last - first, np.int64),
             inlinks=np.empty(last - first, np.uint32),
         )
-        mine = scratch.pop()
-        n = merge_bags(links, web, kept, scales, order, mine, out)
-        scratch.append(mine)
+        room_to_work = scratch.pop()
+        n = merge_bags(links, web, inlinks.kept, scales, order, room_to_work, out)
+        scratch.append(room_to_work)
         return out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
 
     df, own_df = np.zeros(terms, dtype=np.int64), np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
-    parts = batch_ranges(np.cumsum(np.append(0, most_entries + 8)), BATCH_WORK)
+    mine = range(len(corpus.urls)) if own is None else own
+    work = np.cumsum(np.append(0, most_entries[mine.start : mine.stop] + 8))
+    ranges = batch_ranges(work, memory.items(BATCH_WORK, _ENTRY_BYTES))
+    parts = ((mine.start + first, mine.start + last) for first, last in ranges)
+    own_words = 0
     with (
-        _temporary(folder / "raw.terms", np.uint32) as all_terms,
-        _temporary(folder / "raw.sums", np.int64) as all_sums,
-        _temporary(folder / "raw.origins", np.uint8) as all_origins,
-        _temporary(folder / "raw.counts", np.uint8) as all_counts,
+        temporary_array(folder / "raw.terms", np.uint32) as all_terms,
+        temporary_array(folder / "raw.sums", np.int64) as all_sums,
+        temporary_array(folder / "raw.origins", np.uint8) as all_origins,
+        temporary_array(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
-            df += np.bincount(part.terms, minlength=terms)
-            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
+            np.add.at(df, part.terms, 1)
+            np.add.at(own_df, part.terms[part.counts > 0], 1)
             all_terms.append(part.terms)
             all_sums.append(part.sums)
             all_origins.append(part.origins)
             all_counts.append(part.counts)
-            sizes[first:last], citations[first:last] = part.sizes, part.inlinks
+            own_words += int(part.counts.sum(dtype=np.int64))
+            sizes[first:last], citations[first:last] = part.sizes, part.inlinks + inlinks.more_citations[first:last]
             progress("bags", last / len(corpus.urls))
         entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
     urls = np.flatnonzero(sizes)
     offsets = np.cumsum(np.append(0, sizes[urls]))
-    return Raw(urls.astype(np.uint32), offsets, citations[urls], df, own_df, *entries, hashes, order.by_rank)
-
-
-def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
-    """Return merged bags with those terms alone that `kept` marks, numbered anew; bags without any of them are left out."""
-    number = np.cumsum(kept) - 1
-    sizes = np.zeros(len(raw.urls), np.int64)
-    with (
-        _temporary(folder / "raw.terms", np.uint32) as all_terms,
-        _temporary(folder / "raw.sums", np.int64) as all_sums,
-        _temporary(folder / "raw.origins", np.uint8) as all_origins,
-        _temporary(folder / "raw.counts", np.uint8) as all_counts,
-    ):
-        for first, last in batch_ranges(raw.offsets, BATCH_WORK):
-            part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
-            stays = kept[raw.terms[part]]
-            ends = np.append(0, np.cumsum(stays))
-            sizes[first:last] = np.diff(ends[raw.offsets[first : last + 1] - part.start])
-            all_terms.append(number[raw.terms[part][stays]].astype(np.uint32))
-            all_sums.append(raw.sums[part][stays])
-            all_origins.append(raw.origins[part][stays])
-            all_counts.append(raw.counts[part][stays])
-        entries = all_terms.mapped(), all_sums.mapped(), all_origins.mapped(), all_counts.mapped()
-    bags = np.flatnonzero(sizes)
-    offsets = np.cumsum(np.append(0, sizes[bags]))
-    by_rank = number[raw.by_rank[kept[raw.by_rank]]].astype(np.uint32)
     return Raw(
-        raw.urls[bags], offsets, raw.inlinks[bags], raw.df[kept], raw.own_df[kept], *entries, raw.hashes[kept], by_rank
-    )
-
-
-def _weigh(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, writer: KinWriter, progress: Progress
-) -> dict[str, Any]:
-    """Write weights by frequency, normalised to sum 1; terms are numbered as bags hold them, unused ones not at all."""
-    bags, total = len(raw.urls), int(raw.offsets[-1])
-    used = raw.by_rank[raw.df[raw.by_rank] > 0]
-    number = np.zeros(len(raw.df), dtype=np.uint32)
-    number[used] = np.arange(len(used), dtype=np.uint32)
-    factors = frequency_weights(raw.df, bags, strategy)
-    stored_terms = writer.create("bag.terms", np.uint32)
-    stored_weights = writer.create("bag.weights", np.float32)
-    stored_origins = writer.create("bag.from", np.uint8)
-    stored_counts = writer.create("bag.counts", np.uint8)
-    own_words = 0
-    for first, last in batch_ranges(raw.offsets, min(BATCH_WORK, BATCH_ENTRIES)):
-        part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
-        terms = raw.terms[part]
-        weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
-        stored_terms.append(number[terms])
-        stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
-        stored_origins.append(raw.origins[part])
-        stored_counts.append(raw.counts[part])
-        own_words += int(raw.counts[part].sum(dtype=np.int64))
-        progress("weighing", last / bags)
-    page_url = np.asarray(corpus.pages.url)
-    words_end, links_end, end = term_limits(corpus, strategy, words)
-    of_words, of_links, of_outlinks = (
-        used[(used >= low) & (used < high)] for low, high in pairwise((0, words_end, links_end, end))
-    )
-    citing, cited = page_url[of_links - words_end].astype(np.uint32), (of_outlinks - links_end).astype(np.uint32)
-    hashes = raw.hashes[used]
-    writer.put("bag.url", raw.urls)
-    writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
-    writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
-    sites, site_rule = site_numbers(corpus, raw.urls)
-    writer.put("bag.site", sites.astype(smallest_uint(int(sites.max(initial=0)))))
-    writer.put("bagterm.hash", hashes)
-    writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
-    writer.put("bagterm.df", raw.df[used].astype(np.uint32))
-    writer.put("bagterm.pages", raw.own_df[used].astype(np.uint32))
-    writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
-    facts: dict[str, Any] = {
-        "bags": bags,
-        "bag_entries": total,
-        "bag_words": len(of_words),
-        "bag_links": len(citing),
-        "bag_outlinks": len(cited),
-        "own_words": own_words,
-        "own_pages": int(np.count_nonzero(np.isin(raw.urls, page_url))),
-        "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
-        "site_rule": site_rule,
-    }
-    if strategy.weight.frequency == "nmdf":
-        mu, sigma = nmdf_parameters(strategy, bags)
-        facts["nmdf"] = {"mu": mu, "sigma": sigma}
-    return facts
+        urls.astype(np.uint32), offsets, citations[urls], df, own_df, *entries, hashes, order.by_rank, limits,
+        web.page_url, own_words,
+    )  # fmt: skip

@@ -8,7 +8,8 @@ import numpy.typing as npt
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
 from pagekin.bags.epoch import check_epoch, epoch_lengths, is_shard, uses_by_epoch
-from pagekin.bags.furniture import classify_links, words_in_furniture
+from pagekin.bags.furniture import words_in_furniture
+from pagekin.bags.judging import classify_links
 from pagekin.bags.links import citing_pages, link_batches
 from pagekin.bags.page import page_sketch
 from pagekin.bags.sites import site_numbers

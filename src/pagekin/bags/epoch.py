@@ -6,21 +6,20 @@ its identity is a hash that says nothing about the order of reading or the numbe
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.furniture import JudgedLinks, classify_by_epoch
+from pagekin.bags.frequencies import Frequencies, keep_common
+from pagekin.bags.furniture import classify_by_epoch
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights
+from pagekin.bags.weights import frequency_weights, nmdf_parameters
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Columns, Finding, Kin, KinWriter
-
-LEAST_DF = 2
-"""Document frequencies from here on belong to the epoch; a term that it does not name is held by one bag."""
+from pagekin.store import Array, Columns, Finding, Kin, KinWriter, RaggedBytes, pack_strings, union_strings
 
 
 @dataclass(frozen=True)
@@ -39,22 +38,74 @@ class EpochColumns(Columns):
     """URLs, rising: pages that only list others."""
 
 
+class EpochPart(NamedTuple):
+    """What one shard adds to an epoch besides document frequencies: hashes and addresses, each in order and none twice."""
+
+    navigation: npt.NDArray[np.uint64]
+    furniture: npt.NDArray[np.uint8]
+    furniture_offsets: npt.NDArray[np.int64]
+    lists: npt.NDArray[np.uint8]
+    lists_offsets: npt.NDArray[np.int64]
+    aliases: npt.NDArray[np.uint8]
+    aliases_offsets: npt.NDArray[np.int64]
+    aliased: npt.NDArray[np.uint8]
+    """The addresses that the aliases stand for, one for each."""
+    aliased_offsets: npt.NDArray[np.int64]
+
+
+def epoch_part(corpus: Corpus, common: Array, navigation: npt.NDArray[np.uint64], listing: Array) -> EpochPart:
+    """Return what a corpus adds to an epoch; `common`, `navigation` and `listing` are those of `JudgedLinks`."""
+    names = (
+        part
+        for urls in (common, listing, *corpus.aliases())
+        for part in pack_strings([corpus.urls[url] for url in urls.tolist()])
+    )
+    return EpochPart(navigation, *names)
+
+
+def join_epoch_parts(parts: Iterable[EpochPart]) -> EpochPart:
+    """Return what several shards add to an epoch; shards may be joined in any order, and again with others."""
+    every = list(parts)
+    if len(every) == 1:
+        return every[0]
+    furniture, lists = (
+        union_strings([RaggedBytes(*part[column : column + 2]) for part in every])[0] for column in (1, 3)
+    )
+    homes: dict[bytes, bytes] = {}
+    for part in every:
+        homes |= zip(RaggedBytes(*part[5:7]), RaggedBytes(*part[7:9]), strict=True)
+    aliases = sorted(homes)
+    return EpochPart(
+        np.unique(np.concatenate([part.navigation for part in every])),
+        furniture.data, furniture.offsets, lists.data, lists.offsets,
+        *pack_strings(aliases), *pack_strings([homes[alias] for alias in aliases]),
+    )  # fmt: skip
+
+
 def write_epoch(
-    corpus: Corpus, strategy: Strategy, judged: JudgedLinks, facts: dict[str, Any], writer: KinWriter
+    corpus: Corpus, strategy: Strategy, frequencies: Frequencies, whole: EpochPart, writer: KinWriter
 ) -> dict[str, Any]:
-    """Write the `epoch.*` arrays of bags that are written already; return the epoch's identity and the arrays' lengths."""
-    written = writer.view({**corpus.facts, "index": facts}, corpus.kin)
-    most = max(int(written["bagterm.df"].max(initial=0)), 1)
+    """Write the `epoch.*` arrays; return the epoch's identity and the arrays' lengths.
+
+    `frequencies` and `whole` are those of all shards. Of furniture and lists a shard holds the addresses that it knows.
+    """
+    most = max(int(frequencies.df.max(initial=0)), 1)
     arrays: dict[str, Array] = {
-        "factor": frequency_weights(np.arange(most + 1), facts["bags"], strategy),
-        "furniture": judged.common.astype(np.uint32),
-        "navigation": judged.navigation,
-        "lists": judged.listing.astype(np.uint32),
+        "factor": frequency_weights(np.arange(most + 1), frequencies.bags, strategy),
+        "furniture": _known(corpus, RaggedBytes(whole.furniture, whole.furniture_offsets)),
+        "navigation": whole.navigation,
+        "lists": _known(corpus, RaggedBytes(whole.lists, whole.lists_offsets)),
     }
     for name, array in arrays.items():
         writer.put(f"epoch.{name}", array)
-    identity = epoch_identity(writer.view({**corpus.facts, "index": facts}, corpus.kin))
+    identity = identify_epoch(strategy, frequencies, whole)
     return {"identity": identity, **{name: len(array) for name, array in arrays.items()}}
+
+
+def _known(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
+    """Return the numbers of those addresses that a corpus knows."""
+    numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
+    return numbers[numbers >= 0].astype(np.uint32)
 
 
 def epoch_lengths(facts: Mapping[str, Any]) -> dict[str, int]:
@@ -63,33 +114,43 @@ def epoch_lengths(facts: Mapping[str, Any]) -> dict[str, int]:
     return {f"epoch.{name}": length for name, length in stated.items() if name != "identity"}
 
 
+def identify_epoch(strategy: Strategy, frequencies: Frequencies, whole: EpochPart) -> str:
+    """Return the identity of an epoch, given the frequencies and all else of the whole: 32 hexadecimal digits."""
+    most = max(int(frequencies.df.max(initial=0)), 1)
+    nmdf = dict(zip(("mu", "sigma"), nmdf_parameters(strategy, frequencies.bags), strict=True))
+    factor = frequency_weights(np.arange(most + 1), frequencies.bags, strategy)
+    return _identity(nmdf if strategy.weight.frequency == "nmdf" else {}, factor, frequencies, whole)
+
+
 def epoch_identity(kin: Kin) -> str:
-    """Return the identity of a collection's epoch, from its arrays and facts: 32 hexadecimal digits."""
-    corpus, epoch, facts = Corpus(kin), EpochColumns.of(kin), kin.facts["index"]
+    """Return the identity of a collection's epoch, from its arrays and facts."""
+    epoch, facts = EpochColumns.of(kin), kin.facts["index"]
+    words, links = facts["bag_words"], facts["bag_words"] + facts["bag_links"]
+    df = np.asarray(kin["bagterm.df"], np.int64)
+    frequencies = Frequencies(
+        kin["bagterm.hash"], np.array([words, links, len(df)]), df, df, np.array([facts["bags"], 0, 0])
+    )
+    part = epoch_part(Corpus(kin), epoch.furniture, epoch.navigation, epoch.lists)
+    return _identity(facts.get("nmdf", {}), epoch.factor, frequencies, part)
+
+
+def _identity(nmdf: Mapping[str, float], factor: Array, frequencies: Frequencies, whole: EpochPart) -> str:
     identity = hashlib.blake2b(digest_size=16)
 
     def add(name: str, data: bytes) -> None:
         identity.update(f"{name} {len(data)}\n".encode() + data)
 
-    add("bags", str(facts["bags"]).encode())
-    add("nmdf", repr(sorted(facts.get("nmdf", {}).items())).encode())
-    add("factor", epoch.factor.tobytes())
-    words, links = facts["bag_words"], facts["bag_words"] + facts["bag_links"]
-    for name, start, end in (("words", 0, words), ("links", words, links), ("outlinks", links, len(kin["bagterm.df"]))):
-        df = kin["bagterm.df"][start:end]
-        common = df >= LEAST_DF
-        add(f"{name} hashes", kin["bagterm.hash"][start:end][common].tobytes())
-        add(f"{name} df", df[common].tobytes())
-    add("navigation", epoch.navigation.tobytes())
-    for name, urls in (("furniture", epoch.furniture), ("lists", epoch.lists)):
-        add(name, b"\n".join(_addresses(corpus, urls)))
-    for name, urls in zip(("aliases", "aliased"), corpus.aliases(), strict=True):
-        add(name, b"\n".join(_addresses(corpus, urls)))
+    common = keep_common(frequencies)
+    add("bags", str(frequencies.bags).encode())
+    add("nmdf", repr(sorted(nmdf.items())).encode())
+    add("factor", factor.tobytes())
+    for name, (start, end) in zip(("words", "links", "outlinks"), pairwise((0, *common.limits.tolist())), strict=True):
+        add(f"{name} hashes", common.hashes[start:end].tobytes())
+        add(f"{name} df", common.df[start:end].astype(np.uint32).tobytes())
+    add("navigation", whole.navigation.tobytes())
+    for place, name in enumerate(("furniture", "lists", "aliases", "aliased")):
+        add(name, b"\n".join(RaggedBytes(*whole[1 + 2 * place : 3 + 2 * place])))
     return identity.hexdigest()
-
-
-def _addresses(corpus: Corpus, urls: Array) -> Iterator[bytes]:
-    return (corpus.urls[url] for url in urls.tolist())
 
 
 def uses_by_epoch(kin: Kin) -> npt.NDArray[np.uint8]:

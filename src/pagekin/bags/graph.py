@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from pagekin.bags.arithmetic import log2
 from pagekin.bags.epoch import is_shard, uses_by_epoch
-from pagekin.bags.furniture import LinkUse, classify_links
-from pagekin.bags.links import anchor_pages, link_batches
+from pagekin.bags.furniture import LinkUse
+from pagekin.bags.judging import classify_links
+from pagekin.bags.link_pairs import DocumentLinks
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import UNIT, whole_units
-from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, smallest_uint
+from pagekin.hypertext import Corpus
+from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes, chunks, smallest_uint
 
 
 @dataclass(frozen=True)
@@ -66,49 +67,45 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
     return weights
 
 
+def link_shares(links: Array) -> npt.NDArray[np.float64]:
+    """Return what one of so many links of a document says of two that it joins: 1 / links, as multiples of 2^-24, too.
+
+    A page that links to hundreds says next to nothing of any two of them; by `link_weights` it would say a fifth of what a
+    page says that links to two. For two links and more it is no more than the weight of the document.
+    """
+    return np.asarray(whole_units(1.0 / np.maximum(links, 1)) * UNIT)
+
+
 def write_links(
-    corpus: Corpus, strategy: Strategy, uses: Array, citing: Array, documents: Array, writer: KinWriter
-) -> dict[str, int]:
+    corpus: Corpus, uses: Array, documents: Array, into: DocumentLinks, out: DocumentLinks, writer: KinWriter,
+    first_document: int = 0,
+) -> dict[str, int]:  # fmt: skip
     """Write the `link.*` arrays; return how many links there are, and how many pages only list others.
 
-    `uses` is the `LinkUse` of all anchors, `citing` marks the pages whose links count, `documents` are the URLs with a bag.
+    `uses` is the `LinkUse` of all anchors, `documents` are the URLs with a bag, which are numbered from `first_document` on.
+    `into` are the links to these, with the number of links from each citing one; `out` are those from them, with the number
+    of links to each cited one. Of a collection in one piece these are the same links.
     """
-    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
-    document_of = np.full(len(corpus.urls), -1, dtype=np.int64)
-    document_of[documents] = np.arange(len(documents))
-    sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0].astype(np.int64)
-    pieces = []
-    for links in link_batches(corpus):
-        sources = page_url[links.pages]
-        counts = citing[links.pages] & (uses[links.anchors] == 0) & (sources != links.targets)
-        if sites is not None:
-            counts &= sites[sources] != sites[links.targets]
-        targets, sources = document_of[links.targets[counts]], document_of[sources[counts]]
-        both_have_bags = (targets >= 0) & (sources >= 0)
-        pieces.append(np.unique(targets[both_have_bags] * len(documents) + sources[both_have_bags]))
-    both = np.concatenate([*pieces, np.zeros(0, np.int64)])
-    targets, citing_documents = (side.astype(np.uint32) for side in np.divmod(both, max(len(documents), 1)))
-    by_source = np.lexsort((targets, citing_documents))
-    inlinks, outlinks = (np.bincount(side, minlength=len(documents)) for side in (targets, citing_documents))
-    wide = smallest_uint(len(both))
-    writer.put("link.in_offsets", np.cumsum(np.append(0, inlinks)).astype(wide))
-    writer.put("link.into", citing_documents)
-    writer.put("link.out_offsets", np.cumsum(np.append(0, outlinks)).astype(wide))
-    writer.put("link.out", targets[by_source])
-    for name, here, there, ends in (
-        ("in", targets, citing_documents, outlinks),
-        ("out", citing_documents, targets, inlinks),
+    for name, end, links, here, there in (
+        ("in", "into", into, into.targets, into.sources),
+        ("out", "out", out, out.sources, out.targets),
     ):
-        weights = np.bincount(here, link_weights(ends)[there], minlength=len(documents))
+        places = here.astype(np.int64) - first_document
+        counts = np.bincount(places, minlength=len(documents))
+        writer.put(f"link.{name}_offsets", np.cumsum(np.append(0, counts)).astype(smallest_uint(len(there))))
+        writer.put(f"link.{end}", there)
+        weights = np.bincount(places, link_weights(links.ends), minlength=len(documents))
         writer.put(f"link.{name}_weight", weights.astype(np.float32))
     lists = _listing_documents(corpus, uses, documents)
     writer.put("link.lists", lists)
-    return {"document_links": len(both), "listing_pages": int(lists.sum())}
+    return {"document_links": len(out.targets), "listing_pages": int(lists.sum())}
 
 
 def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:
     """Return 1 for each document whose page only lists others, by the `LinkUse` of its anchors."""
-    pages = np.unique(anchor_pages(corpus)[uses == LinkUse.LISTED])
+    pieces = (start + np.flatnonzero(chunk == LinkUse.LISTED) for start, chunk in chunks(uses))
+    listed = np.concatenate([np.zeros(0, np.int64), *pieces])
+    pages = np.unique(np.searchsorted(corpus.pages.anchors, listed, side="right") - 1)
     return np.isin(documents, np.asarray(corpus.pages.url)[pages]).astype(np.uint8)
 
 

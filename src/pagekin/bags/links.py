@@ -7,9 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, batch_ranges
+from pagekin.store import IN_MEMORY, Array, Workspace, batch_ranges
 
 _STEP = 1 << 22
+_LINK_BYTES = 80
+"""Bytes that a link takes while a batch of links is looked at."""
 
 
 class LinkBatch(NamedTuple):
@@ -30,19 +32,25 @@ class LinkBatch(NamedTuple):
         return np.bincount(targets[is_new] - self.first, minlength=self.last - self.first)
 
 
-def link_batches(corpus: Corpus) -> Iterator[LinkBatch]:
+def link_batches(corpus: Corpus, room: Workspace = IN_MEMORY) -> Iterator[LinkBatch]:
     """Yield all links by their targets, in batches of bounded size."""
     offsets = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
-    page_of = anchor_pages(corpus)
-    for first, last in batch_ranges(offsets, _STEP):
+    page_of = anchor_pages(corpus, room)
+    for first, last in batch_ranges(offsets, room.memory.items(_STEP, _LINK_BYTES)):
         anchors = np.asarray(corpus.inlinks.anchors[offsets[first] : offsets[last]], dtype=np.int64)
         targets = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
         yield LinkBatch(first, last, anchors, page_of[anchors], targets)
 
 
-def anchor_pages(corpus: Corpus) -> npt.NDArray[np.uint32]:
-    """Return the page on which each anchor stands."""
-    return np.repeat(np.arange(len(corpus), dtype=np.uint32), np.diff(corpus.pages.anchors).astype(np.int64))
+def anchor_pages(corpus: Corpus, room: Workspace = IN_MEMORY) -> npt.NDArray[np.uint32]:
+    """Return the page on which each anchor stands, in memory or in a room."""
+    offsets = np.asarray(corpus.pages.anchors, dtype=np.int64)
+    pages = room.empty(int(offsets[-1]), np.uint32)
+    for first, last in batch_ranges(offsets, room.memory.items(_STEP, 4)):
+        pages[offsets[first] : offsets[last]] = np.repeat(
+            np.arange(first, last, dtype=np.uint32), np.diff(offsets[first : last + 1])
+        )
+    return pages
 
 
 def citing_pages(corpus: Corpus, not_citing: Array | None = None) -> npt.NDArray[np.bool_]:

@@ -1,12 +1,12 @@
 """The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.bags import Bags, Origin
+from pagekin.bags.bags import Origin
 from pagekin.bags.copies import sketch
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
@@ -19,18 +19,20 @@ from pagekin.bags.weights import (
 )
 from pagekin.bags.words import bag_forms, outlink_hash, word_hash
 from pagekin.hypertext import Attribute
+from pagekin.store import Array
 
 _RUNNING = int(Attribute.TEXT | Attribute.ALT)
 _TITLE = int(Attribute.TITLE)
 
 
 def page_bag(
-    words: list[str], attributes: list[int], strategy: Strategy, bags: Bags, links: Sequence[tuple[str, int]] = ()
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    words: list[str], attributes: list[int], strategy: Strategy, df: Callable[[npt.NDArray[np.uint64]], Array], bags: int,
+    links: Sequence[tuple[str, int]] = (),
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:  # fmt: skip
     """Return (hashes, weights, origins, counts) of the bag made of a page's own words; empty if none of them counts.
 
     Nobody links to the page, so content, title and its own links, (address, words before it) each, are all there is.
-    What the collection does not know counts as if one bag held it.
+    `df` returns how many of so many `bags` hold each term, given by hashes; what none holds counts as if one did.
     """
     title_units = int(whole_units(title_weight(strategy)))
     lead = lead_weights(strategy, len(words))
@@ -64,10 +66,8 @@ def page_bag(
     if not sums:
         return np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
     hashes = np.array(list(sums), dtype=np.uint64)
-    terms = bags.find(hashes)
-    df = np.where(terms >= 0, bags.df(np.maximum(terms, 0)), 1) if len(bags.hashes) else np.ones(len(terms))
     weights = scaled_frequencies(np.array(list(sums.values()), dtype=np.int64), strategy) * frequency_weights(
-        df, len(bags), strategy
+        np.maximum(df(hashes), 1), bags, strategy
     )
     flags = np.array(list(origins.values()), dtype=np.uint8)
     own = np.minimum([counts[term] for term in sums], 255).astype(np.uint8)

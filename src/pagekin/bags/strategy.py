@@ -126,13 +126,13 @@ class Signature:
 class Signals:
     """How much each signal counts in the order of related pages. They choose among the candidates; no index depends on them."""
 
-    bag: float = number(0.3, "weight of the weighted Jaccard similarity of the whole bags", 0, 1000)
-    tfidf: float = number(0.15, "weight of the TF-IDF cosine of the pages' own words", 0, 1000)
-    containment: float = number(0.15, "weight of how much of the page's words the other holds (BM25)", 0, 1000)
+    bag: float = number(0.15, "weight of the weighted Jaccard similarity of the whole bags", 0, 1000)
+    tfidf: float = number(0.25, "weight of the TF-IDF cosine of the pages' own words", 0, 1000)
+    containment: float = number(0.14, "weight of how much of the page's words the other holds (BM25)", 0, 1000)
     title: float = number(0.1, "weight of each page's title among the other's words", 0, 1000)
-    links: float = number(0.1, "weight of links from one to the other", 0, 1000)
-    cocitation: float = number(0.1, "weight of the pages that link to both", 0, 1000)
-    coupling: float = number(0.1, "weight of the pages that both link to", 0, 1000)
+    links: float = number(0.11, "weight of links from one to the other", 0, 1000)
+    cocitation: float = number(0.14, "weight of the pages that link to both", 0, 1000)
+    coupling: float = number(0.11, "weight of the pages that both link to", 0, 1000)
 
     def weights(self) -> tuple[float, ...]:
         """Return the weights in the order of the fields."""
@@ -142,8 +142,8 @@ class Signals:
 BAG_ALONE = Signals(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The order of the 2002 paper."""
 WISHES = {
-    "kin": Signals(0.8, 0.08, 0.0, 0.04, 0.0, 0.04, 0.04),
-    "see-also": Signals(0.2, 0.3, 0.2, 0.13, 0.07, 0.05, 0.05),
+    "kin": Signals(0.75, 0.05, 0.0, 0.05, 0.0, 0.1, 0.05),
+    "see-also": Signals(0.1, 0.25, 0.17, 0.1, 0.2, 0.1, 0.08),
 }
 """Weights for pages of the same kind and subject, and for pages that an author would link to. These and the weights of
 `Signals` were chosen on the learning half of benchmarks/related_truth.py: docs/benchmarks.md."""

@@ -99,6 +99,11 @@ def host_hash(name: bytes) -> int:
     return _address_hash(b"h", name)
 
 
+def prefix_hash(prefix: str) -> int:
+    """Return the 64-bit hash of what addresses begin with: those of the sheets of an index, or of a folder."""
+    return _address_hash(b"p", prefix)
+
+
 def _address_hash(kind: bytes, url: str | bytes) -> int:
     data = url.encode() if isinstance(url, str) else url
     return int.from_bytes(hashlib.blake2b(kind + data, digest_size=8).digest(), "little")
@@ -129,19 +134,24 @@ def make_vocabulary(
 
 
 def _number_words(corpus: Corpus, strategy: Strategy, progress: Callable[[float], None]) -> Vocabulary:
-    stem_of = np.full(len(corpus.terms), DROPPED, dtype=np.int32)
-    numbers: dict[str, int] = {}
-    shown: list[int] = []
+    """Return the numbered words, told apart by their hashes: memory for a few numbers a term, and for no word."""
+    hashes = np.zeros(len(corpus.terms), dtype=np.uint64)
+    is_kept = np.zeros(len(hashes), dtype=np.bool_)
     term = 0
     for words in corpus.term_blocks():
-        for form in bag_forms(words, strategy):
-            if form:
-                # Terms are ranked by frequency: the first of a stem is its most common form.
-                number = numbers.setdefault(form, len(shown))
-                if number == len(shown):
-                    shown.append(term)
-                stem_of[term] = number
-            term += 1
-        progress(term / len(stem_of))
-    hashes = np.fromiter(map(word_hash, numbers), dtype=np.uint64, count=len(numbers))
-    return Vocabulary(stem_of, np.array(shown, dtype=np.uint32), hashes)
+        forms = bag_forms(words, strategy)
+        block = slice(term, term + len(forms))
+        is_kept[block] = [bool(form) for form in forms]
+        hashes[block] = np.fromiter(map(word_hash, forms), np.uint64, len(forms))
+        term = block.stop
+        progress(term / len(hashes))
+    kept = np.flatnonzero(is_kept).astype(np.uint32)
+    _different, first, form = np.unique(hashes[kept], return_index=True, return_inverse=True)
+    # Terms are ranked by frequency: the first of a stem is its most common form, and numbers the stem.
+    order = np.argsort(first)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    stem_of = np.full(len(hashes), DROPPED, dtype=np.int32)
+    stem_of[kept] = number[form]
+    shown = kept[first[order]]
+    return Vocabulary(stem_of, shown, hashes[shown])

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import build
-from pagekin.bags.furniture import classify_links
+from pagekin.bags.judging import judge_links
 from pagekin.bags.links import citing_pages
+from pagekin.bags.raw import Raw, keep_terms
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, batch_ranges, no_progress, row_entries
+from pagekin.store import NO_LIMIT, Array, MemoryBudget, Workspace, batch_ranges, no_progress, row_entries
 
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
@@ -83,10 +84,12 @@ class BagWorkshop:
         threads: int = 1,
         not_citing: Array | None = None,
         without_crumbs: bool = False,
+        memory: MemoryBudget = NO_LIMIT,
     ) -> None:
         self.corpus, self._folder, self._threads = corpus, folder, threads
         self.citing = citing_pages(corpus, not_citing)
         self.without_crumbs = without_crumbs
+        self.memory = memory
         self._stages: dict[tuple[Any, ...], tuple[Any, Path]] = {}
         self._rooms = 0
 
@@ -133,16 +136,18 @@ class BagWorkshop:
         offsets = np.cumsum(np.append(0, sizes))
         return BagMatrix(offsets, np.concatenate(terms), np.concatenate(weights), limit)
 
-    def _merged(self, strategy: Strategy) -> tuple[build.Raw, tuple[float, float]]:
+    def _merged(self, strategy: Strategy) -> tuple[Raw, tuple[float, float]]:
         """Return the merged bags of a strategy before weighting, and the mean numbers of words in its windows."""
         words = self.vocabulary(strategy)
         links_key = (strategy.content.furniture, strategy.anchors.listing)
-        uses = self._stage(links_key, lambda _room: classify_links(self.corpus, strategy))
+        uses = self._stage(
+            links_key, lambda room: judge_links(self.corpus, strategy, Workspace(room, self.memory)).uses
+        )
         kept_key = (strategy.words, strategy.stemming, strategy.window, *links_key)
         kept, window_words = self._stage(
             kept_key,
             lambda room: build.keep(
-                self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs
+                self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs, self.memory
             ),
         )
         origins = strategy.content, strategy.title, strategy.anchors, strategy.weight.distance
@@ -151,12 +156,14 @@ class BagWorkshop:
         if wider is not None:
             return self._stage(key, lambda room: self._without_addresses(wider, strategy, room)), window_words
 
-        def merge(room: Path) -> build.Raw:
-            return build.merge(self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads)
+        def merge(room: Path) -> Raw:
+            return build.merge(
+                self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads, memory=self.memory
+            )
 
         return self._stage(key, merge), window_words
 
-    def _wider_stage(self, key: tuple[Any, ...]) -> build.Raw | None:
+    def _wider_stage(self, key: tuple[Any, ...]) -> Raw | None:
         """Return merged bags that hold those of this key and terms for more kinds of addresses, if any are kept."""
         if key in self._stages:
             return None
@@ -165,17 +172,17 @@ class BagWorkshop:
             if same_words and all(
                 mine == theirs or not mine.scale for mine, theirs in zip(key[-2:], other[-2:], strict=True)
             ):
-                return cast(build.Raw, stage)
+                return cast(Raw, stage)
         return None
 
-    def _without_addresses(self, raw: build.Raw, strategy: Strategy, room: Path) -> build.Raw:
+    def _without_addresses(self, raw: Raw, strategy: Strategy, room: Path) -> Raw:
         """Return merged bags without the terms for addresses that a strategy does not count, numbered as it does."""
         _words_end, links_end, end = build.term_limits(self.corpus, strategy, self.vocabulary(strategy))
         kept = np.zeros(len(raw.df), np.bool_)
         kept[:links_end] = True
         # Addresses that are linked to stand last, behind citing pages if there are any.
         kept[len(kept) - (end - links_end) :] = True
-        return build.keep_terms(raw, kept, room)
+        return keep_terms(raw, kept, room)
 
     def term_text(self, strategy: Strategy, term: int) -> str:
         """Return a term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""

@@ -20,8 +20,9 @@ def bag(
     index = similarity.RelatedIndex.open(collection)
     document = index.document(url)
     terms = index.heaviest(document, count)
-    size = len(index.bags.bag(document)[0])
-    inlinks = int(index.bags.inlinks[document])
+    shard, own = index.documents.place(document)
+    size = len(shard.bags.bag(own)[0])
+    inlinks = int(shard.bags.inlinks[own])
     if as_json:
         print_json({
             "url": index.urls[document], "title": index.title(document), "strategy": index.strategy.name,

@@ -31,6 +31,7 @@ def build(
     limit: options.Limit = None,
     exclude: options.Exclude = None,
     replace: options.Replace = False,
+    memory: options.Memory = None,
     clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
@@ -80,7 +81,7 @@ def build(
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     kept = names_of_option(names)
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         if shards > 1:
             report = engines.build_shards(plan, shards, chosen, tell, wanted, text, kept, note_of(quiet))

@@ -1,11 +1,12 @@
 """`pagekin check`: prove a collection whole."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pagekin import clusters, hypertext, labels, similarity, store, text
+from pagekin import clusters, engines, hypertext, labels, similarity, store, text
 from pagekin.cli import options
 from pagekin.cli.app import BAD_INPUT, app, fail, print_json, progress_bar, say
 
@@ -18,7 +19,7 @@ def check(
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
     if not collection.is_dir():
         fail(f"{collection} is no collection; make one with: pagekin build SOURCE... --out {collection}")
-    total = sum(file.stat().st_size for file in collection.glob("*.npy")) or 1
+    total = sum(file.stat().st_size for file in collection.rglob("*.npy")) or 1
     done = 0
     with progress_bar(as_json) as tell:
 
@@ -27,13 +28,7 @@ def check(
             done += size
             tell("checking", done / total)
 
-        findings = list(store.check_files(collection, read))
-    if all(finding.leftover for finding in findings):
-        kin = store.open_kin(collection)
-        findings += list(hypertext.check_corpus(kin)) or [
-            *similarity.check_index(kin), *clusters.check_trees(kin), *labels.check_stored_label(kin),
-            *text.check_text(kin),
-        ]  # fmt: skip
+        findings = _check_folder(collection, read)
     whole = all(finding.leftover for finding in findings)
     if as_json:
         print_json({"whole": whole, "findings": [{"where": f.where, "what": f.what} for f in findings]})
@@ -46,3 +41,20 @@ def check(
             say(f"{collection} is not whole. Make it again: pagekin build SOURCE... --out {collection}")
     if not whole:
         raise typer.Exit(BAD_INPUT)
+
+
+def _check_folder(path: Path, read: Callable[[int], None]) -> "list[store.Finding]":
+    """Return what is wrong with a collection, or with the shards of one, each by itself and together."""
+    findings = list(store.check_files(path, read))
+    if not all(finding.leftover for finding in findings):
+        return findings
+    kin = store.open_kin(path)
+    if folders := hypertext.shard_folders(kin):
+        for folder in folders:
+            own = _check_folder(folder, read) if folder.is_dir() else [store.Finding("manifest.json", "is missing")]
+            findings += [store.Finding(f"{folder.name}/{one.where}", one.what, one.leftover, one.stray) for one in own]
+        whole = all(finding.leftover for finding in findings)
+        return [*findings, *(engines.check_shards(kin) if whole else ())]
+    return findings + (list(hypertext.check_corpus(kin)) or [
+        *similarity.check_index(kin), *clusters.check_trees(kin), *labels.check_stored_label(kin), *text.check_text(kin),
+    ])  # fmt: skip

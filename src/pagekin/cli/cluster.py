@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin import clusters, engines, hypertext
+from pagekin import clusters, engines, hypertext, store
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_option, fail, fill_template, print_json, progress_bar, say
 from pagekin.cli.clusters import PageView
@@ -52,6 +52,7 @@ def cluster(
     names: options.KeptNames = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the default method. [default: 1]")] = None,
     workers: options.Threads = 0,
+    memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Put pages into clusters.
@@ -74,7 +75,7 @@ def cluster(
         print_json(rows) if as_json else say(fill_template("comparison", rows=rows))
         return
     with progress_bar(as_json) as tell:
-        trees = engines.cluster_collection(collection, chosen, tree, tell, threads, kept)
+        trees = engines.cluster_collection(collection, chosen, tree, tell, threads, kept, memory or store.NO_LIMIT)
     if as_json:
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return

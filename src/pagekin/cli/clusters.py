@@ -154,7 +154,7 @@ def find_node(corpus: "hypertext.Corpus", tree: "clusters.Tree", text: str) -> i
         fail(f"there is no cluster {text[:20]}; the last is {len(tree) - 1}", USAGE)
     number = corpus.url_number(text)
     if number < 0:
-        fail(hypertext.unknown_url_message(corpus, text))
+        fail(hypertext.unknown_url_message([corpus], text))
     homes = [home for page in corpus.pages_of(number)[:1] for home in tree.homes(page)]
     if not homes and tree.name == clusters.DOCUMENTS_TREE:
         fail(f"{text} is a document of its own")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin import bags, engines, hypertext
+from pagekin import bags, engines, hypertext, store
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, print_json, progress_bar, say
 from pagekin.cli.build import print_index
@@ -30,6 +30,7 @@ def index(
     show: Annotated[
         bool, typer.Option("--show", help="Print the strategy with all its settings as TOML, and do nothing.")
     ] = False,
+    memory: options.Memory = None,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -43,7 +44,7 @@ def index(
         fail("--not-citing: every URL begins with nothing; name the beginning of some", USAGE)
     left_out = (lambda corpus: _pages_under(corpus, prefixes)) if prefixes else None
     with progress_bar(quiet or as_json) as tell:
-        report = engines.index_collection(collection, chosen, tell, workers, left_out, text)
+        report = engines.index_collection(collection, chosen, tell, workers, left_out, text, memory or store.NO_LIMIT)
     if as_json:
         print_json({**report.facts["index"], "seconds": round_times(report.seconds)})
     elif not quiet:

@@ -1,10 +1,11 @@
 """`pagekin info`: what is in a collection."""
 
+from collections import Counter
 from typing import Annotated
 
 import typer
 
-from pagekin import hypertext, routers
+from pagekin import hypertext, routers, store
 from pagekin.cli import options
 from pagekin.cli.app import app, fill_template, print_json, say
 
@@ -15,21 +16,24 @@ def info(
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
-    corpus = hypertext.Corpus.open(collection)
-    facts, sizes = corpus.facts, corpus.kin.bytes_on_disk
-    parts = routers.parts_on_disk(corpus.kin)
+    kin = store.open_kin(collection)
+    folders = hypertext.open_shards(kin) or [kin]
+    facts, parts = kin.facts, routers.parts_on_disk(*folders)
+    sizes: Counter[str] = Counter()
+    for folder in folders:
+        sizes.update(folder.bytes_on_disk)
     streams, text, indexed, search, trees = parts.values()
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
         groups = {"streams": streams, "plain_text": text, "index": indexed, "trees": trees, "search": search}
         stored = {"all": sum(sizes.values()), **groups, **sizes}
-        print_json({"format": corpus.kin.manifest["format"], **about, "bytes": stored})
+        print_json({"format": kin.manifest["format"], **about, "bytes": stored})
         return
     languages, skipped = (sorted(facts[name].items(), key=lambda pair: -pair[1]) for name in ("languages", "skipped"))
     say(
         fill_template(
-            "info", collection=collection, format=corpus.kin.manifest["format"], facts=facts, parts=parts, streams=streams,
+            "info", collection=collection, format=kin.manifest["format"], facts=facts, parts=parts, streams=streams,
             indexed=indexed, search=search, languages=languages[:8], skipped=skipped,
         )
     )  # fmt: skip

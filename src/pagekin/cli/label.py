@@ -59,9 +59,13 @@ def label(
     if save and any(budget is not None for budget in budgets):
         fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
     corpus = None
-    if routers.address_of(target):
+    if routers.address_of(target) or hypertext.shard_folders(store.open_kin(target)):
         if save or add or broader or any(budget is not None for budget in budgets):
-            fail("a router gives the label that it has: budgets and added terms are for collections", USAGE)
+            fail(
+                "routers and collections in shards give the label that they have: budgets and added terms are for collections in "
+                "one piece",
+                USAGE,
+            )
         with pagekin.open(target) as index:
             content = index.label()
     else:

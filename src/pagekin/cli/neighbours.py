@@ -72,8 +72,11 @@ def neighbours(
 def open_undamaged(collection: str) -> "similarity.RelatedIndex":
     """Open an index for compiled code, which does not look where it reads: a damaged one would end it without a word."""
     index = similarity.RelatedIndex.open(collection)
-    if damage := next(similarity.check_index(index.corpus.kin), None):
-        fail(f"{collection} is damaged: {damage.where} {damage.what}. Index it again: pagekin index {collection}")
+    for corpus in index.corpora:
+        if damage := next(similarity.check_index(corpus.kin), None):
+            fail(
+                f"{corpus.kin.path} is damaged: {damage.where} {damage.what}. See all of it: pagekin check {collection}"
+            )
     return index
 
 

@@ -2,9 +2,11 @@
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from pagekin import store
 
 PRESETS = ("default", "hypursuit1996")
 """The ways to refine, and to suggest."""
@@ -17,6 +19,14 @@ def refuse_nan(value: float | None) -> float | None:
     if value is not None and math.isnan(value):
         raise typer.BadParameter("nan is not a number")
     return value
+
+
+def parse_memory(text: str) -> "store.MemoryBudget":
+    """Return the memory that a size as people write it allows."""
+    try:
+        return store.MemoryBudget(store.parse_size(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 # -- of most verbs ------------------------------------------------------------------------------------------------------
@@ -45,6 +55,13 @@ BaseUrls = Annotated[
 AllCaptures = Annotated[bool, typer.Option(help="Keep every capture of a URL, not only the newest.")]
 Strict = Annotated[bool, typer.Option(help="Fail (exit 3) on damaged records instead of stepping over them.")]
 Parser = Annotated[str, typer.Option(metavar="fast|strict", help="How to read HTML; strict is slow.")]
+Memory = Annotated[
+    Any,
+    typer.Option(
+        metavar="SIZE", parser=parse_memory,
+        help="Stay within this memory, all processes together: 800M, 1G. The result is the same; less memory takes longer.",
+    ),
+]  # fmt: skip
 Workers = Annotated[int, typer.Option(min=0, help="Processes that read; 0 means one per core.")]
 Limit = Annotated[
     list[str] | None,

@@ -22,6 +22,7 @@ def plan(
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
     exclude: options.Exclude = None,
+    memory: options.Memory = None,
     with_clusters: Annotated[bool, typer.Option("--clusters/--no-clusters", help="With clusters.")] = True,
     text: Annotated[bool, typer.Option(help="With the search index.")] = True,
     as_json: options.AsJson = False,
@@ -32,7 +33,7 @@ def plan(
     """
     chosen = bags.choose_strategy(preset, "", [])
     wanted = clusters.ClusterSettings() if with_clusters else None
-    read = make_plan(sources, out, base_url, False, False, "fast", workers, None, exclude)
+    read = make_plan(sources, out, base_url, False, False, "fast", workers, None, exclude, memory=memory)
     with progress_bar(as_json) as tell:
         costs = engines.estimate_costs(read, chosen, wanted, text, tell)
     if as_json:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from pagekin import hypertext, sources, store
+from pagekin import engines, hypertext, sources, store
 from pagekin.cli import options
 from pagekin.cli.app import (
     INTERRUPTED,
@@ -34,11 +34,13 @@ def read(
     limit: options.Limit = None,
     exclude: options.Exclude = None,
     replace: options.Replace = False,
+    memory: options.Memory = None,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace)
+    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory)
+    plan.units = engines.require_room(plan, clusters=False, text=False, note=note_of(quiet), index=False)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         report = hypertext.read_sources(plan, tell, note_of(quiet))
     if as_json:
@@ -50,6 +52,7 @@ def read(
 def make_plan(
     archives: list[str], out: Path, base_url: list[str] | None, all_captures: bool, strict: bool, parser: str,
     workers: int, limit: list[str] | None, exclude: list[str] | None = None, replace: bool = False,
+    memory: "store.MemoryBudget | None" = None,
 ) -> "hypertext.ReadPlan":  # fmt: skip
     """Make the plan that options describe, or end with what is wrong with them."""
     check_choice("--parser", parser, hypertext.PARSERS)
@@ -59,7 +62,7 @@ def make_plan(
     processes = workers or hypertext.default_workers()
     return hypertext.ReadPlan(
         archives, out, parser, processes, bases, default_base, all_captures, strict, limits,
-        exclude=tuple(exclude or ()), replace=replace,
+        exclude=tuple(exclude or ()), replace=replace, memory=memory or store.NO_LIMIT,
     )  # fmt: skip
 
 

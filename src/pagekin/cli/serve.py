@@ -50,13 +50,15 @@ def serve_collection(
         fail("name the address to listen at, such as --host 127.0.0.1", USAGE)
     with check_option("--public-url"):
         public = "".join(web.public_address(public_url))
-    leaf = collection_room.ReloadingCollection(labels.plain_text(name).strip() or "collection", collection)
-    _warm(leaf)
     place = routers.Place(host, port or routers.free_port(host))
     address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
+    leaf = routers.open_collection(
+        labels.plain_text(name).strip() or "collection", collection, f"{public}/" if public else address
+    )
+    _warm(leaf)
 
     def ready() -> None:
-        tell(address, leaf.label.num_docs)
+        tell(address, len(leaf.whole.pages))
         if public:
             say(f"For browsers: {public}/   (the proxy passes on what is asked below it, without the path)")
         sys.stdout.flush()  # who reads it through a pipe is waiting
@@ -64,7 +66,7 @@ def serve_collection(
     routers.run_leaf(leaf, place, processes, ready, partial(web.web_app, public))
 
 
-def _warm(leaf: "collection_room.ReloadingCollection") -> None:
+def _warm(leaf: "routers.LeafService") -> None:
     """Open what the first visitor would have to wait for; where that fails the collection may be damaged."""
     try:
         web.warm_pages(leaf)

@@ -10,6 +10,7 @@ from pagekin.bags import BagWorkshop
 from pagekin.clusters.links import connected_parts
 from pagekin.clusters.neighbour_graph import WeightedGraph, neighbour_graph
 from pagekin.clusters.sampling import join_others, least_addresses
+from pagekin.clusters.shown import mirrored_pages
 from pagekin.hypertext import Corpus
 from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_folder
 
@@ -78,9 +79,11 @@ def cluster_pages(
 ) -> Clusters:  # fmt: skip
     """Put all pages into clusters, older captures with the newest of their URL; the number of threads changes nothing.
 
+    A copy of the same title stands where its original stands, or a mirror would have clusters of its own.
+
     If there are more than `sample` addresses (and it is not 0), so many of them make the clusters, and the others join these.
     """
-    urls, place = np.unique(np.asarray(corpus.pages.url).astype(np.int64), return_inverse=True)
+    urls, place = _clustered_urls(corpus, threads)
     with temporary_folder("clusters") as folder:
         workshop = workshop or BagWorkshop(corpus, folder, threads)
         sampled = least_addresses(corpus, urls, sample) if 0 < sample < len(urls) else np.arange(len(urls))
@@ -94,6 +97,17 @@ def cluster_pages(
         clusters.chosen,
         len(sampled) if len(sampled) < len(urls) else 0,
     )
+
+
+def _clustered_urls(corpus: Corpus, threads: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (the URLs of pages that are copies of no others, rising; for each page the place of the one it goes with)."""
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+    urls, newest, place = np.unique(page_url, return_index=True, return_inverse=True)
+    original = place[mirrored_pages(corpus, threads)[newest]]
+    while np.any(original[original] != original):
+        original = original[original]
+    kept, of_url = np.unique(original, return_inverse=True)
+    return urls[kept], of_url[place]
 
 
 def cluster_graph(

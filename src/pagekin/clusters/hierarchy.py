@@ -1,7 +1,7 @@
 """Hierarchies of a collection's pages, and how they are kept in a collection: several stand side by side and share pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -66,6 +66,11 @@ class Tree:
     def pages_of(self, node: int) -> npt.NDArray[np.int64]:
         """Return all pages of a node, rising."""
         return self._below[node]
+
+    def keep_pages(self, kept: Array) -> "Tree":
+        """Return the same nodes with some of the pages, given a mark for each page."""
+        held = kept[self.pages]
+        return replace(self, pages=self.pages[held], offsets=np.append(0, np.cumsum(held))[self.offsets])
 
     def path(self, node: int) -> list[int]:
         """Return the nodes from the root to a node."""

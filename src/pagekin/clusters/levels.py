@@ -1,7 +1,7 @@
 """Sums over the nodes of a tree, one group of siblings after the other: each is one pass over what its pages hold."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,12 @@ class Rows:
         page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
         weights /= np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
         return cls(np.searchsorted(page, np.arange(len(bags) + 1)), bags.terms[is_word], weights, words)
+
+    def placed_at(self, pages: Array, count: int) -> "Rows":
+        """Return the same as rows of so many pages: row i is that of the page pages[i], rising, and others are empty."""
+        sizes = np.zeros(count, np.int64)
+        sizes[pages] = np.diff(self.offsets)
+        return replace(self, offsets=np.append(0, np.cumsum(sizes)))
 
     @cached_property
     def scratch(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -13,10 +13,22 @@ import numpy.typing as npt
 from pagekin.bags import citing_pages
 from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, distinct, map_in_order, no_progress
+from pagekin.store import (
+    Array,
+    Progress,
+    batch_ranges,
+    chunks,
+    count_targets,
+    distinct,
+    invert,
+    map_in_order,
+    no_progress,
+)
 
 TILE = 8
 """Pages whose pairs are counted together: the bits of the other page are fetched once for all of them."""
+ANCHORS = 1 << 20
+"""Anchors that are looked at together."""
 ROWS = 64
 """Pages whose paths are searched together."""
 SMALL = 512
@@ -48,19 +60,22 @@ class Graph:
     @classmethod
     def of(cls, sources: Array, targets: Array, urls: Array, pages: Array) -> "Graph":
         """Make the graph of links from nodes `sources` to nodes `targets`, however often each is given."""
-        count = len(urls)
         other = sources != targets
-        links = distinct(sources[other].astype(np.int64) * count + targets[other])
-        links_in = np.sort(links % max(count, 1) * count + links // max(count, 1))
-        rows = np.arange(count + 1, dtype=np.int64) * count
-        return cls(
-            urls.astype(np.int64),
-            pages.astype(np.int64),
-            np.searchsorted(links, rows).astype(np.int64),
-            (links % max(count, 1)).astype(np.int32),
-            np.searchsorted(links_in, rows).astype(np.int64),
-            (links_in % max(count, 1)).astype(np.int32),
-        )
+        return cls.of_pairs(distinct(sources[other].astype(np.int64) * len(urls) + targets[other]), urls, pages)
+
+    @classmethod
+    def of_pairs(cls, pairs: Array, urls: Array, pages: Array) -> "Graph":
+        """Make the graph of different links, rising, each the source times the number of nodes plus the target."""
+        count = len(urls)
+        out_offsets = np.searchsorted(pairs, np.arange(count + 1, dtype=np.int64) * count).astype(np.int64)
+        targets, in_sources = np.empty(len(pairs), np.int32), np.empty(len(pairs), np.int32)
+        for start, chunk in chunks(pairs):
+            targets[start : start + len(chunk)] = chunk % count
+        counts = count_targets(targets, count)
+        in_offsets = np.cumsum(np.append(0, counts))
+        for first, last, links in invert(targets, counts):
+            in_sources[in_offsets[first] : in_offsets[last]] = pairs[links] // count
+        return cls(urls.astype(np.int64), pages.astype(np.int64), out_offsets, targets, in_offsets, in_sources)
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -78,18 +93,29 @@ class Graph:
 def page_graph(corpus: Corpus) -> Graph:
     """Return the links between the captured pages of a corpus, each URL by its newest capture."""
     urls, pages = np.unique(np.asarray(corpus.pages.url), return_index=True)  # the newest capture comes first
-    sources, targets = anchor_ends(corpus, urls)
-    held = (sources >= 0) & (targets >= 0)
-    return Graph.of(sources[held], targets[held], urls, pages)
+    return Graph.of_pairs(link_pairs(corpus, urls), urls, pages)
 
 
-def anchor_ends(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the places in `urls` of the page and of the target of each anchor; -1 for others, and for older captures."""
+def link_pairs(corpus: Corpus, urls: Array, uses: Array | None = None) -> npt.NDArray[np.int64]:
+    """Return the links between captured pages, given by their URLs, rising, each once and rising, none from a page to itself.
+
+    A link is the place of its source in `urls` times their number plus that of its target. Links on older captures do not count,
+    nor those that `uses`, if it is given, does not mark with 0. Memory: for the result, and for some million anchors.
+    """
     place = np.full(len(corpus.urls), -1, np.int64)
     place[urls] = np.arange(len(urls))
     of_page = np.where(citing_pages(corpus), place[np.asarray(corpus.pages.url)], -1)
-    sources = np.repeat(of_page, np.diff(corpus.pages.anchors).astype(np.int64))
-    return sources, place[np.asarray(corpus.anchors.target)]
+    bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
+    pieces = [np.zeros(0, np.int64)]
+    for first, last in batch_ranges(bounds, ANCHORS):
+        here = slice(int(bounds[first]), int(bounds[last]))
+        sources = np.repeat(of_page[first:last], np.diff(bounds[first : last + 1]))
+        targets = place[corpus.anchors.target[here]]
+        kept = (sources >= 0) & (targets >= 0) & (sources != targets)
+        if uses is not None:
+            kept &= uses[here] == 0
+        pieces.append(distinct(sources[kept] * len(urls) + targets[kept]))  # later batches have later sources
+    return np.concatenate(pieces)
 
 
 def link_similarity(

@@ -12,15 +12,17 @@ from pagekin.bags import BagWorkshop, Strategy, stem_of_word
 from pagekin.clusters.agreement import measure_agreement
 from pagekin.clusters.communities import Clusters, cluster_pages
 from pagekin.clusters.complete import complete_link, hybrid
-from pagekin.clusters.describe import PageFacts, describe
+from pagekin.clusters.describe import CENTRAL, PageFacts, describe
 from pagekin.clusters.directory import Directory
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import Tree, read_trees
 from pagekin.clusters.kept_names import NO_NAMES, KeptNames
 from pagekin.clusters.levels import PageLinks, Rows
 from pagekin.clusters.links import link_similarity, page_graph
-from pagekin.clusters.naming import CandidateSearch, name_tree
+from pagekin.clusters.names import name_tree
+from pagekin.clusters.naming import CandidateSearch
 from pagekin.clusters.neighbour_graph import links_between
+from pagekin.clusters.sampling import NAMED_PAGES, pages_to_name
 from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.shown import ShownPhrases, page_words, phrases_of_corpus
 from pagekin.clusters.terms import term_similarity, term_vectors
@@ -95,27 +97,34 @@ def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
 
 def describe_trees(
     corpus: Corpus, trees: list[Tree], threads: int, phrases: bool = True, names: KeptNames = NO_NAMES,
-    workshop: BagWorkshop | None = None,
+    workshop: BagWorkshop | None = None, sample: int = NAMED_PAGES,
 ) -> list[Tree]:  # fmt: skip
     """Add telling terms and central pages to the trees, and names where they have none.
 
-    Names are phrases, or with phrases=False a few telling words; `names` are those that topics have in any case.
+    Names are phrases, or with phrases=False a few telling words; `names` are those that topics have in any case. Of more than
+    `sample` pages a choice is looked at. Memory: for what these hold, and some hundred bytes for each page, mostly for the
+    sketches that tell copies.
     """
+    chosen = pages_to_name(corpus, sample)
     with temporary_folder("clusters") as folder:
-        pages = _page_facts(corpus, workshop or BagWorkshop(corpus, folder, threads), threads)
-        shown = phrases_of_corpus(corpus, threads) if phrases else None
-        return [_describe_tree(corpus, tree, pages, shown if not tree.descriptions else None, names) for tree in trees]
+        pages = _page_facts(corpus, workshop or BagWorkshop(corpus, folder, threads), chosen, threads)
+        shown = phrases_of_corpus(corpus, threads, sample) if phrases else None
+        return [
+            _describe_tree(corpus, tree, chosen, pages, shown if not tree.descriptions else None, names)
+            for tree in trees
+        ]
 
 
-def _page_facts(corpus: Corpus, workshop: BagWorkshop, threads: int) -> PageFacts:
-    """Collect what descriptions are made of."""
-    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+def _page_facts(corpus: Corpus, workshop: BagWorkshop, chosen: Array, threads: int) -> PageFacts:
+    """Collect what descriptions are made of, for the chosen pages."""
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)[chosen]
     words = workshop.words(PLAIN)
     urls, place = np.unique(page_url, return_index=True)
+    bags = workshop.matrix(PLAIN, page_url, words_alone=True)
     return PageFacts(
-        Rows.of_words(workshop.matrix(PLAIN, page_url, words_alone=True), words),
+        Rows.of_words(bags, words).placed_at(chosen, len(corpus)),
         Rows.of_words(page_words(corpus, threads).titles, words),
-        PageLinks.of(place[links_between(corpus, urls)[0]], len(corpus)),
+        PageLinks.of(chosen[place[links_between(corpus, urls)[0]]], len(corpus)),
         lambda term: workshop.term_text(PLAIN, term),
         stem_of_word,
         partial(common_spellings_of_many, corpus),
@@ -123,15 +132,23 @@ def _page_facts(corpus: Corpus, workshop: BagWorkshop, threads: int) -> PageFact
     )
 
 
-def _describe_tree(corpus: Corpus, tree: Tree, pages: PageFacts, shown: ShownPhrases | None, names: KeptNames) -> Tree:
-    """Describe one tree; its names are taken from what pages show, unless it is None."""
-    search = CandidateSearch(tree, shown) if shown else None
-    made = describe(tree, pages, search.note if search else None, shown.unfit if shown else None)
-    kept = names.match(made, corpus) if tree.name == "clusters" else {}
+def _describe_tree(
+    corpus: Corpus, tree: Tree, chosen: Array, pages: PageFacts, shown: ShownPhrases | None, names: KeptNames
+) -> Tree:
+    """Describe one tree by the chosen pages; its names are taken from what pages show, unless that is None."""
+    kept_pages = np.zeros(len(corpus), np.bool_)
+    kept_pages[chosen] = True
+    looked_at = tree if len(chosen) == len(corpus) else tree.keep_pages(kept_pages)
+    search = CandidateSearch(looked_at, shown) if shown else None
+    made = describe(looked_at, pages, search.note if search else None, shown.unfit if shown else None)
+    kept = names.match(tree, corpus) if tree.name == "clusters" else {}
     descriptions = name_tree(made, shown, search.candidates(), kept) if search and shown else list(made.descriptions)
     for node, name in kept.items():
         descriptions[node] = replace(descriptions[node], name=name)
-    return replace(made, descriptions=descriptions)
+    for node, described in enumerate(descriptions):
+        if not described.central:  # none of its pages was chosen
+            descriptions[node] = replace(described, central=tuple(tree.pages_of(node)[:CENTRAL].tolist()))
+    return replace(tree, descriptions=descriptions)
 
 
 def _main_language(corpus: Corpus, pages: Array) -> str:
@@ -159,7 +176,7 @@ def make_trees(
     if directory is not None:
         trees.append(directory_tree(directory, corpus))
     progress("names", 0.0)
-    trees = describe_trees(corpus, trees, threads, settings.method == "default", names, workshop)
+    trees = describe_trees(corpus, trees, threads, settings.method == "default", names, workshop, settings.sample)
     if directory is None:
         trees += [tree for tree in read_trees(corpus.kin) if tree.name == "directory"]
     trees += [documents] if len(documents) > 1 else []

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
-from pagekin.clusters.links import anchor_ends
+from pagekin.clusters.links import link_pairs
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, distinct, map_in_order, no_progress, temporary_folder
+from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_folder
 
 _ROWS = 256
 """Rows whose neighbours are searched together."""
@@ -164,12 +164,15 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
     A page's links weigh 1 together at most; a page to which many link gives each less. Site furniture and
     pages that only list do not count.
     """
-    sources, targets = anchor_ends(corpus, urls)
-    kept = (sources >= 0) & (targets >= 0) & (sources != targets) & (classify_links(corpus, Strategy()) == 0)
-    pairs = distinct(sources[kept] * len(urls) + targets[kept])
+    pairs = link_pairs(corpus, urls, classify_links(corpus, Strategy()))
     pages = np.stack([pairs // len(urls), pairs % len(urls)], axis=1)
     out, into = (np.bincount(pages[:, side], minlength=len(urls)) for side in (0, 1))
-    return pages, 1 / np.sqrt(out[pages[:, 0]] * into[pages[:, 1]])
+    return pages, weigh_links(out[pages[:, 0]], into[pages[:, 1]])
+
+
+def weigh_links(out: Array, into: Array) -> npt.NDArray[np.float64]:
+    """Return the weights of links from pages with so many links to pages to which so many lead."""
+    return np.asarray(1 / np.sqrt(out * into))
 
 
 def join_graphs(near: Array, similarity: Array, pages: Array, links: Array) -> WeightedGraph:

@@ -1,5 +1,6 @@
 """Phrases that pages show: n-grams of their titles, breadcrumbs, headings and link texts, from which topics are named."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ IN_TEXT = 16
 _BATCH_WORDS = 1 << 20
 _SLOTS = 64
 """Counters per page in the table that leaves out phrases of one page."""
+_TYPES = (np.uint64, np.uint8, np.int32, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,13 @@ class Phrases:
     """The word of the page with which it begins."""
     words: npt.NDArray[np.uint8]
     """How many words it has there."""
-    count: int
-    """Number of phrases."""
+    hashes: npt.NDArray[np.uint64]
+    """The hash of each phrase, rising: the same in every corpus of the same terms."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of phrases."""
+        return len(self.hashes)
 
     @property
     def pages(self) -> npt.NDArray[np.int64]:
@@ -48,71 +55,98 @@ class Phrases:
     def keep(self, kept: Array) -> "Phrases":
         """Return some of the entries; phrases keep their numbers."""
         offsets = np.append(0, np.cumsum(np.bincount(self.pages[kept], minlength=len(self.offsets) - 1)))
-        return Phrases(offsets, self.phrases[kept], self.ranks[kept], self.places[kept], self.words[kept], self.count)
+        return Phrases(offsets, self.phrases[kept], self.ranks[kept], self.places[kept], self.words[kept], self.hashes)
 
 
-def find_phrases(corpus: Corpus, words: Vocabulary, site_words: Array, threads: int = 1) -> Phrases:
-    """Find the phrases of all pages; the number of threads changes nothing.
+class PhraseFinder:
+    """The search for phrases in the words of pages, one batch of pages after the other.
 
     `site_words` (pages, 2) says how many words at the beginning and at the end of each title are the site's, -1 for a page
-    that shows none. Cost: two passes over the words, a sort of each page's phrases, and one of all that stay.
+    that shows none.
     """
-    from pagekin.clusters._kernels import phrases as kernels
 
-    slots = 1 << max(16, (_SLOTS * max(len(corpus), 1) - 1).bit_length())
-    anchors = np.asarray(corpus.pages.anchors, np.int64)
-    left_out = classify_links(corpus, Strategy()) == LinkUse.FURNITURE
-    ends = np.zeros(len(corpus) + 1, np.int64)
-    room = kernels.MOST_WORDS * kernels.LONGEST + kernels.MOST_TEXT * kernels.LONGEST_TEXT
-    types = (np.uint64, np.uint8, np.int32, np.uint8)
+    def __init__(self, corpus: Corpus, words: Vocabulary, site_words: Array, threads: int = 1) -> None:
+        self._corpus, self._words, self._site_words, self._threads = corpus, words, site_words, threads
+        self._left_out = classify_links(corpus, Strategy()) == LinkUse.FURNITURE
+        self._ranges = list(batch_ranges(corpus.pages.tokens, _BATCH_WORDS))
+        self.slots = 1 << max(16, (_SLOTS * max(int(np.count_nonzero(site_words[:, 0] >= 0)), 1) - 1).bit_length())
 
-    def find(first: int, last: int, counts: Array, least: int) -> tuple[Array, ...]:
-        """Count the phrases of a batch, or with `least` return those that enough pages hold."""
+    def _find(self, first: int, last: int, counts: Array, least: int) -> tuple[Array, ...]:
+        """Count the phrases of a batch, or with `least` return those that enough pages hold, and where each page's end."""
+        from pagekin.clusters._kernels import phrases as kernels
+
+        corpus, bounds = self._corpus, self._corpus.pages.anchors
         streams = corpus.stream_batch(first, last)
         longest = int(np.max(np.diff(streams.tokens), initial=0)) + 1
-        found = tuple(np.empty(room, kind) for kind in types)
+        room = kernels.MOST_WORDS * kernels.LONGEST + kernels.MOST_TEXT * kernels.LONGEST_TEXT
+        found = tuple(np.empty(room, kind) for kind in _TYPES)
         scratch = np.empty(longest, np.uint8), np.empty(longest, np.bool_), found
         size = 0 if least == 0 else min(2 * kernels.LONGEST * len(streams.words), room * (last - first))
-        out = tuple(np.empty(size, kind) for kind in types)
-        part = slice(int(anchors[first]), int(anchors[last]))
+        out = tuple(np.empty(size, kind) for kind in _TYPES)
+        part = slice(int(bounds[first]), int(bounds[last]))
         starts, lengths = (
             np.asarray(column[part], np.int64) for column in (corpus.anchors.start, corpus.anchors.length)
         )
-        of_anchors = anchors[first : last + 1] - anchors[first], starts, lengths, left_out[part]
+        offsets = np.asarray(bounds[first : last + 1], np.int64) - int(bounds[first])
+        ends = np.zeros(last - first, np.int64)
         written = kernels.find_phrases(
-            streams, DecodedPage.for_longest(streams), words.stem_of, site_words[first:last], of_anchors, counts,
-            least, scratch, out, ends[first + 1 : last + 1],
+            streams, DecodedPage.for_longest(streams), self._words.stem_of, self._site_words[first:last],
+            (offsets, starts, lengths, self._left_out[part]), counts, least, scratch, out, ends,
         )  # fmt: skip
-        return tuple(column[:written].copy() for column in out)
+        return *(column[:written].copy() for column in out), ends
 
-    # Each thread counts for itself; counts end at 255, so their sum does not depend on who counted what.
-    tables = [np.zeros(slots, np.uint8) for _ in range(threads)]
+    def count(self) -> npt.NDArray[np.uint8]:
+        """Count on how many pages phrases stand, in slots that some share; the number of threads changes nothing."""
+        # Each thread counts for itself; counts end at 255, so their sum does not depend on who counted what.
+        tables = [np.zeros(self.slots, np.uint8) for _ in range(self._threads)]
 
-    def count(first: int, last: int) -> None:
-        mine = tables.pop()
-        find(first, last, mine, 0)
-        tables.append(mine)
+        def count(first: int, last: int) -> None:
+            mine = tables.pop()
+            self._find(first, last, mine, 0)
+            tables.append(mine)
 
-    ranges = batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
-    for _batch, _nothing in map_in_order(threads, count, ranges):
-        pass
-    counts = tables.pop()
-    while tables:
-        more = tables.pop()
-        np.minimum(counts, 255 - more, out=counts)
-        counts += more
-    batches: list[tuple[Array, ...]] = [tuple(np.empty(0, kind) for kind in types)]
-    total = 0
-    for (first, last), batch in map_in_order(threads, lambda a, b: find(a, b, counts, LEAST), ranges):
-        ends[first + 1 : last + 1] += total
-        total += len(batch[0])
-        batches.append(batch)
-    hashes, ranks, places, lengths_in_words = (np.concatenate(column) for column in zip(*batches, strict=True))
-    del batches
-    _hashes, number, held = np.unique(hashes, return_inverse=True, return_counts=True)
+        for _batch, _nothing in map_in_order(self._threads, count, self._ranges):
+            pass
+        counts = tables.pop()
+        while tables:
+            more = tables.pop()
+            np.minimum(counts, 255 - more, out=counts)
+            counts += more
+        return counts
+
+    def batches(self, counts: Array) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
+        """Yield (hashes, ranks, places, words, ends of pages) of the phrases in slots with enough pages, batch by batch."""
+        for _batch, found in map_in_order(self._threads, lambda a, b: self._find(a, b, counts, LEAST), self._ranges):
+            hashes, ranks, places, words, ends = found
+            yield hashes, ranks, places, words, ends
+
+    def known(self, hashes: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield (pages, places in `hashes`, ranks) of known phrases, given by their hashes, rising, batch by batch."""
+        counts = np.zeros(self.slots, np.uint8)
+        counts[(hashes & np.uint64(self.slots - 1)).astype(np.int64)] = LEAST
+        for (first, last), (found, ranks, _places, _words, ends) in zip(
+            self._ranges, self.batches(counts), strict=True
+        ):
+            place = np.minimum(np.searchsorted(hashes, found), max(len(hashes) - 1, 0))
+            same = np.flatnonzero(hashes[place] == found) if len(hashes) else np.zeros(0, np.int64)
+            pages = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
+            yield pages[same], place[same], ranks[same]
+
+
+def find_phrases(finder: PhraseFinder) -> Phrases:
+    """Find the phrases of all pages.
+
+    Cost: two passes over the words, a sort of each page's phrases, and one of all that stay.
+    """
+    columns = [tuple(np.empty(0, kind) for kind in (*_TYPES, np.int64)), *finder.batches(finder.count())]
+    hashes, ranks, places, words, ends = (np.concatenate(column) for column in zip(*columns, strict=True))
+    totals = np.cumsum([len(batch[0]) for batch in columns])
+    offsets = np.append(0, ends + np.repeat(np.append(0, totals[:-1]), [len(batch[4]) for batch in columns]))
+    del columns
+    distinct, number, held = np.unique(hashes, return_inverse=True, return_counts=True)
     # Slots are shared, so some phrases of one page come through, and some that stand in text alone.
     shown = np.bincount(number, ranks % IN_TEXT > 0, len(held))
     enough = shown >= LEAST
     renumbered = np.cumsum(enough) - 1
-    every = Phrases(ends, renumbered[number], ranks, places, lengths_in_words, int(enough.sum()))
+    every = Phrases(offsets, renumbered[number], ranks, places, words, distinct[enough])
     return every.keep(enough[number])

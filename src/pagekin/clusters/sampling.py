@@ -11,16 +11,21 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop
-from pagekin.clusters.neighbour_graph import NEIGHBOURS, BagTable, links_between
+from pagekin.bags import BagWorkshop, Strategy, classify_links
+from pagekin.clusters.links import link_pairs
+from pagekin.clusters.neighbour_graph import NEIGHBOURS, BagTable, weigh_links
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress
+from pagekin.store import Array, Progress, chunks
 
 Labels = npt.NDArray[np.int64]
+NAMED_PAGES = 30_000
+"""Pages that names and suggested phrases are taken from, unless a setting says otherwise."""
 _NEAREST = 8
 """Pages of the sample that each other page has as neighbours by its bag."""
 _WIDEST = 0.02
 """Terms in more than this share of the sampled bags are not looked at."""
+_MOST_LINKED = 4
+"""One page for so many of the sample is taken because many links lead to it."""
 _PART = 1 << 15
 """Pages that are joined at a time: the memory for their bags is the same whatever the collection."""
 
@@ -30,6 +35,20 @@ def least_addresses(corpus: Corpus, urls: Array, most: int) -> npt.NDArray[np.in
     digests = (hashlib.blake2b(corpus.url(url).encode(), digest_size=8).digest() for url in urls.tolist())
     hashes = np.fromiter((int.from_bytes(digest, "big") for digest in digests), np.uint64, len(urls))
     return np.sort(np.argsort(hashes, kind="stable")[:most])
+
+
+def pages_to_name(corpus: Corpus, sample: int) -> npt.NDArray[np.int64]:
+    """Return the pages, rising, that names and central pages are taken from: all, or of more than `sample` a choice.
+
+    These are the pages whose addresses have the least hashes, as for clusters, and a quarter as many to which most links lead:
+    a topic's best known pages are among them.
+    """
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+    if not 0 < sample < len(page_url):
+        return np.arange(len(page_url))
+    linked = np.diff(np.asarray(corpus.inlinks.offsets)).astype(np.int64)[page_url]
+    most = np.argsort(-linked, kind="stable")[: sample // _MOST_LINKED]
+    return np.union1d(least_addresses(corpus, page_url, sample), most)
 
 
 def join_others(
@@ -58,12 +77,24 @@ def join_others(
 
 def _linked(corpus: Corpus, urls: Array, sample: Array, others: Array) -> tuple[Array, Array, Array]:
     """Return the links between other pages and those of the sample: (place in others, place in the sample, weight)."""
-    pages, weights = links_between(corpus, urls)
+    pairs = link_pairs(corpus, urls, classify_links(corpus, Strategy()))
+    out, into = np.zeros(len(urls), np.int64), np.zeros(len(urls), np.int64)
+    for _start, chunk in chunks(pairs):
+        sources, targets = np.divmod(chunk, len(urls))
+        np.add.at(out, sources, 1)
+        np.add.at(into, targets, 1)
     in_sample, in_others = np.full(len(urls), -1, np.int64), np.full(len(urls), -1, np.int64)
     in_sample[sample], in_others[others] = np.arange(len(sample)), np.arange(len(others))
-    both = np.concatenate([pages, pages[:, ::-1]])
-    kept = (in_others[both[:, 0]] >= 0) & (in_sample[both[:, 1]] >= 0)
-    return in_others[both[kept, 0]], in_sample[both[kept, 1]], np.concatenate([weights, weights])[kept]
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    forth, back = [nothing], [nothing]
+    for _start, chunk in chunks(pairs):
+        sources, targets = np.divmod(chunk, len(urls))
+        weights = weigh_links(out[sources], into[targets])
+        for found, page, sampled in ((forth, sources, targets), (back, targets, sources)):
+            kept = (in_others[page] >= 0) & (in_sample[sampled] >= 0)
+            found.append((in_others[page[kept]], in_sample[sampled[kept]], weights[kept]))
+    page, sampled, weight = (np.concatenate(column) for column in zip(*forth, *back, strict=True))
+    return page, sampled, weight
 
 
 def _join_by_votes(

@@ -67,7 +67,7 @@ class ClusterSettings:
     combine: str = one_of("max", "F, which joins terms and links (equation 1)", "mean", "product", "min")
     seed: int = number(1, "seed of the default method", 0, 2**53)
     sample: int = number(
-        30_000, "of a larger collection so many pages make the clusters of the default method; others join the nearest", 2, 2**31
+        30_000, "of a larger collection so many pages make the default method's clusters and their names; others join", 2, 2**31
     )  # fmt: skip
     links: LinkSettings = field(default_factory=LinkSettings)
     terms: TermSettings = field(default_factory=TermSettings)

@@ -18,12 +18,16 @@ from pagekin.bags import (
     CopyIndex,
     Strategy,
     Vocabulary,
+    is_telling,
     make_vocabulary,
 )
 from pagekin.clusters.levels import Rows
-from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, Phrases, find_phrases
+from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, PhraseFinder, Phrases, find_phrases
+from pagekin.clusters.products import Products, find_products
+from pagekin.clusters.sampling import NAMED_PAGES, pages_to_name
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
-from pagekin.hypertext import AnchorKind, Corpus, fold_case, host_of, repeated_ends
+from pagekin.clusters.titles import site_words
+from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Array, batch_ranges, distinct
 from pagekin.text import tokens
 
@@ -40,14 +44,14 @@ _BATCH_ANCHORS = 1 << 22
 _TEMPLATE_PAGES = 5
 _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
-_STUB = 60
-"""A page that leads on by itself is a notice if it has fewer words than this."""
 _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
 _PLURAL = 0.2
 """The plural is taken if it is this share of the forms, at least: a topic is one of many."""
 _SHORT = 3
 """Letters of an abbreviation, at most."""
+_LOUD = 4
+"""Letters of a word that is written in capitals alone only if it is never written otherwise: it is no abbreviation."""
 _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
@@ -56,20 +60,19 @@ _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
 _BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big) )$")
 """Stop words that begin names, if they are written large: New Zealand."""
-_NOTICE = re.compile(
-    r"\W*(?:http(?:/\d\.\d)?\s+)?(?:error\s*)?\b(?:30[0-8]|4\d\d|50\d)\b\W*(?:$|moved|found|redirect|multiple|see other|not|"
-    r"bad|unauth|forbid|error|internal|service|gateway|file|document|object|gone)|(?:\W*(?:document|object|page|file|url) "
-    r"(?:has )?(?:been )?(?:moved|not found))|\W*(?:moved|not found|access denied|forbidden|redirect(?:ing|ion)?)\b|"
-    r"\W*index of /|\W*directory (?:of|listing)",
-    re.IGNORECASE,
-)
-"""Titles of pages that a server made: redirections, errors, lists of files."""
-_FURNITURE = frozenset(
+_FURNITURE = [
     line
     for line in Path(__file__).with_name("furniture.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
-)
-"""What pages show whatever they are about."""
+]
+_WHOLE_FURNITURE = frozenset(line.removesuffix(" …") for line in _FURNITURE)
+_KINDS = tuple(line.removesuffix("…") for line in _FURNITURE if line.endswith(" …"))
+
+
+def is_furniture(form: str) -> bool:
+    """Return whether pages show a phrase whatever they are about."""
+    folded = fold_case(form)
+    return folded in _WHOLE_FURNITURE or folded.startswith(_KINDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,10 @@ class ShownPhrases:
     """Whether a page is a server's notice: moved, not found, a list of files."""
     copies: npt.NDArray[np.bool_]
     """Whether a page is a copy of one before it."""
+    products: Products
+    """What the pages' sites call themselves."""
+    looked_at: npt.NDArray[np.int64]
+    """The pages whose phrases these are, rising."""
 
     @property
     def unfit(self) -> npt.NDArray[np.bool_]:
@@ -114,8 +121,7 @@ class ShownPhrases:
     @cached_property
     def weights(self) -> npt.NDArray[np.float64]:
         """Return what each phrase counts for the page that shows it."""
-        weights = _WEIGHTS[self.phrases.ranks % IN_TEXT] + _IN_TEXT * (self.phrases.ranks >= IN_TEXT)
-        return np.asarray(np.minimum(weights, 1.0), np.float64)
+        return weigh_ranks(self.phrases.ranks)
 
     @cached_property
     def df(self) -> npt.NDArray[np.int64]:
@@ -174,6 +180,20 @@ class ShownPhrases:
     def _pages(self) -> npt.NDArray[np.int64]:
         return self.phrases.pages
 
+    def on_other_pages(self, wanted: Array, threads: int = 1) -> tuple[Array, Array, Array]:
+        """Return (pages, phrases, ranks) of some phrases, given by rising numbers, on the pages that were not looked at.
+
+        Cost: a pass over these pages' words; memory for what is returned.
+        """
+        others = np.setdiff1d(np.arange(len(self.corpus)), self.looked_at, assume_unique=True)
+        if not len(others):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        of_sites, _names, notices = site_words(self.corpus, others)
+        of_sites[notices | self.copies] = -1
+        finder = PhraseFinder(self.corpus, self.vocabulary, of_sites, threads)
+        pages, found, ranks = zip(*finder.known(self.phrases.hashes[wanted]), strict=True)
+        return np.concatenate(pages), wanted[np.concatenate(found)], np.concatenate(ranks)
+
     def forms(self, phrases: Iterable[int]) -> dict[int, str]:
         """Return phrases as most of their best places write them; '' for one that is none there, or names nothing.
 
@@ -191,6 +211,7 @@ class ShownPhrases:
             spread = entries[:: max(len(entries) // _SAMPLES, 1)][:_SAMPLES].tolist()
             chosen += [(int(self._pages[entry]), entry, phrase) for entry in dict.fromkeys([*best, *spread])]
         written: dict[int, Counter[str]] = {}
+        languages: dict[int, Counter[str]] = {}
         before: dict[int, Counter[str]] = {}
         for page, places in groupby(sorted(chosen), key=lambda one: one[0]):
             text, begins = self.corpus.text_bytes(page)
@@ -201,9 +222,26 @@ class ShownPhrases:
                 length = len(self.corpus.word(int(ids[last])))
                 form = _written(text, int(begins[first]), int(begins[last]), length)
                 written.setdefault(phrase, Counter())[form] += 1
+                languages.setdefault(phrase, Counter())[self.corpus.language(page)] += 1
                 before.setdefault(phrase, Counter())[_word_before(text, int(begins[first]))] += 1
         named = {phrase: _common_form(forms, before[phrase]) for phrase, forms in written.items()}
-        return {phrase: "" if _is_site_name(form, self.site_names) else form for phrase, form in named.items()}
+        return {
+            phrase: form
+            if _is_phrase_of(form, languages[phrase].most_common(1)[0][0]) and not _is_site_name(form, self.site_names)
+            else ""
+            for phrase, form in named.items()
+        }
+
+
+def _is_phrase_of(form: str, language: str) -> bool:
+    """Return whether a phrase begins and ends with words that tell something in a language, and has no pairs of characters."""
+    words = tokens(form)
+    return bool(words) and all(is_telling(word, language) for word in (words[0], words[-1]))
+
+
+def weigh_ranks(ranks: Array) -> npt.NDArray[np.float64]:
+    """Return what phrases count for a page, by their ranks there."""
+    return np.asarray(np.minimum(_WEIGHTS[ranks % IN_TEXT] + _IN_TEXT * (ranks >= IN_TEXT), 1.0), np.float64)
 
 
 def _is_site_name(form: str, sites: frozenset[str]) -> bool:
@@ -243,14 +281,22 @@ def _common_form(forms: Counter[str], before: Counter[str]) -> str:
     plural = [other for other in whole if _is_plural(fold_case(other), fold_case(form))]
     if plural and sum(whole[other] for other in plural) >= _PLURAL * whole.total():
         form = max(plural, key=lambda other: (whole[other], other))
-    if fold_case(form) in _FURNITURE or not _NAMES.match(form):
+    if is_furniture(form) or not _NAMES.match(form):
         return ""
     # Inside a sentence a word may be small that titles write large.
     if leading not in ("", "-") and times > _LEADING * before.total():
         return leading + form
+    if form.isupper() and len(form) > _LOUD:
+        quiet = [other for other in whole if fold_case(other) == fold_case(form) and not other.isupper()]
+        form = max(quiet, key=lambda other: (whole[other], other), default=form)
     large = form[0].upper() + form[1:]
-    is_prose = form.replace(" ", "").isalpha()
-    return large if large in whole or (is_prose and any(other[0].isupper() for other in whole)) else form
+    if large in whole or not form.replace(" ", "").isalpha():
+        return large if large in whole else form
+    if not any(other[0].isupper() for other in whole):
+        return form
+    same = [other for other in whole if other[0].isupper() and fold_case(other) == fold_case(form)]
+    upper = max(same, key=lambda other: (whole[other], other), default=large)
+    return large if upper.isupper() and len(upper) > _LOUD else upper
 
 
 def _is_plural(one: str, other: str) -> bool:
@@ -259,9 +305,13 @@ def _is_plural(one: str, other: str) -> bool:
     return endings and len(other) > _SHORT
 
 
-def phrases_of_corpus(corpus: Corpus, threads: int = 1) -> ShownPhrases:
-    """Return what the pages of an open corpus show, found once."""
-    return corpus.term_tables("shown", lambda: find_page_phrases(corpus, page_words(corpus, threads), threads))
+def phrases_of_corpus(corpus: Corpus, threads: int = 1, sample: int = NAMED_PAGES) -> ShownPhrases:
+    """Return what the pages of an open corpus show, found once; of more than `sample` pages what a choice of them shows."""
+
+    def find() -> ShownPhrases:
+        return find_page_phrases(corpus, page_words(corpus, threads), pages_to_name(corpus, sample), threads)
+
+    return corpus.term_tables(("shown", sample), find)
 
 
 @dataclass(frozen=True)
@@ -271,8 +321,24 @@ class PageWords:
     words: Vocabulary
     titles: BagMatrix
     """The words of each page's title, and how often they stand there."""
-    copies: npt.NDArray[np.bool_]
-    """Whether a page has nearly the same words as a page before it."""
+    heads: npt.NDArray[np.int64]
+    """For each page the first that has nearly the same words."""
+
+    @property
+    def copies(self) -> npt.NDArray[np.bool_]:
+        """Return whether a page has nearly the same words as a page before it."""
+        return np.asarray(self.heads != np.arange(len(self.heads)))
+
+
+def mirrored_pages(corpus: Corpus, threads: int = 1) -> npt.NDArray[np.int64]:
+    """Return for each page the first that has nearly the same words and the same title, on whatever site."""
+    heads = page_words(corpus, threads).heads
+    first: dict[tuple[int, str], int] = {}
+    found = np.arange(len(corpus))
+    several = np.bincount(heads, minlength=1)[heads] > 1
+    for page in np.flatnonzero(several).tolist():
+        found[page] = first.setdefault((int(heads[page]), corpus.titles.text(page)), page)
+    return found
 
 
 def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
@@ -292,20 +358,22 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
             sizes[first + 1 : first + len(batch) + 1] = np.bincount(batch.rows[in_title], minlength=len(batch))
             titles.append((batch.terms[in_title] // len(TERM_ATTRIBUTES), batch.weights[in_title]))
         terms, counts = (np.concatenate(column) for column in zip(*titles, strict=True))
-        copies = CopyIndex(sketches).fold_all() != np.arange(len(sketches))
-        return PageWords(words, BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown)), copies)
+        titled = BagMatrix(np.cumsum(sizes), terms, counts, len(words.shown))
+        return PageWords(words, titled, CopyIndex(sketches).fold_all())
 
     return corpus.term_tables("page words", find)
 
 
-def find_page_phrases(corpus: Corpus, held: PageWords, threads: int = 1) -> ShownPhrases:
-    """Find what pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
-    site_words, site_names, notices = _site_words(corpus)
-    site_words[notices | held.copies] = -1
+def find_page_phrases(corpus: Corpus, held: PageWords, pages: Array, threads: int = 1) -> ShownPhrases:
+    """Find what some pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
+    of_sites, site_names, notices = site_words(corpus, pages)
+    of_sites[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = _without_navigation(corpus, find_phrases(corpus, stems, site_words, threads))
+    phrases = _without_navigation(corpus, find_phrases(PhraseFinder(corpus, stems, of_sites, threads)))
     stem_of = stems.stem_of[held.words.shown].astype(np.int64)
-    return ShownPhrases(corpus, stems, stem_of, _without_templates(corpus, phrases), site_names, notices, held.copies)
+    products = find_products(corpus, pages.tolist(), lambda page: not notices[page])
+    phrases = _without_templates(corpus, phrases)
+    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, products, pages)
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
@@ -340,18 +408,18 @@ def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.i
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
-    """Leave out headings that many pages of a host have: they are its template's."""
+    """Leave out headings that many pages of a host have, also in their text and links: they are its template's."""
     host_of_page = np.asarray(corpus.pages.host).astype(np.int64)
     ranks = phrases.ranks % IN_TEXT
     headings = np.flatnonzero((ranks == 4) | (ranks == 5))
     width = max(phrases.count, 1)
     keys = host_of_page[phrases.pages[headings]] * width + phrases.phrases[headings]
-    pairs, pair_of, held = np.unique(keys, return_inverse=True, return_counts=True)
+    pairs, held = np.unique(keys, return_counts=True)
     sizes = np.bincount(host_of_page, minlength=1)
     limit = np.maximum(_TEMPLATE_PAGES, _TEMPLATE * sizes[pairs // width])
-    kept = np.ones(len(phrases.phrases), np.bool_)
-    kept[headings[(held >= limit)[pair_of]]] = False
-    return phrases.keep(kept)
+    templates = pairs[held >= limit]
+    own = (ranks >= 6) | ~np.isin(host_of_page[phrases.pages] * width + phrases.phrases, templates)
+    return phrases.keep(own)
 
 
 def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16]:
@@ -366,33 +434,3 @@ def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16
     )
     sketches[least == none] = EMPTY_PLACE
     return sketches
-
-
-def _site_words(corpus: Corpus) -> tuple[npt.NDArray[np.int64], frozenset[str], npt.NDArray[np.bool_]]:
-    """Return how many words at both ends of each title are its site's, (pages, 2); what sites call themselves; notices.
-
-    Sites call themselves what their titles repeat, and by the parts of their addresses.
-    """
-    by_host: dict[str, list[int]] = {}
-    for page in range(len(corpus)):
-        by_host.setdefault(host_of(corpus.page_url(page)), []).append(page)
-    counts = np.zeros((len(corpus), 2), np.int64)
-    notices = np.zeros(len(corpus), np.bool_)
-    names: set[str] = set()
-    for host, pages in by_host.items():
-        titles = [corpus.titles.text(page) for page in pages]
-        begin, end = repeated_ends(titles)
-        words = tokens(begin), tokens(end)
-        names |= {f".{part}" for part in host.split(".")}
-        for name in words:
-            names |= {" ".join(name[first:]) for first in range(len(name) - 1)}
-            names |= {" ".join(name[:last]) for last in range(2, len(name) + 1)}
-        for page, title in zip(pages, titles, strict=True):
-            counts[page, 0] = len(words[0]) if title.startswith(begin) else 0
-            counts[page, 1] = len(words[1]) if title.endswith(end) else 0
-            notices[page] = bool(_NOTICE.match(title))
-    leading = np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH
-    pages_of_anchors = np.repeat(np.arange(len(corpus)), np.diff(corpus.pages.anchors).astype(np.int64))
-    stubs = np.bincount(pages_of_anchors[leading], minlength=len(corpus)) > 0
-    notices |= stubs & (np.diff(corpus.pages.tokens).astype(np.int64) < _STUB)
-    return counts, frozenset(names), notices

@@ -115,22 +115,28 @@ class PageTopics:
 
 def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[bytes]]:
     """Return (pages, numbers of the phrases that they are about, the phrases), each of several words that often stand alone."""
-    from pagekin.clusters.shown import phrases_of_corpus  # which questions do not need
+    from pagekin.clusters.shown import phrases_of_corpus, weigh_ranks  # which questions do not need
     from pagekin.text import tokens
 
     shown = phrases_of_corpus(corpus, threads)
-    phrases = shown.phrases
-    several = (shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE)
-    kept = several[phrases.phrases] & (shown.weights >= _SHOWN)
-    kept &= np.bincount(phrases.phrases[kept], minlength=phrases.count)[phrases.phrases] >= _FEWEST
-    forms = shown.forms(np.unique(phrases.phrases[kept]).tolist())
+    likely = np.flatnonzero((shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE))
+    mine = np.isin(shown.phrases.phrases, likely)
+    more = shown.on_other_pages(likely, threads)
+    columns: tuple[Array, Array, Array] = shown.phrases.pages, shown.phrases.phrases, shown.phrases.ranks
+    pages, phrases, ranks = (
+        np.concatenate([column[mine], others]) for column, others in zip(columns, more, strict=True)
+    )
+    about = weigh_ranks(ranks) >= _SHOWN
+    pages, phrases = pages[about], phrases[about]
+    kept = np.bincount(phrases, minlength=shown.phrases.count)[phrases] >= _FEWEST
+    forms = shown.forms(np.unique(phrases[kept]).tolist())
     texts = {phrase: " ".join(tokens(form)).encode() for phrase, form in forms.items()}
     usual = {text: phrase for phrase, text in reversed(texts.items()) if b" " in text}
-    number = np.full(max(phrases.count, 1), -1, np.int64)
+    number = np.full(max(shown.phrases.count, 1), -1, np.int64)
     for place, phrase in enumerate(usual.values()):
         number[phrase] = place
-    kept &= number[phrases.phrases] >= 0
-    return phrases.pages[kept], number[phrases.phrases[kept]], list(usual)
+    kept &= number[phrases] >= 0
+    return pages[kept], number[phrases[kept]], list(usual)
 
 
 class PageThesaurus:

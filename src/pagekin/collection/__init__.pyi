@@ -57,12 +57,13 @@ from .messages import (
 from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words, relaxed_query
 from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .refinement import LabelThesaurus, without_own_words
-from .reloading import ReloadingCollection
+from .reloading import FollowedFolder, ReloadingCollection, open_collection_at
 from .selection import cluster_address, cluster_number
 from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
 from .understanding import corpus_words, respell
 from .walking import in_thread, is_walking, walk
+from .whole import Found, Whole, explain_epochs
 
 __all__ = [
     "BEST_HITS",
@@ -83,6 +84,8 @@ __all__ = [
     "DescribeRequest",
     "Facets",
     "Filters",
+    "FollowedFolder",
+    "Found",
     "Health",
     "Hit",
     "HitGroup",
@@ -113,6 +116,7 @@ __all__ = [
     "SummaryCluster",
     "TreeNode",
     "TreeRequest",
+    "Whole",
     "as_items",
     "by_score",
     "check_filters",
@@ -127,6 +131,7 @@ __all__ = [
     "encode",
     "encode_counts",
     "explain_damage",
+    "explain_epochs",
     "fold_hits",
     "group_hits",
     "in_thread",
@@ -136,6 +141,7 @@ __all__ = [
     "merge_hits",
     "messages",
     "nothing_to_suggest_by",
+    "open_collection_at",
     "parse_query",
     "query_words",
     "read_evaluations",

@@ -6,35 +6,31 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, fold_copies, has_sketches, is_telling
+from pagekin.bags import EMPTY_PLACE, SKETCH_PLACES, copy_sketches, has_sketches
 from pagekin.clusters import Cooccurrences, PageThesaurus, Tree, document_of, read_trees
 from pagekin.collection import messages, selection, suggestion
 from pagekin.collection.cooccurrences import encode_counts
 from pagekin.collection.damage import damaged_error
-from pagekin.collection.messages import Answer, Hit, ServiceError
+from pagekin.collection.messages import Answer, Hit
 from pagekin.collection.queries import parse_query, query_words
-from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, encode_sketch, group_hits, rank_pages
+from pagekin.collection.ranking import encode_sketch, group_hits
 from pagekin.collection.refinement import AddedTerms, LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
-from pagekin.collection.understanding import ask_best
-from pagekin.hypertext import Corpus, ShortTitles, unknown_url_message
+from pagekin.collection.whole import LONGEST, Found, Whole
+from pagekin.hypertext import Corpus, ShortTitles
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
-from pagekin.similarity import Query as RelatedQuery
-from pagekin.similarity import RelatedError, RelatedIndex, Result
 from pagekin.store import KinError
-from pagekin.text import Hits, Originals, Query, TextIndex, keep_pages, make_snippet, tokens, unfit_reason
+from pagekin.text import Query, TextIndex, keep_pages, make_snippet, tokens, unfit_reason
 
 T = TypeVar("T")
+R = TypeVar("R", bound=messages.Request)
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 Marks = tuple[tuple[int, int], ...]
-_LONGEST = 2_000
-"""The most characters of a title, a snippet or a quoted text in a hit."""
 _KEPT = 10_000
 """Pages whose hits are cached as routers ask for them."""
 _MORE_TERMS = 80
@@ -102,9 +98,14 @@ class Collection:
         return TextIndex.open(self.corpus, self._compiled)
 
     @cached_property
+    def whole(self) -> Whole:
+        """Return the collection as what is asked in one piece or in shards."""
+        return Whole([self], self.name, self.path, self._compiled, self._hide_path)
+
+    @property
     def related_pages(self) -> RelatedPages:
         """Return the index of related pages; raise a KinError if there is none."""
-        return RelatedPages(RelatedIndex(self.corpus, self._compiled))
+        return self.whole.related_pages
 
     @cached_property
     def trees(self) -> dict[str, Tree]:
@@ -145,10 +146,6 @@ class Collection:
     @cached_property
     def _label_thesaurus(self) -> LabelThesaurus:
         return LabelThesaurus({self.name: self.label})
-
-    @cached_property
-    def _originals(self) -> Originals:
-        return Originals(self.corpus)
 
     @cached_property
     def _sketches(self) -> npt.NDArray[np.uint16]:
@@ -192,14 +189,14 @@ class Collection:
         """Return a page as a hit."""
         cluster = int(self.cluster_of[page])
         return Hit(
-            kind="document", url=self.corpus.page_url(page), title=plain_text(self.titles.text(page))[:_LONGEST],
-            snippet=text[:_LONGEST], marks=marks, score=float(score), cluster=cluster,
+            kind="document", url=self.corpus.page_url(page), title=plain_text(self.titles.text(page))[:LONGEST],
+            snippet=text[:LONGEST], marks=marks, score=float(score), cluster=cluster,
             cluster_name=self.cluster_name(cluster), path=(self.name,), date=int(self.corpus.pages.date[page]),
             language=self.corpus.language(page), pages=int(self.document_pages[self.documents[page]]),
             sketch=self._sketch(page), **more,
         )  # fmt: skip
 
-    def _raw_hit(self, page: int) -> Hit:
+    def raw_hit(self, page: int) -> Hit:
         """Return what a router needs of a hit to merge it with others, cached: common words find the same pages."""
         hit = self._raw_hits.get(page)
         if hit is None:
@@ -210,14 +207,6 @@ class Collection:
                 pages=int(self.document_pages[self.documents[page]]), sketch=self._sketch(page),
             )  # fmt: skip
         return hit
-
-    def ranked_hit(self, ranked: RankedPage, query: Query) -> Hit:
-        """Return a page of a ranking as a hit, by the address of the original where mirrors are folded with it."""
-        pages = {self.corpus.page_url(page): page for page in (*ranked.copies, ranked.page)}
-        urls = list(dict.fromkeys(self.corpus.page_url(page) for page in (ranked.page, *ranked.copies)))
-        best = self._originals.best(urls) if len(urls) > 1 else urls[0]
-        copies = tuple(url for url in urls if url != best)[:MOST_COPIES]
-        return self.hit(pages[best], ranked.score, *self.snippet(pages[best], query), copies=copies)
 
     def snippet(self, page: int, query: Query) -> tuple[str, Marks]:
         """Return the piece of a page that shows best what a query found, and where the matches stand in it."""
@@ -243,33 +232,12 @@ class Collection:
 
     def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
+        return self._answer_found(request, self.whole.search)
+
+    def _answer_found(self, request: R, ask: Callable[[R], Found]) -> Answer:
         started = time.perf_counter()
-        keep = self.keep(request.filters)
-        # Whoever brings statistics for the words of a query asks for these words alone.
-        match: messages.Match = "all" if request.stats and request.match == "best" else request.match
-
-        def find(query: Query, depth: int) -> Hits:
-            return self.text.search(query, depth, stats=request.stats, keep=keep, documents=self.documents)
-
-        if request.raw:
-            found, _query, note = ask_best(
-                self, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
-            )
-            scored = [pair for pair in zip(found.pages, found.scores, strict=True) if pair[1] >= request.above]
-            hits = [msgspec.structs.replace(self._raw_hit(page), score=score) for page, score in scored]
-            return self.answer(request, hits, started, total=found.total, more=found.total > len(hits), note=note)
-
-        def fold(pages: Sequence[int]) -> list[int]:
-            return fold_copies(self.sketches(pages), self.corpus.pages.url[pages].tolist()) if pages else []
-
-        def rank(query: Query) -> Ranking:
-            return rank_pages(partial(find, query), fold, request.first, request.first + request.limit)
-
-        ranking, query, note = ask_best(self, request.query, match, rank, lambda ranking: ranking.total)
-        return self.answer(
-            request, (self.ranked_hit(ranked, query) for ranked in ranking.pages), started, total=ranking.total,
-            more=ranking.more, distinct=ranking.distinct, note=note,
-        )  # fmt: skip
+        found = ask(request)
+        return self.answer(request, found.hits, started, **found.facts)
 
     def show(self, request: messages.ShowRequest) -> Answer:
         """Return documents with the piece of their text that shows best what a query found."""
@@ -336,110 +304,15 @@ class Collection:
 
     def related(self, request: messages.RelatedRequest) -> Answer:
         """Return the pages of this collection that are most like a page."""
-        started = time.perf_counter()
-        related, options = self._related_pages(), request.options
-        keep = self.keep(options.filters)
-        try:
-            query = self._related_query(related, request)
-            if query is None:
-                return self.answer(request, (), started, strategy=related.index.strategy.name)
-            found = related.index.answer(query, options, keep, request.above)
-        except RelatedError as error:
-            raise ServiceError(self._without_path(str(error)), 404) from None
-        subjects = [self._subject(document) for document in query.documents]
-        return self.answer(
-            request, (self._related_hit(result, result.similarity < request.above) for result in found.results), started,
-            subjects=tuple(subjects),
-            copies=tuple(found.copies[:MOST_COPIES]), strategy=related.index.strategy.name, alpha=found.alpha,
-            below_threshold=found.below_threshold,
-            note=_explain_alpha(found.alpha, found.below_threshold, bool(found.results)),
-        )  # fmt: skip
-
-    def _related_query(self, related: RelatedPages, request: messages.RelatedRequest) -> RelatedQuery | None:
-        if request.bag is not None:
-            return related.query_of_bag(request.bag)
-        if request.html:
-            return related.index.query_of_html(request.html, request.url)
-        return related.index.query_of([request.url, *request.also])
-
-    def _subject(self, document: int) -> Hit:
-        index = self.related_pages.index
-        return Hit(
-            kind="document", url=index.urls[document], title=plain_text(index.title(document))[:_LONGEST], path=(self.name,),
-        )  # fmt: skip
-
-    def _related_hit(self, result: Result, bare: bool) -> Hit:
-        """Return a related page as a hit; words that tell people nothing are no reasons. A bare one is enough to be merged."""
-        pages = self.corpus.pages_of(self.corpus.url_number(result.url))
-        if bare and pages:
-            return msgspec.structs.replace(
-                self._raw_hit(pages[0]), score=result.similarity, copies=result.copies[:MOST_COPIES]
-            )
-        language = self.corpus.language(pages[0]) if pages else ""
-        reasons: dict[str, Any] = {
-            "error": result.error,
-            "terms": tuple(
-                msgspec.structs.replace(one, term=one.term[:_LONGEST], title=self._title_of_term(one.term))
-                for one in result.terms
-                if is_telling(one.term, language)
-            ),
-            "citations": result.citations,
-            "signals": result.signals,
-        }
-        copies = result.copies[:MOST_COPIES]
-        if pages:
-            return self.hit(pages[0], result.similarity, self.opening(pages[0]), copies=copies, **reasons)
-        return Hit(
-            kind="document", url=result.url, title=plain_text(result.title)[:_LONGEST], score=result.similarity,
-            path=(self.name,), copies=copies, captured=False, **reasons,
-        )  # fmt: skip
-
-    def _title_of_term(self, term: str) -> str:
-        """Return the title of the page that a term is; '' for words."""
-        return plain_text(self.related_pages.index.display_term(term))[:_LONGEST] if "://" in term else ""
+        return self._answer_found(request, self.whole.related)
 
     def bag(self, request: messages.RelatedRequest) -> messages.Bag:
         """Return a page's bag, to be compared in other collections."""
-        related = self._related_pages()
-        try:
-            return related.bag(request.url)
-        except RelatedError as error:
-            raise ServiceError(self._without_path(str(error)), 404) from None
-
-    def _related_pages(self) -> RelatedPages:
-        try:
-            return self.related_pages
-        except KinError as error:
-            raise ServiceError(self._without_path(str(error)), 404) from None
+        return self.whole.bag(request)
 
     def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
         """Return what was understood of a page."""
-        page = self.corpus.describe(request.url, request.inlinks)
-        if page is None:
-            raise ServiceError(self._without_path(unknown_url_message(self.corpus, request.url)), 404)
-        if self._only_lists(page["url"]):
-            page["flags"] = [*page.get("flags", ()), "only lists"]
-        return messages.PageDescription(router=self.name, page=page)
-
-    def _only_lists(self, url: str) -> bool:
-        """Return whether the index takes a page for one that only lists others."""
-        try:
-            return self.related_pages.index.only_lists(url)
-        except KinError:
-            return False
-
-    def _without_path(self, message: str) -> str:
-        """Return a message for those who ask, who may not need to know where the collection lies."""
-        return message.replace(str(self.path), self.name) if self._hide_path else message
-
-
-def _explain_alpha(alpha: float, left_out: int, some: bool) -> str:
-    """Return a sentence that names the threshold α where it is the reason for few or no related pages."""
-    if not left_out:
-        return ""
-    pages = f"{left_out:,} page{'s' if left_out > 1 else ''}"
-    kept = "only pages more similar than that are shown" if some else "no page is more similar than that"
-    return f"The threshold α = {alpha:g} leaves out {pages}: {kept}."
+        return messages.PageDescription(router=self.name, page=self.whole.describe(request))
 
 
 def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:

@@ -166,6 +166,8 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sites: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
     """The sites of its pages, to tell the same site from others."""
     url: Line = ""
+    epoch: Name = ""
+    """The identity of the epoch by which it was weighed; '' if it is not known, or those of several pages differ."""
 
 
 class RelatedOptions(RankingOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -305,6 +307,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Of related pages: hits are more similar than this."""
     below_threshold: Count = 0
     """Of related pages: how many pages with some similarity α left out, where there are fewer hits than asked for."""
+    other_epochs: Count = 0
+    """Of related pages: collections whose bags were weighed by another epoch than the bag that was asked about."""
     note: Line = ""
     """Why there are few or no hits, where that is not simply that nothing matches."""
     asked: tuple[AskedNode, ...] = ()

@@ -38,20 +38,29 @@ class RelatedPages:
         """Return a page's bag, to be compared elsewhere; raise a RelatedError if the page cannot be asked about."""
         index = self.index
         query = index.query_of([url])
-        heaviest = index.heaviest(query.documents[0], 2 * _HEAVIEST_WORDS)
+        (document,) = query.documents
+        part, _own = index.documents.numbering.place(document)
+        hashes = index.documents.shards[part].bags.hashes[query.terms[part]]
+        heaviest = index.heaviest(document, 2 * _HEAVIEST_WORDS)
         words = [word for word, _weight, _origins in heaviest if "://" not in word]
         return Bag(
             strategy=self._strategy,
-            hashes=tuple(index.bags.hashes[query.terms].astype(np.int64).tolist()),
+            hashes=tuple(hashes.astype(np.int64).tolist()),
             weights=tuple(float(weight) for weight in query.weights),
             sketch=tuple(query.sketch.tolist()),
             signature=tuple(query.signature.tolist()),
             words=tuple(word[:200] for word in words[:_HEAVIEST_WORDS]),
             origins=tuple(query.origins.tolist()),
             counts=tuple(query.counts.tolist()),
-            sites=(site_of(host_of(index.urls[query.documents[0]]))[:200],),
+            sites=(site_of(host_of(index.urls[document]))[:200],),
             url=url,
+            epoch=self.epoch,
         )
+
+    @property
+    def epoch(self) -> str:
+        """Return the identity of the epoch by which the bags were weighed."""
+        return self.index.documents.shards[0].bags.epoch[:200]
 
     @cached_property
     def _strategy(self) -> str:
@@ -75,21 +84,9 @@ class RelatedPages:
             raise ServiceError("the bag's weights are no positive numbers that sum to 1")
         if len(np.unique(hashes)) < len(hashes):
             raise ServiceError("a term stands twice in the bag")
-        terms = index.bags.find(hashes)
-        known = terms >= 0
-        own = index.corpus.url_number(bag.url) if bag.url else -1
-        mine = index.bags.document(own) if own >= 0 else -1
-        if not known.any():
-            return None
-        origins = np.array(bag.origins or (0,) * len(hashes), np.uint8)
-        counts = np.array(bag.counts or (0,) * len(hashes), np.uint8)
-        signature = np.array(bag.signature, np.uint32)
-        if len(signature) != index.strategy.signature.m:
-            signature = index.maker.sign(hashes, weights)
-        return Query(
-            terms[known], weights[known], float(weights.sum(dtype=np.float64)), signature,
-            (mine,) if mine >= 0 else (), origins[known], np.array(bag.sketch, np.uint16), counts[known], counts[~known],
-            bag.sites,
+        return index.query_of_bag(
+            hashes, weights, np.array(bag.origins or (0,) * many, np.uint8), np.array(bag.counts or (0,) * many, np.uint8),
+            np.array(bag.sketch, np.uint16), np.array(bag.signature, np.uint32), bag.url, bag.sites,
         )  # fmt: skip
 
 

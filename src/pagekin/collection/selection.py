@@ -83,7 +83,7 @@ def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int
     """
     keep, most = collection.keep(request.filters), len(collection.corpus)
     found, query, note = ask_best(
-        collection, request.query, request.match,
+        collection.whole.words, request.query, request.match,
         lambda query: collection.text.search(query, most, keep=keep, documents=collection.documents), lambda hits: hits.total,
     )  # fmt: skip
     homes = collection.cluster_of[found.pages].tolist() if found.pages else []
@@ -119,7 +119,7 @@ def _document_hits(collection: "Collection", query: Query, mine: _Matches, most:
         return []
     heads = fold_copies(collection.sketches(mine.pages), mine.pages)
     return [
-        collection.ranked_hit(
+        collection.whole.ranked_hit(
             RankedPage(mine.pages[head], mine.scores[head], tuple(mine.pages[copy] for copy in copies)), query
         )
         for head, *copies in groups_of(heads)[:most]

@@ -10,6 +10,7 @@ from pagekin.labels import ContentLabel, join_parts, label_etag, label_to_json
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
+    from pagekin.collection.whole import Whole
 
 T = TypeVar("T")
 
@@ -151,6 +152,11 @@ class Service:
     @property
     def collection(self) -> "Collection | None":
         """Return the open collection in this process that it answers from; None for all others."""
+        return None
+
+    @property
+    def whole(self) -> "Whole | None":
+        """Return what it answers from in this process, in one piece or in shards; None for all others."""
         return None
 
     async def run(self, work: "Callable[[Collection], T]") -> T:

@@ -1,10 +1,13 @@
 """How a leaf understands a question: words that no page has are spelt otherwise, and where few pages hold all, some will do."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from pagekin.collection.messages import Match
 from pagekin.collection.queries import parse_query, relaxed_query
+from pagekin.hypertext import Corpus
 from pagekin.store import Array
 from pagekin.text import NearWords, Query, describe_match, form_of, read_question
 
@@ -18,8 +21,41 @@ _COMMON = 100_000
 
 def corpus_words(collection: "Collection") -> NearWords:
     """Return the commonest words of a collection, to look for some that are spelt alike; its companion."""
-    corpus = collection.corpus
-    return NearWords([corpus.word(term) for term in range(min(_COMMON, len(corpus.terms)))])
+    return NearWords(_commonest([collection.corpus]))
+
+
+def _commonest(corpora: Sequence[Corpus]) -> list[str]:
+    """Return the commonest words of shards together, of equals the first by its bytes.
+
+    A word beyond the first 200,000 of a shard is not counted there, so the last of very many words may be others.
+    """
+    if len(corpora) == 1:
+        return [corpora[0].word(term) for term in range(min(_COMMON, len(corpora[0].terms)))]
+    counts: Counter[bytes] = Counter()
+    for corpus in corpora:
+        each = corpus.term_table.count[: 2 * _COMMON].tolist()
+        for term, count in enumerate(each):
+            counts[corpus.terms[term]] += count
+    first = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_COMMON]
+    return [word.decode("utf-8", "replace") for word, _count in first]
+
+
+class KnownWords:
+    """The words of a collection, or of the shards of one."""
+
+    def __init__(self, parts: Sequence["Collection"]) -> None:
+        self._parts = parts
+
+    def holds(self, word: str) -> bool:
+        """Return whether a page has a word."""
+        return any(part.text.look_up(form_of(word)).pages > 0 for part in self._parts)
+
+    @cached_property
+    def near(self) -> NearWords:
+        """Return the commonest words, to look for some that are spelt alike."""
+        if len(self._parts) == 1:
+            return self._parts[0].companion(corpus_words)
+        return NearWords(_commonest([part.corpus for part in self._parts]))
 
 
 def respell(text: str, is_known: Callable[[str], bool], near: Callable[[], NearWords]) -> tuple[str, dict[str, str]]:
@@ -30,15 +66,8 @@ def respell(text: str, is_known: Callable[[str], bool], near: Callable[[], NearW
     return (read_question(text).respell(nearest), nearest) if nearest else (text, {})
 
 
-def _spell(collection: "Collection", text: str) -> tuple[str, Mapping[str, str]]:
-    index = collection.text
-    return respell(
-        text, lambda word: index.look_up(form_of(word)).pages > 0, lambda: collection.companion(corpus_words)
-    )
-
-
 def ask_best(
-    collection: "Collection", text: str, match: Match, ask: Callable[[Query], T], total_of: Callable[[T], int]
+    words: KnownWords, text: str, match: Match, ask: Callable[[Query], T], total_of: Callable[[T], int]
 ) -> tuple[T, Query, str]:
     """Return (what `ask` finds, the query that it was asked, a note that says how the question was understood).
 
@@ -47,7 +76,7 @@ def ask_best(
     if match != "best":
         query = parse_query(text, match)
         return ask(query), query, ""
-    spelt, spellings = _spell(collection, text)
+    spelt, spellings = respell(text, words.holds, lambda: words.near)
     question = read_question(spelt)
     found, query = ask(question.query), question.query
     whole = total_of(found)
@@ -63,7 +92,7 @@ def effective_query(
     if match != "best":
         return parse_query(text, match), ""
     found = ask_best(
-        collection, text, match, lambda query: collection.text.search(query, 0, keep=keep, documents=collection.documents),
-        lambda hits: hits.total,
+        collection.whole.words, text, match,
+        lambda query: collection.text.search(query, 0, keep=keep, documents=collection.documents), lambda hits: hits.total,
     )  # fmt: skip
     return found[1:]

@@ -4,7 +4,8 @@ from .costs import BuildCosts, estimate_costs
 from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildReport, build_collection, cluster_collection, index_collection, label_collection
-from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection, shard_folders
+from .needs import require_room
+from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection
 
 __all__ = [
     "LEAVES",
@@ -26,7 +27,7 @@ __all__ = [
     "index_collection",
     "label_collection",
     "lock_folder",
+    "require_room",
     "shard_collection",
-    "shard_folders",
     "write_atomically",
 ]

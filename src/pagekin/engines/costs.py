@@ -1,9 +1,10 @@
 """What a build will cost here: two samples of the sources are built, and what they take is carried on to the whole."""
 
 import multiprocessing
+import os
 import resource
-import shutil
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines.local import build_collection
+from pagekin.engines.needs import free_disk, html_bytes, least_memory, require_memory, source_bytes
 from pagekin.hypertext import CORPUS_ARRAYS, ReadPlan
 from pagekin.sources import SourceError, Unit, plan_units
 from pagekin.store import Progress, no_progress, temporary_folder
@@ -22,6 +24,8 @@ _FILES = 400
 """Files of a folder that a sample takes at once."""
 _KIB = 1 if sys.platform == "darwin" else 1024
 """The unit in which the system tells the memory of a process."""
+_EVERY = 0.05
+"""Seconds between two looks at the memory."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Trial:
     parts: int
     """Bytes of the parts that the corpus is merged from, which are about as large as the corpus."""
     memory: int
-    """Of all processes, at most."""
+    """Of all processes together, at most: anonymous and shared memory, where the system tells these."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class BuildCosts:
     disk_meanwhile: int
     """Bytes that are written in all until the old files can go: the collection and the parts that it is made of."""
     memory: int
+    least_memory: int
+    """What `--memory` may be at least."""
     free: int
     """Bytes that are free where the collection is to be."""
     sample: Trial
@@ -71,7 +77,8 @@ def estimate_costs(
 ) -> BuildCosts:
     """Build two samples of the sources in a temporary folder, and carry on what they took to all of the sources."""
     units = plan_units(plan.sources, plan.base_urls, plan.base_url)
-    sizes = [_source_bytes(unit) for unit in units]
+    require_memory(plan.memory, html_bytes(units))
+    sizes = [source_bytes(unit) for unit in units]
     total = sum(sizes)
     trials = []
     for number, wanted in enumerate(SAMPLES):
@@ -84,19 +91,21 @@ def estimate_costs(
     if not large.pages:
         raise SourceError("the sample of the sources holds no page, so nothing can be said of their cost.")
     pages = round(large.pages * max(total / large.source_bytes, 1.0))
-    out = plan.out if plan.out.exists() else plan.out.absolute().parent
+    memory = round(_carry_on((small.pages, small.memory), (large.pages, large.memory), pages))
+    html = round(large.html_bytes / large.pages * pages)
     disk = round(_carry_on((small.pages, small.disk), (large.pages, large.disk), pages))
     return BuildCosts(
         pages=pages,
-        html_bytes=round(large.html_bytes / large.pages * pages),
+        html_bytes=html,
         seconds={
             stage: _carry_on((small.pages, small.seconds.get(stage, 0.0)), (large.pages, seconds), pages)
             for stage, seconds in large.seconds.items()
         },
         disk=disk,
         disk_meanwhile=disk + round(_carry_on((small.pages, small.parts), (large.pages, large.parts), pages)),
-        memory=round(_carry_on((small.pages, small.memory), (large.pages, large.memory), pages)),
-        free=shutil.disk_usage(next(one for one in (out, *out.parents) if one.exists())).free,
+        memory=min(memory, plan.memory.limit) if plan.memory.limit else memory,
+        least_memory=least_memory(html),
+        free=free_disk(plan.out),
         sample=large,
     )
 
@@ -129,31 +138,58 @@ def _halvings(step: int) -> list[int]:
     return [*widths, 1]
 
 
-def _source_bytes(unit: Unit) -> int:
-    """Return the bytes of a unit in its source."""
-    if unit.kind == "folder":
-        return sum((Path(unit.path) / name).stat().st_size for name in unit.files) or 1
-    return max(unit.end - unit.start, 1)
-
-
 def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, text: bool) -> Trial:
     """Build a sample, once to load and compile what that needs and once to measure it."""
     with temporary_folder("plan") as folder:
         here = replace(plan, out=folder / "sample.kin")
         build_collection(replace(here, units=plan.units[:1], workers=1), strategy, clusters=clusters, text=text)
-        report = build_collection(here, strategy, clusters=clusters, text=text)
+        with _Watcher(plan.workers) as watcher:
+            report = build_collection(here, strategy, clusters=clusters, text=text)
     assert report.read is not None
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # the largest of them
     return Trial(
-        source_bytes=sum(_source_bytes(unit) for unit in plan.units),
+        source_bytes=sum(map(source_bytes, plan.units)),
         pages=report.facts["pages"],
         html_bytes=report.facts["html_bytes"],
         seconds={"reading": report.read.reading, "merging": report.read.merging, **report.seconds},
         disk=sum(report.bytes_on_disk.values()),
         parts=sum(size for name, size in report.bytes_on_disk.items() if name.startswith(CORPUS_ARRAYS)),
-        memory=_KIB * (own + child * (plan.workers if plan.workers > 1 else 0)),
+        memory=watcher.peak,
     )
+
+
+class _Watcher:
+    """Watches the memory of this process and of those that it starts."""
+
+    def __init__(self, workers: int) -> None:
+        self.peak = 0
+        self._workers = workers
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "_Watcher":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._done.set()
+        self._thread.join()
+        if not self.peak:  # a system without /proc tells the whole memory of the largest process alone
+            own, child = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+            self.peak = _KIB * (own + child * (self._workers if self._workers > 1 else 0))
+
+    def _watch(self) -> None:
+        while not self._done.wait(_EVERY):
+            children = (child.pid for child in multiprocessing.active_children())
+            self.peak = max(self.peak, sum(map(_own_memory, [os.getpid(), *(pid for pid in children if pid)])))
+
+
+def _own_memory(process: int) -> int:
+    """Return the anonymous and shared memory of a process, 0 if the system does not tell."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
 
 
 def _carry_on(small: tuple[int, float], large: tuple[int, float], pages: int) -> float:

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, StrategyError, make_bags
+from pagekin.bags import BagWorkshop, Strategy, StrategyError, is_shard, make_bags
 from pagekin.clusters import (
     NO_NAMES,
     THESAURUS_ARRAYS,
@@ -25,6 +25,7 @@ from pagekin.clusters import (
     put_trees,
     read_trees,
 )
+from pagekin.engines.needs import require_memory, require_room
 from pagekin.hypertext import (
     Corpus,
     Note,
@@ -37,7 +38,7 @@ from pagekin.hypertext import (
 )
 from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
-from pagekin.store import Kin, KinError, KinWriter, Progress, no_progress, open_kin
+from pagekin.store import NO_LIMIT, Kin, KinError, KinWriter, MemoryBudget, Progress, no_progress, open_kin
 from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
 
 
@@ -89,7 +90,8 @@ def build_collection(
     `note` is told so.
     """
     _check(strategy)
-    with KinWriter(plan.out, "pagekin build") as writer:
+    plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
+    with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
         before = None
         with contextlib.suppress(KinError):
             before = open_kin(plan.out)
@@ -102,7 +104,7 @@ def build_collection(
         if clusters:
             threads = _thread_count(plan.workers)
             with TemporaryDirectory(dir=writer.work) as folder:
-                workshop = BagWorkshop(corpus, Path(folder), threads)
+                workshop = BagWorkshop(corpus, Path(folder), threads, memory=plan.memory)
                 trees = make_trees(corpus, clusters, None, stages.tell, threads, names, workshop)
                 facts |= _tree_facts(writer, corpus, trees, before, threads, stages, workshop)
         stages.tell("saving", 0.0)
@@ -118,13 +120,14 @@ def index_collection(
     threads: int = 0,
     not_citing: Callable[[Corpus], npt.NDArray[np.int64]] | None = None,
     text: bool = False,
+    memory: MemoryBudget = NO_LIMIT,
 ) -> BuildReport:
     """Index a collection that has been read, in place of the index it may have. No page is read again.
 
     With `text` its words become searchable, unless they are; a text index of an earlier version is renewed.
     """
     _check(strategy)
-    with _renew(path, "pagekin index") as (writer, corpus):
+    with _renew(path, "pagekin index", memory) as (writer, corpus):
         stages = Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
         facts = _index_facts(writer, corpus, strategy, stages, threads, left_out)
@@ -159,11 +162,17 @@ def _check(strategy: Strategy) -> None:
 
 
 @contextlib.contextmanager
-def _renew(path: Path, purpose: str) -> Iterator[tuple[KinWriter, Corpus]]:
+def _renew(path: Path, purpose: str, memory: MemoryBudget = NO_LIMIT) -> Iterator[tuple[KinWriter, Corpus]]:
     """Open a collection to make a part of it again; refuse a damaged one: compiled code does not check where it reads."""
-    open_kin(path)  # a folder that is no collection is refused, not made
-    with KinWriter(path, purpose) as writer:
+    require_memory(
+        memory, int(open_kin(path).facts["html_bytes"])
+    )  # a folder that is no collection is refused, not made
+    with KinWriter(path, purpose, memory) as writer:
         corpus = Corpus.open(path)
+        if is_shard(corpus.kin):
+            raise KinError(
+                f"{path} is a shard, and what it holds goes by the whole collection: make that again, by pagekin build --shards."
+            )
         if damage := next(check_corpus(corpus.kin), None):
             raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
         yield writer, corpus
@@ -178,14 +187,14 @@ def _commit(writer: KinWriter, corpus: Corpus, facts: Mapping[str, Any], anew: t
 
 def cluster_collection(
     path: Path, settings: ClusterSettings, directory: Directory | None = None,
-    progress: Progress = no_progress, threads: int = 0, names: KeptNames = NO_NAMES,
+    progress: Progress = no_progress, threads: int = 0, names: KeptNames = NO_NAMES, memory: MemoryBudget = NO_LIMIT,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection and its label, in place of those it has; `names` are those that topics keep."""
     threads = _thread_count(threads)
-    with _renew(path, "pagekin cluster") as (writer, corpus):
+    with _renew(path, "pagekin cluster", memory) as (writer, corpus):
         stages = Stages(progress)
         with TemporaryDirectory(dir=writer.work) as folder:
-            workshop = BagWorkshop(corpus, Path(folder), threads)
+            workshop = BagWorkshop(corpus, Path(folder), threads, memory=memory)
             trees = make_trees(corpus, settings, directory, stages.tell, threads, names, workshop)
             facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages, workshop)
         _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))

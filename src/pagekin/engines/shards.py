@@ -34,6 +34,7 @@ from pagekin.hypertext import (
     default_workers,
     no_note,
     refuse_other_sources,
+    shard_folders,
 )
 from pagekin.labels import put_label
 from pagekin.similarity import cut_index
@@ -87,11 +88,6 @@ def shard_collection(path: Path, shards: int, out: Path, progress: Progress = no
     whole = open_kin(path)
     with KinWriter(out, "pagekin shard") as writer:
         writer.commit(_cut(whole, shards, writer, progress, threads))
-
-
-def shard_folders(kin: Kin) -> list[Path]:
-    """Return the folders of a collection's shards; none if it is in one piece."""
-    return [kin.path / one["folder"] for one in kin.facts.get(SHARDS, ())]
 
 
 def _cut(kin: Kin, shards: int, writer: KinWriter, progress: Progress, threads: int) -> dict[str, Any]:

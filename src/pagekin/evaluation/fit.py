@@ -23,7 +23,9 @@ from pagekin.store import Array, Progress, no_progress
 TOP = 10
 _SHARES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 _LEAST_STEP = 0.0005
-"""A step that gains less nDCG@10 is not taken: it would follow chance."""
+"""A step that gains less nDCG@10 is not taken, …"""
+_STEP_ERRORS = 1.5
+"""… nor one whose gain is less than so many of its standard errors by classes: what one class alone gains is about one."""
 _DISCOUNT = 1 / np.log2(np.arange(2, TOP + 2))
 LEARNING_SHARE = 0.4
 """Of the budget, for measuring the half to learn from."""
@@ -36,6 +38,8 @@ class SignalTable:
 
     def __init__(self) -> None:
         self.sources: list[int] = []
+        self.classes: list[int] = []
+        """What each source is one of several of: sources of one class err together."""
         self.documents: list[npt.NDArray[np.int64]] = []
         """The candidates of each source."""
         self.grades: list[npt.NDArray[np.int64]] = []
@@ -46,11 +50,14 @@ class SignalTable:
     def __len__(self) -> int:
         return len(self.sources)
 
-    def add(self, scores: SignalScores, source: int, candidates: Array, grades: Array, all_grades: Array) -> None:
+    def add(
+        self, scores: SignalScores, source: int, of_class: int, candidates: Array, grades: Array, all_grades: Array
+    ) -> None:
         """Measure the candidates of a source. `all_grades` are those of all documents, candidates or not."""
         values, worth = scores.measure(source, candidates)
         best = np.sort(all_grades)[::-1][:TOP]
         self.sources.append(source)
+        self.classes.append(of_class)
         self.documents.append(candidates)
         self.grades.append(grades)
         self._values.append(values)
@@ -61,14 +68,22 @@ class SignalTable:
         """Return the scores of the candidates of the source at a place, by shares of the signals."""
         return score_signals(self._values[place], weights, self._worth[place])
 
-    def ndcg(self, weights: Array) -> float:
-        """Return the mean nDCG@10: what `Rankings` gives of the same answers, but quick enough for a search."""
-        total = 0.0
+    def ndcg(self, weights: Array) -> npt.NDArray[np.float64]:
+        """Return nDCG@10 of each source: what `Rankings` gives of the same answers, but quick enough for a search."""
+        found = np.zeros(len(self))
         for place, grades in enumerate(self.grades):
             scores = self.scores(place, weights)
             top = np.argsort(-scores, kind="stable")[:TOP]
-            total += float((grades[top] * (scores[top] > 0)) @ _DISCOUNT[: len(top)]) / self._ideal[place]
-        return total / len(self)
+            found[place] = (grades[top] * (scores[top] > 0)) @ _DISCOUNT[: len(top)] / self._ideal[place]
+        return found
+
+    def is_step(self, before: Array, after: Array) -> bool:
+        """Return whether nDCG@10 of all sources has risen by more than chance would have it."""
+        gains = np.asarray(after) - np.asarray(before)
+        gain = float(gains.mean())
+        _names, place = np.unique(self.classes, return_inverse=True)
+        error = float(np.sqrt(np.sum(np.bincount(place, gains - gain) ** 2))) / len(gains)
+        return gain >= max(_LEAST_STEP, _STEP_ERRORS * error)
 
 
 def fit_weights(
@@ -79,7 +94,7 @@ def fit_weights(
     The share of the signals in `fixed` stays as it is in the better of the `starts`.
     """
     tried = [(table.ndcg(shares(start)), shares(start)) for start in starts]
-    best, here = max(tried, key=lambda pair: pair[0])
+    best, here = max(tried, key=lambda pair: float(pair[0].mean()))
     free = np.array([name not in fixed for name in SIGNALS])
     room, tries, moved = float(here[free].sum()), len(tried), True
     while moved and more():
@@ -95,9 +110,9 @@ def fit_weights(
                 weights[place] = share * room
                 weights[others] *= (1 - share) * room / rest if rest > 0 else 0
                 tries += 1
-                if (score := table.ndcg(weights)) > found[0]:
-                    found = score, weights
-            if found[0] >= best + _LEAST_STEP:
+                if (each := table.ndcg(weights)).mean() > found[0].mean():
+                    found = each, weights
+            if table.is_step(best, found[0]):
                 (best, here), moved = found, True
     return Signals(*(round(float(one), 3) for one in here)), tries
 
@@ -237,6 +252,6 @@ def _table_of_classes(
             continue
         near = scores.candidates(int(documents[row]))
         near = near[row_of[near] >= 0]
-        table.add(scores, int(documents[row]), near, grades[row_of[near]], grades)
+        table.add(scores, int(documents[row]), int(bench.primary[row]), near, grades[row_of[near]], grades)
     progress("measuring", 1.0)
     return table

@@ -57,7 +57,7 @@ def tune_see_also(
                 break
             near = np.setdiff1d(scores.candidates(document), shown[document])
             right = np.isin(near, hidden[document]).astype(np.int64)
-            table.add(scores, document, near, right, np.ones(len(hidden[document])))
+            table.add(scores, document, document, near, right, np.ones(len(hidden[document])))
         return table
 
     learning = measure(drawn[:half], 0.0, LEARNING_SHARE)
@@ -112,9 +112,7 @@ def without_anchor_words(index: RelatedIndex) -> RelatedIndex:
     """Return the index with bags in which words that only links bring count nothing: they would give hidden links away."""
     bags = copy.copy(index.bags)
     bags.weights = np.where(np.asarray(bags.flags) == Origin.ANCHORS, np.float32(0), bags.weights)
-    other = copy.copy(index)
-    other.bags = bags
-    return other
+    return index.with_bags(bags)
 
 
 def _rank_hidden(index: RelatedIndex, table: SignalTable, hidden: Targets, bootstrap: ClassBootstrap) -> Rankings:

@@ -10,7 +10,16 @@ import numpy.typing as npt
 
 from pagekin.bags import LinkColumns, Signals
 from pagekin.evaluation.experiments import Bench, Judgement, count_pairs, make_judgement, with_sources
-from pagekin.similarity import DEPTH, LIST_ENTRIES, SIGNALS, QuerySignals, RelatedIndex, SignalReader, score_signals
+from pagekin.similarity import (
+    DEPTH,
+    LIST_ENTRIES,
+    SIGNALS,
+    DocumentLinks,
+    QuerySignals,
+    RelatedIndex,
+    SignalReader,
+    score_signals,
+)
 from pagekin.store import Array
 
 EVERY = Signals(*[1.0] * len(SIGNALS))
@@ -32,7 +41,9 @@ class SignalScores:
 
     def __init__(self, index: RelatedIndex, links: LinkColumns | None = None) -> None:
         self.index = index
-        self._reader = SignalReader(index.bags, links or LinkColumns.of(index.corpus.kin), compiled=True)
+        self._reader = SignalReader(
+            [index.bags], DocumentLinks([links]) if links else index.documents.links(), compiled=True
+        )
 
     def documents(self, urls: Array) -> npt.NDArray[np.int64]:
         """Return the documents of URL numbers, -1 where there is no bag."""

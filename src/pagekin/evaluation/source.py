@@ -131,7 +131,7 @@ def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = Fa
     """Return a page's place in the directory, for any spelling; SourcePageError if it cannot be judged."""
     number = corpus.url_number(url)
     if number < 0:
-        raise SourcePageError(unknown_url_message(corpus, url))
+        raise SourcePageError(unknown_url_message([corpus], url))
     place = _place(directory, number)
     if place < 0:
         raise SourcePageError(_not_listed_message(corpus, directory, url, number, loose))

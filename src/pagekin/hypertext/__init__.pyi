@@ -3,7 +3,7 @@
 from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
-from .corpus import Corpus, Stream
+from .corpus import Corpus, Stream, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .language import declared_language
@@ -22,11 +22,13 @@ from .read import (
     read_sources_into,
     refuse_other_sources,
 )
+from .sharded import open_corpora, open_shards, shard_folders
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
-from .titles import ShortTitles, repeated_ends
+from .titles import HostTitles, ShortTitles, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
+from .widening import widen_corpus
 from .workers import WorkerError
 from .writing import WrittenWords, common_spellings, common_spellings_of_many
 
@@ -44,6 +46,7 @@ __all__ = [
     "CutNumbers",
     "DamagedInputError",
     "DecodedPage",
+    "HostTitles",
     "Lexer",
     "Note",
     "PageColumns",
@@ -73,8 +76,11 @@ __all__ = [
     "fold_case",
     "host_of",
     "host_of_url",
+    "in_shards_error",
     "nearest_urls",
     "no_note",
+    "open_corpora",
+    "open_shards",
     "page_count",
     "read_sources",
     "read_sources_into",
@@ -82,9 +88,11 @@ __all__ = [
     "refuse_other_sources",
     "repeated_ends",
     "runs_under",
+    "shard_folders",
     "site_of",
     "sites_of_urls",
     "split_port",
     "to_utf8",
     "unknown_url_message",
+    "widen_corpus",
 ]

@@ -3,6 +3,11 @@
 Every address has at most one next address: of a canonical address, a redirect and a revisit the first that there is; of several
 of a kind the latest, and of those with one date the one with the least target. Following next addresses ends at an address
 without one, or in a cycle, which ends at its least address. So nothing depends on the order in which records were read.
+
+Addresses are numbers in their order, or the addresses themselves as bytes. `choose_pages` has all of them in one part. Where
+records are divided by address, each part calls `settle_pages`, asks the parts of revisited addresses for their pages, calls
+`lead_on`, follows the chains (see `chains`), sends its claims to the parts of the addresses that they want, where
+`judge_claims` decides, takes back what concerns its own addresses, and follows the chains again.
 """
 
 from collections import Counter
@@ -13,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.hypertext.chains import Leads, find_ends, find_places, follow
 from pagekin.store import Array
 
 _SHARED_CANONICAL = 16
@@ -32,6 +38,18 @@ class Choice:
     left_out: Counter[str]
 
 
+class Moves(NamedTuple):
+    """Records of one kind: an address that leads to another, and when it did so; in any order."""
+
+    sources: Array
+    targets: Array
+    dates: npt.NDArray[np.int64]
+
+    def some(self, which: Array) -> "Moves":
+        """Return those that `which` marks or numbers."""
+        return Moves(*(column[which] for column in self))
+
+
 class Records(NamedTuple):
     """What was captured besides pages: (url, target, date) each."""
 
@@ -39,6 +57,98 @@ class Records(NamedTuple):
     revisits: Array
     gone: Array
     """Answers that there is no such page; the target is the URL itself."""
+
+
+class Settled(NamedTuple):
+    """What is left of the records of some addresses when those are gone that a later answer undid."""
+
+    pages: Array
+    """Addresses, rising, whose page is there."""
+    redirects: Moves
+    """Redirects of addresses without a page."""
+    revisits: Moves
+    """Revisits of other addresses, by addresses without a page."""
+
+
+class Verdict(NamedTuple):
+    """What becomes of claims that some addresses are the canonical ones."""
+
+    claimants: Leads
+    """Pages that name them, each with the address that it is an alias of, or itself."""
+    wanted: Leads
+    """Those of the addresses that have no page, each with the page that stands for it."""
+    not_believed: int
+    """Claims that are a template's mistake."""
+
+
+def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Moves, gone: Moves) -> Settled:
+    """Decide which pages are there, given the newest capture of each address and all other records of the same addresses.
+
+    An answer that there is no such page undoes all that the address was before. A redirect and a revisit count for addresses
+    without a page.
+    """
+    every = np.unique(np.concatenate([addresses, redirects.sources, revisits.sources, gone.sources]))
+    gone_at, seen_at = np.full((2, len(every)), -1, dtype=np.int64)
+    np.maximum.at(gone_at, np.searchsorted(every, gone.sources), gone.dates)
+    redirects, revisits = (
+        moves.some(_is_later(moves.dates, gone_at[np.searchsorted(every, moves.sources)]))
+        for moves in (redirects, revisits)
+    )
+    places = np.searchsorted(every, addresses)
+    seen_at[places] = dates
+    np.maximum.at(seen_at, np.searchsorted(every, revisits.sources), revisits.dates)  # the page was there, as before
+    pages = every[np.sort(places[_is_later(seen_at, gone_at)[places]])]
+    redirects, revisits = (moves.some(~find_places(pages, moves.sources)[1]) for moves in (redirects, revisits))
+    return Settled(pages, redirects, revisits.some(revisits.sources != revisits.targets))
+
+
+def lead_on(settled: Settled, is_page: npt.NDArray[np.bool_]) -> Leads:
+    """Return where addresses without a page lead; `is_page` marks the revisits whose target has a page."""
+    redirects, revisits = _latest(settled.redirects), _latest(settled.revisits.some(is_page))
+    return override(revisits, redirects)
+
+
+def _latest(moves: Moves) -> Leads:
+    """Return where the latest of each address's moves leads, of equal dates that with the least target."""
+    ordered = moves.some(np.lexsort((moves.targets, -moves.dates, moves.sources)))
+    sources, first = np.unique(ordered.sources, return_index=True)
+    return Leads(sources, ordered.targets[first])
+
+
+def override(leads: Leads, others: Leads) -> Leads:
+    """Return leads, those of `others` in place of the ones from the same addresses; what leads to itself leads nowhere."""
+    stays = ~find_places(others.sources, leads.sources)[1]
+    sources, targets = (np.concatenate([mine[stays], theirs]) for mine, theirs in zip(leads, others, strict=True))
+    order = np.argsort(sources, kind="stable")
+    order = order[sources[order] != targets[order]]
+    return Leads(sources[order], targets[order])
+
+
+def judge_claims(
+    claimants: Array, wanted: Array, is_page: npt.NDArray[np.bool_], title: Callable[[Any], bytes]
+) -> Verdict:
+    """Decide on all claims for some canonical addresses.
+
+    The page of each of the `claimants` wants to be an alias of the address in `wanted`, to which the one that it names leads.
+    `is_page` marks those that have a page; `title` returns the title of a claimant's page.
+    """
+    order = np.lexsort((claimants, wanted))
+    order = order[claimants[order] != wanted[order]]
+    claimants, wanted, is_page = claimants[order], wanted[order], is_page[order]
+    _addresses, starts, group, sizes = np.unique(wanted, return_index=True, return_inverse=True, return_counts=True)
+    believed = np.ones(len(starts), dtype=np.bool_)
+    for one in np.flatnonzero(sizes > _SHARED_CANONICAL).tolist():
+        naming = claimants[starts[one] : starts[one] + sizes[one]]
+        believed[one] = len({title(address) for address in naming.tolist()}) <= sizes[one] // 2
+    counts = believed[group]
+    home = np.where(is_page, wanted, claimants[starts[group]] if len(starts) else wanted)
+    by_claimant = np.argsort(claimants[counts], kind="stable")
+    first = starts[believed & ~is_page[starts]] if len(starts) else starts
+    return Verdict(
+        Leads(claimants[counts][by_claimant], home[counts][by_claimant]),
+        Leads(wanted[first], home[first]),
+        int(sizes[~believed].sum()),
+    )
 
 
 def choose_pages(
@@ -51,82 +161,38 @@ def choose_pages(
     A redirect makes its source an alias of its target unless the source was captured as a page itself; a revisit of another
     address likewise. An answer that there is no such page undoes all that the address was before.
     """
-    urls, newest = np.unique(rows["url"], return_index=True)
-    gone_at = np.full(url_count, -1, dtype=np.int64)
-    np.maximum.at(gone_at, others.gone[:, 0], others.gone[:, 2])
-    redirects, revisits = (
-        pairs[_is_later(pairs[:, 2], gone_at[pairs[:, 0]])] for pairs in (others.redirects, others.revisits)
+    urls, newest = np.unique(rows["url"].astype(np.int64), return_index=True)
+    settled = settle_pages(urls, rows["date"][newest], *(Moves(*table.T) for table in others))
+    leads = lead_on(settled, find_places(settled.pages, settled.revisits.targets)[1])
+    newest = newest[np.searchsorted(urls, settled.pages)]
+    row_of = dict(zip(settled.pages.tolist(), newest.tolist(), strict=True))
+    claiming = rows[newest][rows["canonical"][newest] >= 0]
+    wanted = follow(find_ends(leads), claiming["canonical"].astype(np.int64))
+    verdict = judge_claims(
+        claiming["url"].astype(np.int64),
+        wanted,
+        find_places(settled.pages, wanted)[1],
+        lambda url: title(rows[row_of[url]]),
     )
-    seen_at = np.full(url_count, -1, dtype=np.int64)
-    seen_at[urls] = rows["date"][newest]
-    np.maximum.at(seen_at, revisits[:, 0], revisits[:, 2])  # the page was there, as before
-    is_there = _is_later(seen_at, gone_at)
-    newest, urls, still = newest[is_there[urls]], urls[is_there[urls]], is_there[rows["url"]]
-    page_of = np.full(url_count, -1, dtype=np.int64)
-    page_of[urls] = newest
-    next_of = np.arange(url_count)
-    copies = (revisits[:, 0] != revisits[:, 1]) & (page_of[revisits[:, 1]] >= 0)
-    for pairs in (revisits[copies], redirects):  # in this order: a redirect counts for more
-        _set_next(next_of, pairs[page_of[pairs[:, 0]] < 0])
-    not_believed = _follow_canonicals(rows, page_of, next_of, title)
-    target_of = chain_ends(next_of)
-    renamed = np.flatnonzero(target_of != np.arange(url_count))
+    ends = find_ends(override(override(leads, verdict.wanted), verdict.claimants))
+    renamed = ends.targets != ends.sources
+    alias_url, alias_target = ends.sources[renamed], ends.targets[renamed]
+    target_of = np.arange(url_count, dtype=np.uint32)
+    target_of[alias_url] = alias_target
+    still = find_places(settled.pages, rows["url"].astype(np.int64))[1]
     chosen = np.full(len(rows), all_captures)
     chosen[newest] = True
     chosen &= still
-    gave_way = np.isin(rows["url"], renamed)
+    gave_way = np.isin(rows["url"], alias_url)
     left_out: Counter[str] = Counter()
     left_out["gone"] = int(np.count_nonzero(~still))
     left_out["older capture"] = int(np.count_nonzero(~chosen & still))
     left_out["canonical elsewhere"] = int(np.count_nonzero(gave_way & chosen))
-    left_out["canonical not believed"] = not_believed
+    left_out["canonical not believed"] = verdict.not_believed
     chosen &= ~gave_way
-    return Choice(np.flatnonzero(chosen), target_of.astype(np.uint32), renamed, target_of[renamed], +left_out)
+    return Choice(np.flatnonzero(chosen), target_of, alias_url, alias_target, +left_out)
 
 
 def _is_later(seen_at: Array, gone_at: Array) -> npt.NDArray[np.bool_]:
     """Return what was seen no earlier than it was gone; nothing is newer than what has no date, which is 0."""
     return np.asarray((seen_at >= gone_at) | (seen_at == 0))
-
-
-def _set_next(next_of: Array, pairs: Array) -> None:
-    """Let each address lead where the latest of its (url, target, date) does, of equal dates that with the least target."""
-    by_date = pairs[np.lexsort((-pairs[:, 1], pairs[:, 2]))]
-    next_of[by_date[:, 0]] = by_date[:, 1]  # of several the last one stays
-
-
-def _follow_canonicals(rows: Array, page_of: Array, next_of: Array, title: Callable[[Any], bytes]) -> int:
-    """Let pages lead to the canonical addresses that they name; return how many of them are not believed."""
-    pages = rows[page_of[page_of >= 0]]
-    claiming = pages[pages["canonical"] >= 0]
-    claimants, wanted = claiming["url"].astype(np.int64), chain_ends(next_of)[claiming["canonical"]]
-    elsewhere = claimants != wanted
-    by_wanted = np.lexsort((claimants[elsewhere], wanted[elsewhere]))
-    claimants, wanted = claimants[elsewhere][by_wanted], wanted[elsewhere][by_wanted]
-    _addresses, starts, group, sizes = np.unique(wanted, return_index=True, return_inverse=True, return_counts=True)
-    believed = np.ones(len(starts), dtype=np.bool_)
-    for one in np.flatnonzero(sizes > _SHARED_CANONICAL).tolist():
-        naming = claimants[starts[one] : starts[one] + sizes[one]]
-        believed[one] = len({title(rows[page_of[url]]) for url in naming.tolist()}) <= sizes[one] // 2
-    home = np.where(page_of[wanted] >= 0, wanted, claimants[starts[group]] if len(starts) else wanted)
-    counts = believed[group]
-    next_of[wanted[counts]] = np.where(page_of[wanted] >= 0, next_of[wanted], home)[counts]
-    next_of[claimants[counts]] = home[counts]
-    return int(sizes[~believed].sum())
-
-
-def chain_ends(next_of: Array) -> npt.NDArray[np.int64]:
-    """Return where the chain of next addresses from each address ends: one that is its own next, or the least of a cycle.
-
-    Cost: log2(addresses that lead somewhere) steps over these.
-    """
-    ends = np.arange(len(next_of))
-    leading = np.flatnonzero(next_of != ends)
-    nodes = np.unique(np.concatenate([leading, next_of[leading]]))
-    jump = np.searchsorted(nodes, next_of[nodes])
-    least = np.arange(len(nodes))
-    for _ in range(len(nodes).bit_length()):  # after k rounds a jump is 2^k steps, and `least` the least node on them
-        least = np.minimum(least, least[jump])
-        jump = jump[jump]
-    ends[nodes] = nodes[least[jump]]  # after that many steps a chain is in its cycle, and stays there
-    return ends

@@ -16,7 +16,7 @@ from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns,
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import Kin, KinError, RaggedBytes, open_kin, rank
+from pagekin.store import SHARDS, Kin, KinError, RaggedBytes, open_kin, rank
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
@@ -34,6 +34,14 @@ class Stream:
     boundary_at: npt.NDArray[np.int64]
     """Boundary i lies before word boundary_at[i]."""
     boundary_kind: npt.NDArray[np.uint8]
+
+
+def in_shards_error(path: str | os.PathLike[str], shards: int) -> KinError:
+    """Return the error of whatever needs a collection in one piece and is given a folder of shards."""
+    return KinError(
+        f"{os.fspath(path)} is a collection in {shards} shards, and this needs one in one piece: "
+        "build it without --shards. Questions such as search and related can be asked of the shards as one."
+    )
 
 
 class _Local(threading.local):
@@ -63,8 +71,11 @@ class Corpus:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Corpus":
-        """Open the corpus of the collection at `path`."""
-        return cls(open_kin(path))
+        """Open the corpus of the collection at `path`, which is in one piece."""
+        kin = open_kin(path)
+        if shards := kin.facts.get(SHARDS):
+            raise in_shards_error(path, len(shards))
+        return cls(kin)
 
     @property
     def facts(self) -> Mapping[str, Any]:

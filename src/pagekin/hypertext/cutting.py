@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.corpus import Corpus
-from pagekin.hypertext.merge import gather_pieces, invert_anchors, put_strings
+from pagekin.hypertext.merge import invert_anchors, put_strings
 from pagekin.hypertext.streams import RARE, decode_words
+from pagekin.hypertext.string_lists import gather_pieces
 from pagekin.store import Array, KinWriter, batch_ranges, smallest_uint
 
 _STEP = 1 << 22

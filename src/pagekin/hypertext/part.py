@@ -266,6 +266,7 @@ class PartBuilder:
             "cut": self._cut,
             "damaged_examples": self._damaged,
             "html_records": self._html_records,
+            "pages": len(rows),
             "languages": list(self._languages),
             "dropped_links": self.resolver.dropped,
             "longest_page": int(rows["tokens"].max(initial=0)),

@@ -12,19 +12,33 @@ from typing import Any
 
 from pagekin import __version__
 from pagekin.hypertext.journal import Journal, reading_key, sign_part
-from pagekin.hypertext.memory import give_back_memory
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
 from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
-from pagekin.store import MANIFEST, KinError, KinWriter, Progress, no_progress, read_manifest
+from pagekin.store import (
+    MANIFEST,
+    NO_LIMIT,
+    KinError,
+    KinWriter,
+    MemoryBudget,
+    Progress,
+    give_back_memory,
+    no_progress,
+    read_manifest,
+    use_memory_tightly,
+)
 
 PART_TOKENS = 2_000_000
-"""A worker writes a part when it has about this many words: it bounds a worker's memory."""
+"""A worker writes a part when it has about this many words, …"""
+PART_LINKS = 250_000
+"""… or so many different link addresses: both bound a worker's memory."""
 PART_SECONDS = 10.0
 """A worker writes a part at the end of a unit if the last one is so old: it bounds what is lost if the build is stopped."""
 HUGE_PAGE = 3 << 20
 """A page of this many bytes starts a new part: its own need and a part's do not add up."""
+WORKER_BYTES, PAGE_BYTES = 100 << 20, 20
+"""What a process takes that reads small pages, and for each byte of a large one besides."""
 PARSERS = ("fast", "strict")
 _SHOWN_SOURCES = 5
 
@@ -60,6 +74,16 @@ class ReadPlan:
     """Read these units of the sources, and not all that there are."""
     replace: bool = False
     """Write to `out` also if it holds a collection of other sources."""
+    memory: MemoryBudget = NO_LIMIT
+    """What all processes may take together; fewer of them read where it is short."""
+
+    @property
+    def reading_processes(self) -> int:
+        """Return how many processes read: as many as are asked for, and have memory for the largest page."""
+        if not self.memory.limit:
+            return self.workers
+        each = WORKER_BYTES + PAGE_BYTES * self.limits.page_bytes
+        return max(1, min(self.workers, (self.memory.limit - WORKER_BYTES) // each))
 
 
 @dataclass
@@ -78,7 +102,7 @@ class ReadReport:
 
 def read_sources(plan: ReadPlan, progress: Progress = no_progress, note: Note = no_note) -> ReadReport:
     """Read all sources into the collection `plan.out`, all or nothing; `note` is told if an earlier run is resumed."""
-    with KinWriter(plan.out, "pagekin read") as writer:
+    with KinWriter(plan.out, "pagekin read", plan.memory) as writer:
         report = read_sources_into(writer, plan, progress, note)
         started = time.perf_counter()
         writer.commit(report.facts)
@@ -247,7 +271,7 @@ class _PartWriter:
         if task.careful:
             self._builder.flush()
         self._items[task.place] = number + 1
-        if self._builder.tokens >= PART_TOKENS:
+        if self._builder.tokens >= PART_TOKENS or self._builder.resolver.resolved >= PART_LINKS:
             self.finish()
 
     def _too_slow(self, task: Task, url: str) -> Skip:
@@ -287,7 +311,9 @@ def _read(
     total = sum(unit.weight for unit in units)
     done = total - sum(task.unit.weight for task in tasks)
     # The demo web is our own: no page of it takes long.
-    read = _read_here if plan.workers <= 1 or all(unit.kind == "demo" for unit in units) else _read_in_processes
+    read = (
+        _read_here if plan.reading_processes <= 1 or all(unit.kind == "demo" for unit in units) else _read_in_processes
+    )
     started = time.perf_counter()
     progress("starting", 0.0)
     with contextlib.closing(read(plan, tasks, journal, folder)) as places:  # workers end whatever happens here
@@ -314,6 +340,7 @@ def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path
 
 def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock: Clock, name: str) -> None:
     """Read what the parent process sends, in a process of its own; `WorkerPool` knows the messages."""
+    use_memory_tightly()
     warm_up(plan.parser, plan.limits)
     writer = _PartWriter(
         plan, folder, f"{run}-{name}", lambda path, items: connection.send(("part", path, items)), clock
@@ -329,7 +356,7 @@ def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock:
 
 def _read_in_processes(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:
     """Read units in several processes, the largest first; raise WorkerError if one of them failed or died."""
-    count = min(plan.workers, len(tasks))
+    count = min(plan.reading_processes, len(tasks))
     pool = WorkerPool(count, plan.limits.page_seconds, _work, (plan, folder, journal.run), journal)
     try:
         pool.wait_until_ready()

@@ -27,6 +27,11 @@ class Resolver:
         self._known: dict[int, int] = {}
         self.dropped = 0
 
+    @property
+    def resolved(self) -> int:
+        """Return how many distinct cases were resolved; each takes some hundred bytes."""
+        return len(self._known)
+
     def number(self, url: str) -> int:
         """Return the number of a canonical URL."""
         return self._urls.setdefault(url, len(self._urls))

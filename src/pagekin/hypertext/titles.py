@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
 
 from pagekin.hypertext.corpus import Corpus
-from pagekin.hypertext.urls import host_of
 
 FEWEST = 5
 """Pages of a host that must say the same before it is taken for the host's, not the page's."""
@@ -32,21 +33,38 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
     return most(begin), most(end)
 
 
-class ShortTitles:
-    """The titles of a collection's pages, shortened; worked out for each host when it is first asked about."""
+class HostTitles:
+    """What the titles of each host begin and end with, in a collection or in the shards of one.
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        by_host: dict[str, list[int]] = {}
-        for page in range(len(corpus)):
-            by_host.setdefault(host_of(corpus.page_url(page)), []).append(page)
-        self._ends = {
-            host: repeated_ends(corpus.titles.text(page) for page in pages) for host, pages in by_host.items()
-        }
+    Worked out for each host when it is first asked about.
+    """
+
+    def __init__(self, corpora: Sequence[Corpus]) -> None:
+        self._corpora = tuple(corpora)
+        self._ends: dict[bytes, tuple[str, str]] = {}
+
+    def ends(self, host: bytes) -> tuple[str, str]:
+        """Return (beginning, end) that the titles of a host repeat."""
+        if host not in self._ends:
+            self._ends[host] = repeated_ends(self._titles(host))
+        return self._ends[host]
+
+    def _titles(self, host: bytes) -> Iterator[str]:
+        for corpus in self._corpora:
+            number = corpus.hosts.find(host)
+            pages = np.flatnonzero(np.asarray(corpus.pages.host) == number) if number >= 0 else ()
+            yield from (corpus.titles.text(int(page)) for page in pages)
+
+
+class ShortTitles:
+    """The titles of a corpus's pages, shortened; of a shard, by what its hosts repeat in all shards."""
+
+    def __init__(self, corpus: Corpus, hosts: HostTitles | None = None) -> None:
+        self._corpus, self._hosts = corpus, hosts or HostTitles([corpus])
 
     def text(self, page: int) -> str:
         """Return a page's title without the beginning and the end that its host repeats, unless nothing would be left."""
         title = self._corpus.titles.text(page)
-        begin, end = self._ends[host_of(self._corpus.page_url(page))]
+        begin, end = self._hosts.ends(self._corpus.hosts[int(self._corpus.pages.host[page])])
         short = title.removesuffix(end)
         return short.removeprefix(begin).strip() or short.strip() or title

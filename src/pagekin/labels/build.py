@@ -24,7 +24,7 @@ from pagekin.hypertext import Corpus, DecodedPage
 from pagekin.labels import fitting
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
-from pagekin.store import Array, ArrayFile, on_temporary_disk, smallest_uint
+from pagekin.store import Array, ArrayFile, on_temporary_disk, row_entries, smallest_uint
 from pagekin.text import form_table
 
 FIRST_TERMS = FREQUENT_TERMS = 500
@@ -180,6 +180,12 @@ class LeafTerms:
         terms = np.sort(self._seen[:count])
         self._met[terms] = False
         words, attributes = np.divmod(terms, len(TERM_ATTRIBUTES))
+        if (same := form_table(self.corpus).same) is not None:
+            # A word is found by the forms of all words that have its stem in another language.
+            members = np.argsort(same, kind="stable")
+            starts = np.searchsorted(same[members], np.arange(len(same) + 1))
+            attributes = np.repeat(attributes, np.diff(starts)[words])
+            words = members[row_entries(starts, words)]
         hashes = self.search_words.hashes[words]
         found = np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
         self._keys_of[cluster.nodes] = found

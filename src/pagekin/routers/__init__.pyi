@@ -3,9 +3,10 @@
 from .http import HTTP_ERRORS, PATH_PREFIX, HttpRequest, Served, health_route, router_app, served
 from .network import NETWORK_FILE, Network, NetworkError
 from .network_file import clean_node_url
-from .opening import BlockingService, address_of, open_service
+from .opening import BlockingService, address_of, open_collection, open_service
 from .router import Router
 from .serve import Place, free_port, listening_socket
+from .sharded import LeafService, ShardedCollection
 from .sizes import parts_on_disk
 from .topology import (
     Hierarchy,
@@ -26,11 +27,13 @@ __all__ = [
     "BlockingService",
     "Hierarchy",
     "HttpRequest",
+    "LeafService",
     "Network",
     "NetworkError",
     "Place",
     "Router",
     "Served",
+    "ShardedCollection",
     "SiteGroup",
     "address_of",
     "ask_health",
@@ -45,6 +48,7 @@ __all__ = [
     "health_route",
     "listening_socket",
     "make_network",
+    "open_collection",
     "open_service",
     "parts_on_disk",
     "router_app",

@@ -37,6 +37,8 @@ class MergedAnswer:
     subjects: list[Hit] = field(default_factory=list)
     strategy: str = ""
     alpha: float = 0.0
+    other_epochs: int = 0
+    """Collections that compared a bag of another epoch with their own."""
     more: dict[Target | None, float] = field(default_factory=dict)
     """Targets that have further hits -> the highest score that these can have: below it, something may be missing.
 
@@ -92,6 +94,7 @@ async def merge_answers(
             merged.notes.append(answer.note)
         merged.strategy = merged.strategy or answer.strategy
         merged.alpha = max(merged.alpha, answer.alpha)
+        merged.other_epochs = min(merged.other_epochs + answer.other_epochs, _LARGEST_COUNT)
         merged.subjects += map(target.place, answer.subjects)
         _note_nodes(merged, one, answer)
         if len(answer.results) + len(answer.asked) + len(answer.skipped) > _AT_ONCE:

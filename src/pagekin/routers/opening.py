@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from pagekin.collection import ReloadingCollection, Request, Service, ServiceError, encode, explain_damage
-from pagekin.store import KinError
+from pagekin.store import SHARDS, KinError, open_kin
 from pagekin.text import QueryError
 
 if TYPE_CHECKING:
     from pagekin.net import Guard
+    from pagekin.routers.sharded import LeafService
 
 # `Remote` is imported where it is used: its HTTP client takes longer to load than a collection takes to answer.
 T = TypeVar("T")
@@ -60,7 +61,28 @@ def open_service(target: str, compiled: bool = True, threads: int = 1) -> Servic
         from pagekin.routers.remote import Remote
 
         return Remote(address)
-    return ReloadingCollection(Path(target).stem, Path(target), compiled, hide_path=False, threads=threads)
+    path = Path(target)
+    return open_collection(path.stem, path, compiled=compiled, hide_path=False, threads=threads)
+
+
+def open_collection(name: str, path: Path, address: str = "", **options: Any) -> "LeafService":
+    """Open the service of the collection at a path, in one piece or in shards, which are served below `address`.
+
+    Options are those of `ReloadingCollection`.
+    """
+    if not is_in_shards(path):
+        return ReloadingCollection(name, path, **options)
+    from pagekin.routers.sharded import ShardedCollection
+
+    return ShardedCollection(name, path, address=address, **options)
+
+
+def is_in_shards(path: Path) -> bool:
+    """Return whether a collection is a folder of shards; False for what cannot be opened, which says why elsewhere."""
+    try:
+        return bool(open_kin(path).facts.get(SHARDS))
+    except KinError:
+        return False
 
 
 class BlockingService:
@@ -81,10 +103,11 @@ class BlockingService:
         except (KinError, QueryError, ServiceError):
             raise
         except Exception as error:
-            collection = self.service.collection
-            if collection is None:
-                raise
-            raise explain_damage(collection.path, error) from error
+            whole = self.service.whole
+            for part in whole.parts if whole else ():
+                if (explained := explain_damage(part.path, error)) is not error:
+                    raise explained from error
+            raise
 
     def run(self, question: Coroutine[Any, Any, T]) -> T:
         """Return what a question to the service gives."""

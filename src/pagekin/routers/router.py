@@ -21,6 +21,7 @@ from pagekin.collection import (
     decode_counts,
     encode,
     encode_counts,
+    explain_epochs,
     group_hits,
     in_thread,
     messages,
@@ -471,7 +472,8 @@ class Router(Service):
         subjects = {hit.url: hit for hit in merged.subjects if hit.url in asked_about}
         return self._answer(
             "", merged, hits, started, total=merged.total, subjects=tuple(subjects.values()), strategy=merged.strategy,
-            alpha=merged.alpha, note=merged.notes[0] if merged.notes and not hits else "",
+            alpha=merged.alpha, other_epochs=merged.other_epochs,
+            note=merged.notes[0] if merged.notes and not hits else explain_epochs(merged.other_epochs),
         )  # fmt: skip
 
     async def _bag_of(self, request: messages.RelatedRequest) -> messages.Bag:

@@ -14,12 +14,12 @@ _BEGINNINGS = {
 """How the names of each part's arrays begin."""
 
 
-def parts_on_disk(kin: Kin) -> dict[str, int]:
-    """Return the bytes of each part of a collection; they add up to all that it takes.
+def parts_on_disk(*kins: Kin) -> dict[str, int]:
+    """Return the bytes of each part of a collection, or of all its shards; they add up to all that it takes.
 
     Files that belong to no other part are counted as streams.
     """
     parts = dict.fromkeys(("streams", *_BEGINNINGS), 0)
-    for name, size in kin.bytes_on_disk.items():
+    for name, size in (pair for kin in kins for pair in kin.bytes_on_disk.items()):
         parts[next((part for part, begins in _BEGINNINGS.items() if name.startswith(begins)), "streams")] += size
     return parts

@@ -28,10 +28,12 @@ def mean_bag(bags: Sequence[Bag]) -> Bag:
         origins, counts = origins[heaviest], counts[heaviest]
     sites = dict.fromkeys(site for bag in bags for site in bag.sites)
     words = dict.fromkeys(word for bag in bags for word in bag.words)
+    epochs = {bag.epoch for bag in bags}
     return Bag(
         strategy=bags[0].strategy, hashes=tuple(hashes.tolist()), weights=tuple(weights.tolist()),
         sketch=(EMPTY_PLACE,) * SKETCH_PLACES, words=tuple(words)[:100],
         origins=tuple(origins.tolist()), counts=tuple(counts.astype(int).tolist()), sites=tuple(sites)[:100],
+        epoch=epochs.pop() if len(epochs) == 1 else "",
     )  # fmt: skip
 
 

@@ -15,16 +15,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pagekin.collection import Health, ReloadingCollection, Service, ServiceError
+from pagekin.collection import Health, Service, ServiceError
 from pagekin.labels import operator_terms, plain_text
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.http import router_app
 from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.network import TIMEOUT, Network, Node
-from pagekin.routers.opening import fetch
+from pagekin.routers.opening import fetch, open_collection
 from pagekin.routers.others import Others, Tell
 from pagekin.routers.router import Router
 from pagekin.routers.serve import MakeApp, Place, listening_socket, obstacles, run
+from pagekin.routers.sharded import LeafService, mount
 from pagekin.routers.warm import warm, warm_leaf
 
 _PAUSE = 0.5
@@ -41,8 +42,10 @@ class OpenNodes:
     """Nodes of a network that can be served, and what is wrong with some."""
 
     services: list[tuple[Service, Place]] = field(default_factory=list)
+    nodes: int = 0
+    """How many of them are nodes of the network; the others are shards."""
     ill: int = 0
-    """How many of them cannot answer until their collection is mended."""
+    """How many nodes cannot answer until their collection is mended."""
     complaints: list[str] = field(default_factory=list)
     """What is wrong with these, and why others are not run, in lines."""
 
@@ -60,12 +63,14 @@ def open_nodes(network: Network, names: Iterable[str], refresh: float = 60.0) ->
             opened.complaints.append(f"not run: {node.name} names no collection")
             continue
         else:
-            near[node.name] = leaf = ReloadingCollection(node.name, path, patient=True)
+            near[node.name] = leaf = open_collection(node.name, path, node.url, patient=True)
+            opened.services += mount(leaf, node.place)[1:]
             if leaf.error:
                 opened.ill += 1
                 opened.complaints.append(f"cannot answer yet: {node.name}: {leaf.reason}")
         near[node.name].above = tuple((name, network.by_name[name].url) for name in node.parents)
         opened.services.append((near[node.name], node.place))
+        opened.nodes += 1
     return opened
 
 
@@ -137,7 +142,7 @@ def run_network(
     with Others(_run_part, [(network, part, refresh, make_app) for part in parts[1:]], tell) as others:
         opened = open_and_warm(network, parts[0], refresh, tell)
         others.until_ready()
-        count = others.count + len(opened.services)
+        count = others.count + opened.nodes
         ill = others.ill + opened.ill
 
         def listens() -> None:
@@ -217,18 +222,18 @@ def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell:
 def _run_part(tell: Tell, network: Network, names: list[str], refresh: float, make_app: MakeApp) -> None:
     """Run some nodes in a process of their own."""
     opened = open_and_warm(network, names, refresh, lambda line: tell("line", line))
-    run(opened.services, lambda: tell("ready", len(opened.services), opened.ill), make_app)
+    run(opened.services, lambda: tell("ready", opened.nodes, opened.ill), make_app)
 
 
 def run_leaf(
-    leaf: ReloadingCollection, place: Place, processes: int, ready: Callable[[], None], make_app: MakeApp = router_app
+    leaf: LeafService, place: Place, processes: int, ready: Callable[[], None], make_app: MakeApp = router_app
 ) -> None:
     """Run a leaf until this process is stopped, in several processes that listen at one address."""
     if processes == 1:
-        run([(leaf, place)], ready, make_app)
+        run(mount(leaf, place), ready, make_app)
         return
     at = listening_socket(place)
-    calls = [(leaf.name, leaf.path, place, at, make_app)] * (processes - 1)
+    calls = [(leaf.name, leaf.path, getattr(leaf, "address", ""), place, at, make_app)] * (processes - 1)
     with contextlib.closing(at), Others(_run_copy, calls) as others:
         others.until_ready()
 
@@ -236,14 +241,16 @@ def run_leaf(
             others.watch()
             ready()
 
-        run([(leaf, place)], all_ready, make_app, [at])
+        run(mount(leaf, place), all_ready, make_app, [at])
 
 
-def _run_copy(tell: Tell, name: str, path: Path, place: Place, at: socket.socket, make_app: MakeApp) -> None:
+def _run_copy(
+    tell: Tell, name: str, path: Path, address: str, place: Place, at: socket.socket, make_app: MakeApp
+) -> None:
     """Run a leaf in one more process."""
-    leaf = ReloadingCollection(name, path)
+    leaf = open_collection(name, path, address)
     warm_leaf(leaf)
-    run([(leaf, place)], lambda: tell("ready", 1, 0), make_app, [at])
+    run(mount(leaf, place), lambda: tell("ready", 1, 0), make_app, [at])
 
 
 def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:

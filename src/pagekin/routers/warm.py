@@ -18,12 +18,14 @@ from pagekin.collection import (
     ServiceError,
     ShowRequest,
     SuggestRequest,
+    Whole,
     fold_hits,
     parse_query,
     query_words,
 )
 from pagekin.labels import LABEL_VERSION, ContentLabel, LabelBudget, router_label
 from pagekin.routers.routing import RoutingTable
+from pagekin.routers.sharded import ShardedCollection
 from pagekin.text import ANALYSER, QueryError
 
 _log = logging.getLogger("pagekin.routers")
@@ -40,7 +42,7 @@ def warm(services: Iterable[Service]) -> None:
     every = list(services)
     whole = True
     for service in every:
-        if service.leaf:
+        if service.leaf or isinstance(service, ShardedCollection):
             whole = not warm_leaf(service, whole) and whole
     if not all(service.leaf for service in every):
         _bring_labels_together()
@@ -52,8 +54,11 @@ def warm_leaf(leaf: Service, wholly: bool = True) -> bool:
     What cannot be opened is reported to those who ask later.
     """
     try:
-        if leaf.collection is not None:
-            _ask(leaf.collection, wholly)
+        if leaf.whole is not None:
+            for number, part in enumerate(leaf.whole.parts):
+                _ask(part, wholly and not number)
+            if wholly and len(leaf.whole.parts) > 1:
+                _ask_whole(leaf.whole)
             return True
     except ServiceError:  # it cannot be opened, and says so to those who ask
         return False
@@ -89,6 +94,13 @@ def _ask(collection: Collection, wholly: bool) -> None:
         # There need not be an index of related pages, nor a word that can be asked for.
         with suppress(ServiceError, QueryError):
             question()
+
+
+def _ask_whole(whole: Whole) -> None:
+    """Ask shards together what first questions would ask."""
+    if len(whole.pages):
+        with suppress(ServiceError):
+            whole.related(RelatedRequest(url=whole.page_url(0), options=RelatedOptions(k=1)))
 
 
 def _bring_labels_together() -> None:

@@ -2,9 +2,11 @@
 
 from .answers import Answer, Query, RankedDocuments, RelatedError, Result
 from .check import INDEX_ARRAYS, check_index
+from .documents import Documents
 from .exact import jaccard
 from .explain import Citations, cut_text, links_to, shared_terms, tidy_text
 from .index import cut_index, make_index
+from .links import DocumentLinks
 from .lists import SignatureIndex
 from .makers import make_maker
 from .neighbours import all_neighbours, near_duplicates
@@ -20,6 +22,8 @@ __all__ = [
     "Answer",
     "Citation",
     "Citations",
+    "DocumentLinks",
+    "Documents",
     "Method",
     "Query",
     "QuerySignals",

@@ -1,15 +1,12 @@
 """Questions about related pages, and their answers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Bags
 from pagekin.errors import PagekinError
-from pagekin.hypertext import Corpus
 from pagekin.similarity.options import Citation, SharedTerm, SignalShare
 
 Array = npt.NDArray[Any]
@@ -23,8 +20,8 @@ class RelatedError(PagekinError):
 class Query:
     """A bag to compare with, and the documents that are not to be answers."""
 
-    terms: Array
-    """The bag's terms that the collection knows."""
+    terms: tuple[Array, ...]
+    """The bag's terms that the collection knows: for each shard its numbers of them, -1 for terms that it does not hold."""
     weights: Array
     total: float
     """The sum of all the bag's weights, unknown terms' too."""
@@ -38,8 +35,18 @@ class Query:
     """How often the page says each of `terms`."""
     unknown_counts: Array
     """How often it says each term that the collection does not know."""
+    targets: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Of a page outside the collection: the documents that it links to."""
     sites: tuple[str, ...] = ()
     """Of a bag from elsewhere: the names of its pages' sites."""
+
+    def terms_in(self, shard: int) -> tuple[Array, Array | slice]:
+        """Return (a shard's numbers of the terms that it holds, the places of these among all terms)."""
+        terms = self.terms[shard]
+        if len(self.terms) == 1:  # then it knows all
+            return terms, slice(None)
+        known = terms >= 0
+        return terms[known], known
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Result:
     """Half the width of the 95 % interval of an estimate; 0 when the similarity is exact."""
     captured: bool
     """Whether the page itself was read; otherwise it is known by the links to it."""
+    document: int = -1
+    """Its number in the whole."""
     copies: tuple[str, ...] = ()
     """Near-duplicates and aliases, folded under this result."""
     terms: tuple[SharedTerm, ...] = ()
@@ -92,27 +101,3 @@ class RankedDocuments:
     """Near-duplicates of the query."""
     below_threshold: int = 0
     """Documents with some similarity that α left out, where there are fewer groups than asked for."""
-
-
-class UrlList(Sequence[str]):
-    """The URLs of all documents, read on demand."""
-
-    def __init__(self, corpus: Corpus, bags: Bags) -> None:
-        self._corpus, self._bags = corpus, bags
-
-    def __len__(self) -> int:
-        return len(self._bags)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"there are {len(self):,} URLs, none numbered {place}")
-        return self._corpus.url(int(self._bags.urls[place]))
-
-    def __contains__(self, url: object) -> bool:
-        return isinstance(url, str) and self._bags.document(self._corpus.url_number(url)) >= 0

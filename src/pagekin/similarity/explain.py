@@ -2,20 +2,22 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Bags, Origin
+from pagekin.bags import Origin
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.similarity.answers import Query
+from pagekin.similarity.documents import Documents
 from pagekin.similarity.options import Citation, SharedTerm
+from pagekin.store import Numbering
 
 Array = npt.NDArray[Any]
-Closeness = Callable[[Array, int], Array]
-"""How like some pages, by the numbers of their addresses, are to what was asked about and to an answer, an address, too."""
+Closeness = Callable[[Array, str], Array]
+"""How like some pages are to what was asked about and to an answer, given by its address."""
 TERMS = 10
 CITATIONS = 3
 AROUND = 90
@@ -32,14 +34,17 @@ _STRAY_SPACE = re.compile(r" (?=[,.;:!?)\]](?: |$)|['’]s\b)|(?<=[(\[]) ")
 _SPACE, _WORD = re.compile(r"\s+"), re.compile(r"\w+")
 
 
-def shared_terms(corpus: Corpus, bags: Bags, query: Query, document: int, count: int = TERMS) -> tuple[SharedTerm, ...]:
+def shared_terms(documents: Documents, query: Query, document: int, count: int = TERMS) -> tuple[SharedTerm, ...]:
     """Return the terms that a query shares with a document, those that count most first."""
-    terms, weights = bags.bag(document)
-    common, mine, theirs = np.intersect1d(query.terms, terms, assume_unique=True, return_indices=True)
-    least = np.minimum(query.weights[mine], weights[theirs]).astype(np.float64)
+    part, own = documents.numbering.place(document)
+    corpus, bags = documents.shards[part].corpus, documents.shards[part].bags
+    terms, weights = bags.bag(own)
+    asked, known = query.terms_in(part)
+    common, mine, theirs = np.intersect1d(asked, terms, assume_unique=True, return_indices=True)
+    least = np.minimum(query.weights[known][mine], weights[theirs]).astype(np.float64)
     shared = float(np.sum(least))
     union = query.total + float(np.sum(weights, dtype=np.float64)) - shared
-    origins, query_origins = bags.origins(document)[theirs], query.origins[mine]
+    origins, query_origins = bags.origins(own)[theirs], query.origins[known][mine]
     return tuple(
         SharedTerm(
             term=bags.term_text(corpus, int(common[i])),
@@ -69,21 +74,50 @@ def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
 
 
 class Citations:
-    """Quotes links to explain answers about the addresses `asked`; reads each page's text once."""
+    """Quotes links to explain answers about the addresses `asked`; reads each page's text once.
 
-    def __init__(self, corpus: Corpus, asked: Iterable[int] = (), closeness: Closeness | None = None) -> None:
-        self._corpus = corpus
+    Links and pages of several shards have numbers of the whole.
+    """
+
+    def __init__(
+        self, corpora: Sequence[Corpus], asked: Iterable[str] = (), closeness: Closeness | None = None
+    ) -> None:
+        self._corpora = tuple(corpora)
+        self._anchors = Numbering(len(corpus.anchors.target) for corpus in corpora)
+        self._pages = Numbering(map(len, corpora))
         self._closeness = closeness
         self._texts: dict[int, tuple[bytes, Array]] = {}
-        self._citing = np.zeros(len(corpus), np.bool_)
+        self._citing = np.zeros(len(self._pages), np.bool_)
         for url in asked:
-            self._citing[links_to(corpus, url)[1]] = True
+            self._citing[self._links_to(url)[1]] = True
+
+    def _links_to(self, url: str) -> tuple[Array, Array]:
+        """Return (anchors, pages) of one link from each other page to an address."""
+        every = []
+        for part, corpus in enumerate(self._corpora):
+            if (number := corpus.urls.find(url.encode())) >= 0:
+                anchors, pages = links_to(corpus, number)
+                every.append((anchors + self._anchors.bounds[part], pages + self._pages.bounds[part]))
+        if len(every) == 1:
+            return every[0]
+        nothing = np.zeros(0, np.int64)
+        return np.concatenate([nothing, *(one[0] for one in every)]), np.concatenate(
+            [nothing, *(one[1] for one in every)]
+        )
+
+    def _links_of(self, pages: Array) -> npt.NDArray[np.int64]:
+        """Return how many links stand on each page."""
+        links = np.empty(len(pages), np.int64)
+        for part, places, own in self._pages.split(pages):
+            bounds = self._corpora[part].pages.anchors
+            links[places] = np.asarray(bounds[own + 1]).astype(np.int64) - np.asarray(bounds[own]).astype(np.int64)
+        return links
 
     def of(self, anchor: int) -> Citation:
         """Quote a link with the text of its line around it."""
         return self._cite(*self._around(anchor), False)
 
-    def best_for(self, url: int, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
+    def best_for(self, url: str, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
         """Return links to an address from different pages, those first that explain best why it is an answer.
 
         First from pages that link to what was asked about, too. Of these, from pages that are like both, if that can be told,
@@ -91,16 +125,13 @@ class Citations:
         few texts have to be read. Of what these say, links amid a text come before those in menus, and then lines with more of
         the words that are shared.
         """
-        anchors, pages = links_to(self._corpus, url)
+        anchors, pages = self._links_to(url)
         both = self._citing[pages]
-        bounds = self._corpus.pages.anchors
-        links = np.asarray(bounds[pages + 1]).astype(np.int64) - np.asarray(bounds[pages]).astype(np.int64)
         words = {fold_case(word) for word in shared}
-        order = np.lexsort((pages, links, ~both))
+        order = np.lexsort((pages, self._links_of(pages), ~both))
         if self._closeness and len(order) > 1:
             some = order[:_COMPARED]
-            like = self._closeness(np.asarray(self._corpus.pages.url)[pages[some]].astype(np.int64), url)
-            order = some[np.lexsort((-like, ~both[some]))]
+            order = some[np.lexsort((-self._closeness(pages[some], url), ~both[some]))]
         read = []
         for place in order[: _READ * count].tolist():
             page, left, text, right = self._around(int(anchors[place]))
@@ -111,12 +142,14 @@ class Citations:
 
     def _around(self, anchor: int) -> tuple[int, str, str, str]:
         """Return (the page of a link; its line's text before it, in it and after it, cut to a readable length)."""
-        anchors = self._corpus.anchors
-        page = self._corpus.page_of_anchor(anchor)
+        part, own = self._anchors.place(anchor)
+        corpus = self._corpora[part]
+        page_there = corpus.page_of_anchor(own)
+        page = self._pages.bounds[part] + page_there
         if page not in self._texts:
-            self._texts[page] = self._corpus.text_bytes(page)
+            self._texts[page] = corpus.text_bytes(page_there)
         data, at = self._texts[page]
-        start, length = int(anchors.start[anchor]), int(anchors.length[anchor])
+        start, length = int(corpus.anchors.start[own]), int(corpus.anchors.length[own])
         begin = int(at[start]) if start < len(at) else len(data)
         end = begin
         if length:
@@ -132,8 +165,9 @@ class Citations:
         return page, left, text, right.partition("\n")[0]
 
     def _cite(self, page: int, left: str, text: str, right: str, both: bool) -> Citation:
+        part, own = self._pages.place(page)
         return Citation(
-            source=self._corpus.page_url(page),
+            source=self._corpora[part].page_url(own),
             text=" ".join(text.split())[:LINK_TEXT],
             left=cut_text(tidy_text(left)[::-1], AROUND)[::-1],
             right=cut_text(tidy_text(right), AROUND),

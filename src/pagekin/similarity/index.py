@@ -9,7 +9,11 @@ from pagekin.similarity.makers import Maker, make_maker
 from pagekin.store import Array, Kin, KinWriter, Progress, batch_ranges, map_in_order, no_progress, smallest_uint
 
 _BATCH_ENTRIES = 1 << 20
+_ENTRY_BYTES = 24
+"""Bytes that an entry of a bag, and its share of the signatures, takes while it is signed."""
 _BATCH_POSITIONS = 16
+_DOCUMENT_BYTES = 24
+"""Bytes that a document takes in the lists of one position while these are made."""
 
 
 def make_index(
@@ -48,7 +52,8 @@ def _write_lists(
     starts = writer.create("list.starts", smallest_uint(len(answers) * m))
     positions = [0]
     progress("lists", 0.0)
-    blocks = [(j, min(j + _BATCH_POSITIONS, m)) for j in range(0, m, _BATCH_POSITIONS)]
+    step = writer.memory.items(_BATCH_POSITIONS, _DOCUMENT_BYTES * max(len(answers), 1))
+    blocks = [(j, min(j + step, m)) for j in range(0, m, step)]
     for _block, lists in map_in_order(threads, lambda first, last: _lists(rows, answers, first, last), blocks):
         for ordered, values, begins in lists:
             starts.append(begins + docs.length)
@@ -75,7 +80,8 @@ def _sign(kin: Kin, maker: Maker, writer: KinWriter, progress: Progress, threads
             offsets[first : last + 1] - part.start, hashes,
         )  # fmt: skip
 
-    for (_first, last), rows in map_in_order(threads, sign, batch_ranges(offsets, _BATCH_ENTRIES)):
+    entries = writer.memory.items(_BATCH_ENTRIES, _ENTRY_BYTES)
+    for (_first, last), rows in map_in_order(threads, sign, batch_ranges(offsets, entries)):
         stored.append(rows.reshape(-1))
         progress("signing", last / (len(offsets) - 1))
     return stored.mapped().reshape(-1, maker.m)

@@ -1,13 +1,13 @@
 """Finding documents by signature: Figure 11's answer from as few and as short lists as it takes."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Array, Kin
+from pagekin.store import Array, Kin, Numbering
 
 Eligible = Callable[[Array], Array]
 """Given documents, a mask of those that may be answers."""
@@ -35,52 +35,47 @@ def matches_above(alpha: float, m: int) -> int:
     return math.floor(alpha * m + 1e-9) + 1
 
 
-class SignatureIndex:
-    """H and I of a collection, memory-mapped."""
+class SignatureShard:
+    """H and I of one collection, or of one shard, memory-mapped."""
 
-    def __init__(self, kin: Kin, m: int) -> None:
-        self.m = m
+    def __init__(self, kin: Kin, m: int, compiled: bool = False) -> None:
+        self._compiled = compiled
         self.rows: Array = np.asarray(kin["signature.rows"]).reshape(-1, m)
-        self._docs = np.asarray(kin["list.docs"])
-        self._keys = np.asarray(kin["list.keys"])
-        self._starts = np.asarray(kin["list.starts"])
-        self._positions = np.asarray(kin["list.positions"])
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def arrays(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Return (rows, documents of the lists, keys, starts, positions), for kernels."""
-        return (
-            np.array(self.rows), np.array(self._docs), np.array(self._keys), self._starts.astype(np.int64),
-            self._positions.astype(np.int64),
-        )  # fmt: skip
+        self.docs = np.asarray(kin["list.docs"])
+        self.keys = np.asarray(kin["list.keys"])
+        self.starts = np.asarray(kin["list.starts"])
+        self.positions = np.asarray(kin["list.positions"])
 
     def spans(self, signature: Array) -> tuple[Array, Array]:
         """Return where the list of each of the signature's values begins and ends: all positions are searched in step."""
-        if not len(self._keys):  # no document may be an answer
-            return np.zeros(self.m, np.int64), np.zeros(self.m, np.int64)
-        first, end = self._positions[:-1], self._positions[1:]
+        if self._compiled or not len(self.keys):  # without keys no document may be an answer
+            begins, stops = np.zeros((2, len(signature)), np.int64)
+            if len(self.keys):
+                from pagekin.similarity._kernels.lists import find_spans
+
+                find_spans(self.keys, self.starts, self.positions, np.asarray(signature), begins, stops)
+            return begins, stops
+        first, end = self.positions[:-1], self.positions[1:]
         before = first - 1  # the last key known to be less
         step = 1 << max(int(np.max(end - first, initial=1)).bit_length() - 1, 0)
         while step:
             probe = before + step
-            less = (self._keys.take(probe, mode="clip") < signature) & (probe < end)
+            less = (self.keys.take(probe, mode="clip") < signature) & (probe < end)
             before = np.where(less, probe, before)
             step >>= 1
         place = before + 1
-        present = (place < end) & (self._keys.take(place, mode="clip") == signature)
-        starts = self._starts.take(place, mode="clip").astype(np.int64)
-        return starts, np.where(present, self._starts.take(place + 1, mode="clip"), starts).astype(np.int64)
+        present = (place < end) & (self.keys.take(place, mode="clip") == signature)
+        starts = self.starts.take(place, mode="clip").astype(np.int64)
+        return starts, np.where(present, self.starts.take(place + 1, mode="clip"), starts).astype(np.int64)
 
-    def _read(self, starts: Array, ends: Array, at_least: int = 1) -> tuple[Array, Array]:
+    def read(self, starts: Array, ends: Array, at_least: int) -> tuple[Array, Array]:
         """Return (documents in order, how often each) of those that stand in some lists often enough."""
-        pieces = [self._docs[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True) if b > a]
+        pieces = [self.docs[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True) if b > a]
         if not pieces:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         entries = np.concatenate(pieces)
-        if len(self) < _DENSE * len(entries):
-            counts = np.bincount(entries, minlength=len(self))
+        if len(self.rows) < _DENSE * len(entries):
+            counts = np.bincount(entries, minlength=len(self.rows))
             docs = np.flatnonzero(counts >= at_least)
             return docs, counts[docs]
         entries.sort()
@@ -89,9 +84,64 @@ class SignatureIndex:
         often = counts >= at_least
         return entries[last[often]].astype(np.int64), counts[often]
 
+
+class ShortestLists:
+    """The lists of one signature in all shards: a list is as long as all shards together have it, the shortest first."""
+
+    def __init__(self, shards: Sequence[SignatureShard], firsts: Sequence[int], signature: Array) -> None:
+        self._shards, self._firsts = shards, firsts
+        spans = [shard.spans(signature) for shard in shards]
+        self._order = np.argsort(sum(ends - starts for starts, ends in spans), kind="stable")
+        self._spans = [(starts[self._order], ends[self._order]) for starts, ends in spans]
+        self.entries: Array = np.cumsum(sum(ends - starts for starts, ends in self._spans))
+        """How many documents the first one, two, three ... lists hold."""
+
+    def up_to(self, entries: int) -> int:
+        """Return how many lists hold no more than so many documents together."""
+        return int(np.searchsorted(self.entries, entries, side="right"))
+
+    def read(self, lists: int, at_least: int = 1) -> tuple[Array, Array]:
+        """Return (documents in order, how often each) of those that stand in the first lists often enough."""
+        every = [
+            shard.read(starts[:lists], ends[:lists], at_least)
+            for shard, (starts, ends) in zip(self._shards, self._spans, strict=True)
+        ]
+        if len(every) == 1:
+            return every[0]
+        docs = [docs + first for (docs, _counts), first in zip(every, self._firsts, strict=True)]
+        return np.concatenate(docs), np.concatenate([counts for _docs, counts in every])
+
+
+class SignatureIndex:
+    """H and I of a collection, or of the shards of one: documents have their numbers in the whole.
+
+    Pass `compiled` for many questions: loading the compiler takes longer than one answer.
+    """
+
+    def __init__(self, kins: Kin | Sequence[Kin], m: int, compiled: bool = False) -> None:
+        self.m = m
+        self._shards = [SignatureShard(kin, m, compiled) for kin in ([kins] if isinstance(kins, Kin) else kins)]
+        self._numbering = Numbering(len(shard.rows) for shard in self._shards)
+
+    def __len__(self) -> int:
+        return len(self._numbering)
+
+    @property
+    def rows(self) -> Array:
+        """Return H of a collection in one piece, (documents, m)."""
+        (shard,) = self._shards
+        return shard.rows
+
+    def rows_of(self, docs: Array) -> Array:
+        """Return the signatures of some documents, one per row."""
+        return self._numbering.gather([shard.rows for shard in self._shards], docs)
+
+    def _lists(self, signature: Array) -> ShortestLists:
+        return ShortestLists(self._shards, self._numbering.bounds[:-1], signature)
+
     def matches(self, signature: Array, docs: Array) -> npt.NDArray[np.int64]:
         """Count the positions at which each document agrees with the signature, from H."""
-        return np.asarray(np.add.reduce(self.rows[docs] == signature, axis=1, dtype=np.int64))
+        return np.asarray(np.add.reduce(self.rows_of(docs) == signature, axis=1, dtype=np.int64))
 
     def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> MatchedDocuments:
         """Return Figure 11's answer for α, or its first k: the same documents, counts and order, the best first.
@@ -100,15 +150,11 @@ class SignatureIndex:
         m - T + 1 + r. So the shortest lists are read, and documents that can reach T are looked up in H. For the best k,
         T is found from below first: the k-th best of some documents is never above the k-th best of all.
         """
-        starts, ends = self.spans(signature)
-        order = np.argsort(ends - starts, kind="stable")
-        starts, ends = starts[order], ends[order]
-        read = np.cumsum(ends - starts)
+        lists = self._lists(signature)
         needed = max(matches_above(alpha, self.m), 1)
         rows_read = 0
-        if k and read[-1] > _FIRST_ENTRIES:
-            first = max(int(np.searchsorted(read, _FIRST_ENTRIES, side="right")), 1)
-            docs, counts = self._read(starts[:first], ends[:first])
+        if k and lists.entries[-1] > _FIRST_ENTRIES:
+            docs, counts = lists.read(max(lists.up_to(_FIRST_ENTRIES), 1))
             docs, counts = _take_highest(docs, counts, 4 * k + 64)
             docs = docs[eligible(docs)]
             rows_read += len(docs)
@@ -118,18 +164,17 @@ class SignatureIndex:
             return MatchedDocuments(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, rows_read)
         base = self.m - needed + 1
         # More lists than must be are read as long as they are short: each spares the rows of documents seen less often.
-        worth = max(_CHEAP_ENTRIES, _FURTHER * int(read[base - 1]))
-        lists = max(base, int(np.searchsorted(read, worth, side="right")))
-        docs, counts = self._read(starts[:lists], ends[:lists], lists - base + 1)
+        count = max(base, lists.up_to(max(_CHEAP_ENTRIES, _FURTHER * int(lists.entries[base - 1]))))
+        docs, counts = lists.read(count, count - base + 1)
         may = eligible(docs)
         docs, counts = docs[may], counts[may]
-        if lists < self.m:
-            docs, counts, looked_up = self._verify(signature, docs, counts + (self.m - lists), k)
+        if count < self.m:
+            docs, counts, looked_up = self._verify(signature, docs, counts + (self.m - count), k)
             rows_read += looked_up
         enough = counts >= needed
         docs, counts = docs[enough], counts[enough]
         order = np.lexsort((docs, -counts))[:k]
-        return MatchedDocuments(docs[order], counts[order], int(read[lists - 1]), rows_read)
+        return MatchedDocuments(docs[order], counts[order], int(lists.entries[count - 1]), rows_read)
 
     def _verify(self, signature: Array, docs: Array, most: Array, k: int | None) -> tuple[Array, Array, int]:
         """Return (documents, their matches, how many were looked up), without those that cannot be among the best k.
@@ -157,16 +202,12 @@ class SignatureIndex:
         Lists are read, the shortest first, while they hold no more than `entries` documents together; long lists cost
         most and tell least.
         """
-        starts, ends = self.spans(signature)
-        lengths = ends - starts
-        order = np.argsort(lengths, kind="stable")
-        read = np.cumsum(lengths[order])
-        count = max(int(np.searchsorted(read, entries, side="right")), 1)
-        order = order[:count]
-        docs, counts = self._read(starts[order], ends[order])
+        lists = self._lists(signature)
+        count = max(lists.up_to(entries), 1)
+        docs, counts = lists.read(count)
         may = eligible(docs)
         docs, counts = _take_highest(docs[may], counts[may], depth)
-        return MatchedDocuments(docs, counts, int(read[count - 1]), 0)
+        return MatchedDocuments(docs, counts, int(lists.entries[count - 1]), 0)
 
 
 def _take_highest(docs: Array, counts: Array, n: int) -> tuple[Array, Array]:

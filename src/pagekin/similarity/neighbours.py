@@ -18,7 +18,7 @@ def all_neighbours(
     index: RelatedIndex, documents: Array, options: RankingOptions, threads: int = 1
 ) -> Iterator[tuple[int, RankedDocuments]]:
     """Yield each document with the documents related to it, in order: as `RelatedIndex.answer` ranks them."""
-    readers = [RelatedIndex(index.corpus, compiled=True) for _ in range(threads)]
+    readers = [index.reopen(compiled=True) for _ in range(threads)]
 
     def batch(asked: Array) -> list[RankedDocuments]:
         mine = readers.pop()
@@ -49,9 +49,9 @@ def near_duplicates(
     a group.
     """
     documents = np.flatnonzero(index.captured(np.arange(len(index))))
-    inlinks = index.bags.inlinks.astype(np.int64)
+    inlinks = index.documents.inlinks.astype(np.int64)
     documents = documents[np.lexsort((documents, -inlinks[documents]))]
-    sketches = index.bags.sketches(documents)
+    sketches = index.documents.sketches(documents)
     copies = CopyIndex(sketches, threshold)
     groups: dict[int, list[int]] = {}
     for place in range(len(documents)):

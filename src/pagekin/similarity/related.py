@@ -2,24 +2,29 @@
 
 import math
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import NO_SKETCH, Bags, LinkColumns, Origin, Strategy, StrategyError, fold_copies, strategy_of_index
-from pagekin.hypertext import Corpus, ReadPage, canonical_url, host_of, site_of, sites_of_urls, unknown_url_message
-from pagekin.similarity.answers import Answer, Query, RankedDocuments, RelatedDocument, RelatedError, Result, UrlList
+from pagekin.bags import Bags, Origin, Strategy, StrategyError, fold_copies, strategy_of_index
+from pagekin.hypertext import (
+    Corpus,
+    in_shards_error,
+    open_corpora,
+)
+from pagekin.similarity.answers import Answer, Query, RankedDocuments, RelatedDocument, RelatedError, Result
+from pagekin.similarity.documents import Documents, IndexShard, UrlList
 from pagekin.similarity.explain import Citations, shared_terms
 from pagekin.similarity.lists import Eligible, SignatureIndex
-from pagekin.similarity.makers import make_maker
 from pagekin.similarity.options import RankingOptions, SignalShare
+from pagekin.similarity.queries import QueryMaker
 from pagekin.similarity.signals import SIGNALS, QuerySignals, SignalReader
-from pagekin.store import Array, KinError, open_kin
+from pagekin.store import Array, KinError
 
 Fold = Callable[[Array], Sequence[int]]
 """Given ranked documents, the place of the head of the query, at place 0, and of each: itself, or whose copy it is."""
@@ -39,133 +44,89 @@ def first_depth(k: int) -> int:
 
 
 class RelatedIndex:
-    """An open collection with an index. Use one per thread.
+    """An open collection with an index, in one piece or in shards. Use one per thread.
 
-    Pass `compiled` for many questions: see `ExactSimilarity`.
+    Documents have their numbers in the whole. Pass `compiled` for many questions: see `ExactSimilarity`.
     """
 
-    def __init__(self, corpus: Corpus, compiled: bool = False) -> None:
-        self.corpus = corpus
+    def __init__(
+        self, corpora: Corpus | Sequence[Corpus], compiled: bool = False, path: str | os.PathLike[str] = ""
+    ) -> None:
+        """Take a corpus, or those of the shards of the collection at `path`, in their order."""
+        self.corpora = (corpora,) if isinstance(corpora, Corpus) else tuple(corpora)
+        self.path = Path(path or self.corpora[0].kin.path)
         self._compiled = compiled
-        facts = corpus.facts.get("index")
-        path = corpus.kin.path
-        if not facts:
-            raise KinError(f"{path} has been read but not indexed. Make the index with: pagekin index {path}")
-        try:
-            self.strategy: Strategy = strategy_of_index(facts)
-        except StrategyError as error:
-            raise KinError(
-                f"{path} was indexed by a strategy that this Pagekin does not know ({error}). "
-                f"Index it again: pagekin index {path}"
-            ) from None
-        if self.strategy.digest() != facts.get("digest"):
-            raise KinError(
-                f"{path} was indexed by an earlier Pagekin, whose strategies had other settings. "
-                f"Index it again: pagekin index {path}"
-            )
-        self.facts = facts
-        self.bags = Bags(corpus.kin)
-        self.index = SignatureIndex(corpus.kin, self.strategy.signature.m)
-        self.maker = make_maker(self.strategy.signature)
-        self.bags.require_all()  # an index of an earlier Pagekin is refused here, not amid an answer
+        self.strategy: Strategy = _one_strategy(self.corpora)
+        self.facts = self.corpora[0].facts["index"]
+        self.documents = Documents.of(self.corpora)
+        self.index = SignatureIndex([corpus.kin for corpus in self.corpora], self.strategy.signature.m, compiled)
+        for shard in self.documents.shards:
+            shard.bags.require_all()  # an index of an earlier Pagekin is refused here, not amid an answer
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "RelatedIndex":
         """Open the index of the collection at `path`."""
-        return cls(Corpus(open_kin(path)))
+        return cls(open_corpora(path), path=path)
+
+    def reopen(self, compiled: bool) -> "RelatedIndex":
+        """Return one more of this index, for another thread."""
+        return RelatedIndex(self.corpora, compiled, self.path)
+
+    @property
+    def corpus(self) -> Corpus:
+        """Return the corpus of a collection in one piece."""
+        return self._only.corpus
+
+    @property
+    def bags(self) -> Bags:
+        """Return the bags of a collection in one piece."""
+        return self._only.bags
+
+    @property
+    def _only(self) -> IndexShard:
+        if len(self.corpora) > 1:
+            raise in_shards_error(self.path, len(self.corpora))
+        return self.documents.shards[0]
+
+    def with_bags(self, bags: Bags) -> "RelatedIndex":
+        """Return the index of a collection in one piece with other bags of the same shape."""
+        other = RelatedIndex(self.corpora, self._compiled, self.path)
+        other.documents = Documents([IndexShard(self.corpus, bags)])
+        return other
 
     @property
     def urls(self) -> UrlList:
         """Return all URLs that can be asked about."""
-        return UrlList(self.corpus, self.bags)
+        return UrlList(self.documents)
 
     def __len__(self) -> int:
-        return len(self.bags)
+        return len(self.documents)
 
     # -- questions --------------------------------------------------------------------------------------------------
 
     def document(self, url: str) -> int:
         """Return the document of a URL in any spelling; raise RelatedError if it cannot be asked about."""
-        number = self.corpus.url_number(url)
-        if number < 0:
-            raise RelatedError(unknown_url_message(self.corpus, url))
-        document = self.bags.document(number)
-        if document < 0:
-            raise RelatedError(
-                f"{url} is in {self.corpus.kin.path}, but there is nothing to compare it by: neither it nor a link to it "
-                "has a word that counts."
-            )
-        return document
+        return self._queries.document(url)
 
     def query_of(self, urls: Sequence[str]) -> Query:
         """Make a query of one or several pages of the collection: the mean of their bags."""
-        documents = tuple(dict.fromkeys(self.document(url) for url in urls))
-        if not documents:
-            raise RelatedError("no page was named")
-        return self.query_of_documents(documents)
+        return self._queries.of_pages(urls)
 
     def query_of_documents(self, documents: tuple[int, ...]) -> Query:
         """Make a query of one or several documents."""
-        if len(documents) == 1:
-            terms, weights = self.bags.bag(documents[0])
-            origins = self.bags.origins(documents[0])
-            counts = self.bags.counts[self.bags.span(documents[0])]
-            signature, sketch = self.index.rows[documents[0]], self.bags.sketches(np.array(documents))[0]
-        else:
-            terms, weights, origins, counts = self._mean(documents)
-            signature, sketch = self.maker.sign(self.bags.hashes[terms], weights), NO_SKETCH
-        total = float(np.sum(weights, dtype=np.float64))
-        return Query(terms, weights, total, signature, documents, origins, sketch, counts, np.zeros(0, np.uint8))
-
-    def _mean(self, documents: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
-        """Return (terms, weights, origins, counts) of the mean of several bags."""
-        parts = [self.bags.bag(document) for document in documents]
-        terms, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-        weights = np.bincount(place, np.concatenate([part[1] for part in parts]), len(terms)) / len(documents)
-        origins = np.zeros(len(terms), np.uint8)
-        np.bitwise_or.at(origins, place, np.concatenate([self.bags.origins(document) for document in documents]))
-        counts = np.concatenate([self.bags.counts[self.bags.span(document)] for document in documents])
-        mean = np.rint(np.bincount(place, counts, len(terms)) / len(documents))
-        return terms, weights.astype(np.float32), origins, mean.astype(np.uint8)
+        return self._queries.of_documents(documents)
 
     def query_of_html(self, html: bytes | str, url: str = "") -> Query:
-        """Make a query of a page outside the collection, by its own words and links.
+        """Make a query of a page outside the collection, by its own words and links: see `QueryMaker`."""
+        return self._queries.of_html(html, url)
 
-        The encoding of bytes is guessed. Without the page's address `url` only links that name their target in full count.
-        """
-        from pagekin.bags import page_bag, page_sketch
-        from pagekin.hypertext import decode_page, read_strictly
-        from pagekin.sources import Limits
+    @cached_property
+    def _queries(self) -> QueryMaker:
+        return QueryMaker(self.documents, self.index, self.strategy, self.path)
 
-        page = read_strictly(html if isinstance(html, str) else decode_page(html, "")[0], Limits())
-        links = self._targets(page, url) if self.strategy.outlinks.scale else []
-        hashes, weights, origins, counts = page_bag(page.words, page.attributes, self.strategy, self.bags, links)
-        if not len(hashes):
-            raise RelatedError("the page has no word that counts, so nothing can be related to it.")
-        terms = self.bags.find(hashes)
-        known = terms >= 0
-        if not known.any():
-            raise RelatedError(f"the page shares no word with the {len(self):,} pages of {self.corpus.kin.path}.")
-        signature = self.maker.sign(hashes, weights)
-        total = float(np.sum(weights, dtype=np.float64))
-        own = page_sketch(page.words, page.attributes, self.strategy)
-        return Query(
-            terms[known], weights[known], total, signature, (), origins[known], own, counts[known], counts[~known]
-        )
-
-    def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:
-        """Return (address, words before it) of the links that count on a page outside the collection."""
-        own = canonical_url(url) if url else None
-        base = (canonical_url(page.base, own) if page.base else None) or own
-        site = site_of(host_of(own)) if own and not self.strategy.anchors.within_site else None
-        targets = []
-        for anchor in page.anchors:
-            target = canonical_url(anchor.href, base)
-            if target is None or target == own or (site is not None and site_of(host_of(target)) == site):
-                continue
-            known = self.corpus.url_number(target)
-            targets.append((self.corpus.url(known) if known >= 0 else target, anchor.start))
-        return targets
+    def query_of_bag(self, *bag: Any) -> Query | None:
+        """Make a query of a bag from elsewhere, or None if it shares no term with the collection: see `QueryMaker`."""
+        return self._queries.of_bag(*bag)
 
     def related(self, url: str | Sequence[str], k: int = 10, **options: Any) -> list[Result]:
         """Return the k pages most similar to a page (or to the mean of several), best first; `answer` tells more."""
@@ -206,7 +167,7 @@ class RelatedIndex:
             return self._rank_by_estimate(query, k, alpha, eligible, fold)
         signals = self.signals(query, options.wish)
         if options.method == "exact":
-            documents = np.flatnonzero(self.bags.inlinks >= self.strategy.signature.min_inlinks)
+            documents = np.flatnonzero(self.documents.inlinks >= self.strategy.signature.min_inlinks)
             return self.group(*self.rerank(signals, documents[eligible(documents)]), alpha, k, fold)
         # Where many documents are no answers, more have to be met to find as many that are.
         some = options.sites != "all" or options.captured_only or keep is not None
@@ -216,16 +177,16 @@ class RelatedIndex:
     def citations(self, query: Query) -> Citations:
         """Return links that explain answers to a query: first those of pages similar to both query and answer."""
 
-        def closeness(urls: Array, answer: int) -> Array:
-            places = np.minimum(np.searchsorted(self.bags.urls, urls), len(self.bags) - 1)
-            known = np.asarray(self.bags.urls[places]).astype(np.int64) == urls
-            rows = np.asarray(self.index.rows[places])
+        def closeness(pages: Array, answer: str) -> Array:
+            documents = self.documents.of_pages(pages)
+            known = documents >= 0
+            rows = self.index.rows_of(np.maximum(documents, 0))
             like = np.count_nonzero(rows == query.signature, axis=1) + 1.0
-            if (document := self.bags.document(answer)) >= 0:
-                like *= np.count_nonzero(rows == self.index.rows[document], axis=1) + 1.0
+            if (document := self.documents.at(answer.encode())) >= 0:
+                like *= np.count_nonzero(rows == self.index.rows_of(np.array([document])), axis=1) + 1.0
             return np.where(known, like, 0.0)
 
-        return Citations(self.corpus, (int(self.bags.urls[document]) for document in query.documents), closeness)
+        return Citations(self.corpora, map(self.documents.url, query.documents), closeness)
 
     def rerank_candidates(
         self, query: Query, signals: QuerySignals, k: int, alpha: float, eligible: Eligible, fold: Fold | None,
@@ -233,7 +194,7 @@ class RelatedIndex:
     ) -> RankedDocuments:  # fmt: skip
         """Rank the likeliest documents by their signals; take more candidates where near-duplicates fill all places."""
         linked = signals.candidates()
-        linked = linked[eligible(linked) & (self.bags.inlinks[linked] >= self.strategy.signature.min_inlinks)]
+        linked = linked[eligible(linked) & (self.documents.inlinks_of(linked) >= self.strategy.signature.min_inlinks)]
         depth = max(DEPTH, first_depth(k) if fold else k)
         while True:
             documents = self.index.candidates(query.signature, depth, entries, eligible).docs
@@ -282,11 +243,11 @@ class RelatedIndex:
         return RankedDocuments(related, copies, len(documents) - above if len(groups) < k else 0)
 
     def _fold(self, query: Query, documents: Array) -> list[int]:
-        return fold_copies(np.concatenate((query.sketch[None], self.bags.sketches(documents))))
+        return fold_copies(np.concatenate((query.sketch[None], self.documents.sketches(documents))))
 
     @cached_property
     def _signal_reader(self) -> SignalReader:
-        return SignalReader(self.bags, LinkColumns.of(self.corpus.kin), self._compiled)
+        return SignalReader([shard.bags for shard in self.documents.shards], self.documents.links(), self._compiled)
 
     def signals(self, query: Query, wish: str = "") -> QuerySignals:
         """Return the signals between a query and documents, weighed as the strategy does for a wish."""
@@ -294,7 +255,7 @@ class RelatedIndex:
 
     def similarities(self, query: Query, documents: Array) -> npt.NDArray[np.float64]:
         """Return the weighted Jaccard similarity of each document's bag, whatever other signals say."""
-        return self._signal_reader.exact.jaccard(query.terms, query.weights, query.total, documents)
+        return self._signal_reader.jaccard(query, documents)
 
     def rerank(self, signals: QuerySignals, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
         """Return the documents above α with their score, the best first, ties by document."""
@@ -306,53 +267,46 @@ class RelatedIndex:
 
     # -- which documents may be answers ------------------------------------------------------------------------------
 
-    @cached_property
-    def _url_sites(self) -> tuple[Array, list[str]]:
-        """Return the site number of each URL, and the names of the sites: for bags from elsewhere."""
-        return sites_of_urls(self.corpus.urls)
-
     def _eligible(self, query: Query, options: RankingOptions, keep: npt.NDArray[np.bool_] | None = None) -> Eligible:
-        sites = options.sites
-        if sites not in ("all", "other", "same"):
-            raise RelatedError(f"sites is one of: all, other, same; not {sites!r}")
-        own_sites: Array = np.zeros(0, np.int64)
-        site: Array = own_sites
-        if sites != "all" and query.sites:
-            site, names = self._url_sites[0][self.bags.urls], self._url_sites[1]
-            own_sites = np.array([names.index(name) for name in query.sites if name in names], np.int64)
-        elif sites != "all":
-            if self.facts["site_rule"] == "none":
-                raise RelatedError(
-                    f"{self.corpus.kin.path} holds pages of one host only, so there are no other sites to ask for or to "
-                    "leave out."
-                )
-            if not query.documents:
-                raise RelatedError("which sites are other ones is not known for a page outside the collection.")
-            site = self.bags.sites
-            own_sites = np.unique(site[list(query.documents)])
+        if options.sites not in ("all", "other", "same"):
+            raise RelatedError(f"sites is one of: all, other, same; not {options.sites!r}")
+        of_own_sites = self._of_own_sites(query) if options.sites != "all" else None
 
         def eligible(documents: Array) -> Array:
             may = np.ones(len(documents), np.bool_)
             for document in query.documents:
                 may &= documents != document
-            if sites != "all":
-                may &= np.isin(site[documents], own_sites, invert=sites == "other")
+            if of_own_sites is not None:
+                may &= of_own_sites(documents) == (options.sites == "same")
             if options.captured_only:
                 may &= self.captured(documents)
             if keep is not None and len(keep):
-                pages = self.bags.pages(documents)
+                pages = self.documents.pages(documents)
                 may &= (pages >= 0) & keep[pages]
             return may
 
         return eligible
 
+    def _of_own_sites(self, query: Query) -> Eligible:
+        """Return what marks the documents of the query's own sites."""
+        if query.sites:
+            return lambda documents: self.documents.are_of_sites(documents, query.sites)
+        if self.facts["site_rule"] == "none":
+            raise RelatedError(
+                f"{self.path} holds pages of one host only, so there are no other sites to ask for or to leave out."
+            )
+        if not query.documents:
+            raise RelatedError("which sites are other ones is not known for a page outside the collection.")
+        own_sites = np.unique(self.documents.sites(np.array(query.documents)))
+        return lambda documents: np.isin(self.documents.sites(documents), own_sites)
+
     def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Return whether each document's own page was read."""
-        return np.asarray(self.bags.pages(documents) >= 0)
+        return np.asarray(self.documents.pages(documents) >= 0)
 
     def only_lists(self, url: str) -> bool:
         """Return whether a URL's page only lists others, so that its links do not count."""
-        document = self.bags.document(self.corpus.url_number(url))
+        document = self.documents.find(url)[1]
         return document >= 0 and bool(self._signal_reader.worth(np.array([document]))[0] < 1)
 
     # -- results for people ------------------------------------------------------------------------------------------
@@ -361,45 +315,63 @@ class RelatedIndex:
         """Return a term for people: for an address its page's title, if it has one."""
         if "://" not in term:
             return term
-        document = self.bags.document(self.corpus.url_number(term))
+        document = self.documents.find(term)[1]
         return (self.title(document) if document >= 0 else "") or term
 
     def title(self, document: int) -> str:
         """Return the page's title, or the text that most links to it have."""
-        number = int(self.bags.urls[document])
-        pages = self.corpus.pages_of(number)
-        if pages:
-            return self.corpus.titles.text(pages[0])
-        texts = map(self.corpus.anchor_text, self.corpus.anchors_in(number)[:8].tolist())
-        common = Counter(filter(None, texts)).most_common(1)
-        return common[0][0] if common else ""
+        return self.documents.title(document)
 
     def _result(
         self, query: Query, one: RelatedDocument, estimated: bool, citations: Citations | None, above: float
     ) -> Result:
-        numbers = [int(self.bags.urls[document]) for document in (one.document, *one.copies)]
-        aliases = [alias for number in numbers for alias in self.corpus.aliases_of(number)]
-        terms = shared_terms(self.corpus, self.bags, query, one.document) if citations else ()
+        url, *copies = (self.documents.url(document) for document in (one.document, *one.copies))
+        aliases = [alias for document in (one.document, *one.copies) for alias in self.documents.aliases(document)]
+        terms = shared_terms(self.documents, query, one.document) if citations else ()
         return Result(
-            url=self.corpus.url(numbers[0]),
+            url=url,
             title=self.title(one.document) if one.similarity >= above else "",
             similarity=one.similarity,
             error=margin(one.similarity, self.index.m) if estimated else 0.0,
-            captured=bool(self.corpus.pages_of(numbers[0])),
-            copies=(*map(self.corpus.url, numbers[1:]), *aliases),
+            captured=self.documents.is_captured(one.document),
+            document=one.document,
+            copies=(*copies, *aliases),
             terms=terms,
-            citations=citations.best_for(numbers[0], [shared.term for shared in terms]) if citations else (),
+            citations=citations.best_for(url, [shared.term for shared in terms]) if citations else (),
         )
 
     def heaviest(self, document: int, count: int) -> list[tuple[str, float, list[str]]]:
         """Return (term for people, weight, where from) of a bag's heaviest terms (Figure 14)."""
-        terms, weights = self.bags.bag(document)
-        origins = self.bags.origins(document)
+        shard, own = self.documents.place(document)
+        terms, weights = shard.bags.bag(own)
+        origins = shard.bags.origins(own)
         order = np.lexsort((terms, -weights))[:count]
         return [
-            (self.bags.term_text(self.corpus, int(terms[i])), float(weights[i]), Origin(int(origins[i])).names())
+            (shard.bags.term_text(shard.corpus, int(terms[i])), float(weights[i]), Origin(int(origins[i])).names())
             for i in order.tolist()
         ]
+
+
+def _one_strategy(corpora: Sequence[Corpus]) -> Strategy:
+    """Return the strategy by which all of some corpora were indexed; raise a KinError that says what to do."""
+    every = []
+    for corpus in corpora:
+        path, facts = corpus.kin.path, corpus.facts.get("index")
+        if not facts:
+            raise KinError(f"{path} has been read but not indexed. Make the index with: pagekin index {path}")
+        try:
+            every.append(strategy_of_index(facts))
+        except StrategyError as error:
+            raise KinError(
+                f"{path} was indexed by a strategy that this Pagekin does not know ({error}). "
+                f"Index it again: pagekin index {path}"
+            ) from None
+        if every[-1].digest() != facts.get("digest"):
+            raise KinError(
+                f"{path} was indexed by an earlier Pagekin, whose strategies had other settings. "
+                f"Index it again: pagekin index {path}"
+            )
+    return every[0]
 
 
 def _with_signals(results: list[Result], ranked: RankedDocuments, signals: QuerySignals) -> list[Result]:

@@ -1,6 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .demo import demo_pages
+from .folder import HTML_ENDINGS
 from .items import DAMAGE_REASONS, TOO_SLOW, Gone, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import Limits, parse_limits
 from .plan import Unit, plan_units, read_unit
@@ -12,6 +13,7 @@ from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 
 __all__ = [
     "DAMAGE_REASONS",
+    "HTML_ENDINGS",
     "SCOPES",
     "TOO_SLOW",
     "CrawlError",

@@ -6,16 +6,31 @@ from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import MANIFEST, SHARDS, Kin, KinError, open_kin, read_manifest
+from .inverting import chunks, count_targets, invert
 from .kernels import CHECKED, kernel
-from .ragged import RaggedBytes, pack_strings
+from .memory import (
+    IN_MEMORY,
+    NO_LIMIT,
+    MemoryBudget,
+    TooLittleMemoryError,
+    Workspace,
+    give_back_memory,
+    parse_size,
+    use_memory_tightly,
+)
+from .numbering import Numbering
+from .ragged import RaggedBytes, pack_strings, union_strings
+from .records import pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .writer import KinWriter, can_be_resumed
 
 __all__ = [
     "CHECKED",
+    "IN_MEMORY",
     "KEY_SIZE",
     "MANIFEST",
+    "NO_LIMIT",
     "PROCESS_KEY",
     "SHARDS",
     "Array",
@@ -26,13 +41,21 @@ __all__ = [
     "Kin",
     "KinError",
     "KinWriter",
+    "MemoryBudget",
+    "Numbering",
     "Progress",
     "RaggedBytes",
+    "TooLittleMemoryError",
+    "Workspace",
     "batch_ranges",
     "can_be_resumed",
     "check_files",
     "check_shapes",
+    "chunks",
+    "count_targets",
     "distinct",
+    "give_back_memory",
+    "invert",
     "is_among",
     "is_full",
     "kernel",
@@ -41,7 +64,9 @@ __all__ = [
     "no_progress",
     "on_temporary_disk",
     "open_kin",
+    "pack_record",
     "pack_strings",
+    "parse_size",
     "rank",
     "read_manifest",
     "row_entries",
@@ -49,4 +74,7 @@ __all__ = [
     "sort_by_keys",
     "sort_numbers",
     "temporary_folder",
+    "union_strings",
+    "unpack_record",
+    "use_memory_tightly",
 ]

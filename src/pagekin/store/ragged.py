@@ -1,9 +1,10 @@
 """Many short byte strings in two arrays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.store.arrays import Array
 from pagekin.store.folder import Kin
@@ -75,3 +76,11 @@ def pack_strings(strings: list[bytes]) -> tuple[Array, Array]:
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return np.frombuffer(b"".join(strings), dtype=np.uint8), offsets
+
+
+def union_strings(tables: Sequence[RaggedBytes]) -> tuple[RaggedBytes, list[npt.NDArray[np.int64]]]:
+    """Return (the different strings of some tables in the order of their bytes, the place of each table's strings in it)."""
+    names = sorted(set(chain.from_iterable(tables)))
+    places = {name: place for place, name in enumerate(names)}
+    found = [np.fromiter(map(places.__getitem__, table), np.int64, len(table)) for table in tables]
+    return RaggedBytes(*pack_strings(names)), found

@@ -20,6 +20,7 @@ from pagekin.errors import PagekinError
 from pagekin.store.arrays import Array, ArrayFile
 from pagekin.store.disk import DiskFullError, describe_full, is_full
 from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
+from pagekin.store.memory import NO_LIMIT, MemoryBudget, Workspace
 
 LOCK = ".lock"
 _WORK = ".work-"
@@ -57,8 +58,10 @@ class KinWriter:
     it was, but for the folder that `resume_folder` gives.
     """
 
-    def __init__(self, path: str | os.PathLike[str], purpose: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], purpose: str, memory: MemoryBudget = NO_LIMIT) -> None:
+        """Work within so much `memory`, as far as stages ask the writer's workspace."""
         self.path = Path(path)
+        self.memory = memory
         self._purpose = purpose
         self._open: dict[str, ArrayFile] = {}
         self._lock: IO[str] | None = None
@@ -126,6 +129,11 @@ class KinWriter:
         lock.write(f"process {os.getpid()} on {socket.gethostname()} ({self._purpose}) since {since}\n")
         with contextlib.suppress(OSError):  # on a full disk nobody learns who we are, but the lock holds
             lock.flush()
+
+    @property
+    def workspace(self) -> Workspace:
+        """Return where temporary arrays lie until this writer ends."""
+        return Workspace(self.work, self.memory)
 
     def resume_folder(self) -> Path:
         """Return a folder for what a later writer may go on from; the one before may have left something there.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
 from pagekin.sources import Limits
+from pagekin.text.languages import same_forms
 
 ANALYSER = "porter-2"
 """The version of the forms: an index with others cannot be asked."""
@@ -83,7 +84,9 @@ class Forms:
     names: list[str]
     """In the order of their bytes."""
     of_term: npt.NDArray[np.uint32]
-    """The form of each term."""
+    """The form of each term; of forms that stand for the same word, the least."""
+    same: npt.NDArray[np.uint32] | None = None
+    """For each form the least that stands for the same word, by stems of other languages; None if each stands for itself."""
 
 
 def form_table(corpus: Corpus, progress: Callable[[float], None] = lambda _share: None) -> Forms:
@@ -102,4 +105,6 @@ def _number_forms(corpus: Corpus, progress: Callable[[float], None]) -> Forms:
     names = sorted(numbers, key=str.encode)
     ranks = np.zeros(len(numbers), dtype=np.uint32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.uint32)
-    return Forms(names, ranks[of_term] if term else of_term)
+    of_term = ranks[of_term] if term else of_term
+    same = same_forms(corpus, of_term, len(names))
+    return Forms(names, of_term if same is None else same[of_term], same)

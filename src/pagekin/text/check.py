@@ -45,6 +45,9 @@ def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
     lengths |= dict.fromkeys(("posting.page", "posting.attributes", "posting.count"), entries)
     ends = {"form.offsets": len(kin["form.bytes"]), "posting.offsets": entries}
     limits = {"form.of_term": forms, "posting.page": len(corpus), "posting.attributes": 64}
+    if "form.same" in kin:
+        lengths["form.same"] = forms
+        limits["form.same"] = forms
     rising = []
     links = lengths["posting.called_page"] = len(kin["posting.called"])
     lengths["posting.called_offsets"] = forms + 1

@@ -139,6 +139,8 @@ class TextIndex:
         kin, number = self.corpus.kin, self.forms.find(form.encode())
         if number < 0:
             return Form(-1, 0, 0, -1, 0, 0)
+        if "form.same" in kin:
+            number = int(kin["form.same"][number])
         most = len(kin["posting.page"])  # which only damage exceeds
         begin, end = (min(int(self._offsets[at]), most) for at in (number, number + 1))
         first = int(kin["posting.where_offsets"][number]) if self.has_places else 0

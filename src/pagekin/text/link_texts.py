@@ -1,21 +1,26 @@
 """What pages are called by others of their host: the words on links that lead to them."""
 
 from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, Kin, KinWriter, RaggedBytes, batch_ranges, smallest_uint
-from pagekin.text.analysis import Forms
+from pagekin.store import Array, ArrayFile, Kin, KinWriter, RaggedBytes, Workspace, batch_ranges, smallest_uint
+from pagekin.text.analysis import Forms, analyse
 from pagekin.text.scoring import SMOOTH
 
 LONGEST = 10
 """Words of a link's text, at most: longer ones are sentences, and no names."""
 _BATCH_WORDS = 1 << 20
 _AT_ONCE = 1 << 22
-"""Pairs of a page and a form that are collected before equal ones are summed."""
+"""Pairs of a page and a form that are collected before equal ones are summed: …"""
+_PAIR_BYTES = 48
+"""… they take so many bytes each."""
 
 
 class LinkTexts(NamedTuple):
@@ -41,9 +46,12 @@ def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
     of_term = np.asarray(kin["form.of_term"])
     terms = np.flatnonzero(np.isin(of_term, called))
     _forms, at = np.unique(of_term[terms], return_index=True)
-    names = RaggedBytes.of(kin, "form")
+    names = [RaggedBytes.of(kin, "form").text(one) for one in called.tolist()]
+    if "form.same" in kin:  # the form of a term may have the name of another one that stands for the same word
+        words = RaggedBytes.of(kin, "term")
+        names = analyse([words.text(term) for term in terms[at].tolist()])
     strength = np.asarray(kin["posting.called"])[inside]
-    return LinkTexts([names.text(one) for one in called.tolist()], place, page[inside] - first, strength, terms[at])
+    return LinkTexts(names, place, page[inside] - first, strength, terms[at])
 
 
 def put_link_texts(
@@ -54,44 +62,76 @@ def put_link_texts(
     This is found in the corpus, unless it is known. Only links from the same host count: the others a site of a network would not
     know, and its pages would have other scores than in one collection of all. A page that links often to another counts once.
     """
-    form, page, strengths = _find_link_texts(corpus, forms) if known is None else _number_forms(known, forms)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(form, minlength=len(forms.names)))])
-    pages = page.astype(smallest_uint(max(len(corpus) - 1, 0)))
+    with TemporaryDirectory(dir=writer.work) as folder:
+        room = Workspace(Path(folder), writer.memory)
+        pieces = _find_link_texts(corpus, forms, room) if known is None else [_number_forms(known, forms)]
+        sizes = np.zeros(len(forms.names), np.int64)
+        pages = writer.create("posting.called_page", smallest_uint(max(len(corpus) - 1, 0)))
+        strengths = writer.create("posting.called", np.uint8)
+        for form, page, strength in pieces:
+            np.add.at(sizes, form, 1)
+            pages.append(page.astype(pages.dtype))
+            strengths.append(strength)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
     offsets = offsets.astype(smallest_uint(int(offsets[-1])))
     writer.put("posting.called_offsets", offsets)
-    writer.put("posting.called_page", pages)
-    writer.put("posting.called", strengths)
-    return offsets, pages, strengths
+    return offsets, pages.mapped(), strengths.mapped()
 
 
 def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
     """Return (form, page, strength) of known link texts, by the numbers of a corpus's forms; both are in order."""
     place = {name: number for number, name in enumerate(forms.names)}
     number = np.array([place[name] for name in known.names], np.int64)
-    return number[known.form], known.page, known.strength
+    if forms.same is None:
+        return number[known.form], known.page, known.strength
+    form = forms.same[number][known.form].astype(np.int64)
+    order = np.lexsort((-known.strength.astype(np.int64), known.page, form))
+    form, page, strength = form[order], known.page[order], known.strength[order]
+    new = (np.diff(form, prepend=-1) != 0) | (np.diff(page, prepend=-1) != 0)
+    return form[new], page[new], strength[new]
 
 
-def _find_link_texts(corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
-    """Return (form, page, strength), rising, of what links on the pages of a corpus call its pages."""
-    links = np.zeros(len(corpus), np.int64)
-    pairs, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+def _find_link_texts(corpus: Corpus, forms: Forms, room: Workspace) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield (form, page, strength), rising, of what links on the pages of a corpus call its pages, some forms at a time.
+
+    Pairs of a form and a page are counted in runs, each in order, which lie in files; then a range of forms is put together
+    from its stretch of every run.
+    """
+    links, width = np.zeros(len(corpus), np.int64), max(len(corpus), 1)
+    at_once = room.memory.items(_AT_ONCE, _PAIR_BYTES)
+    sizes = np.zeros(len(forms.names), np.int64)
     waiting: list[Array] = []
-    for target, said, form in _read_link_texts(corpus, forms):
-        np.add.at(links, target, 1)
-        waiting.append(form * len(corpus) + said)
-        if sum(map(len, waiting)) > _AT_ONCE:
-            pairs, counts, waiting = *_add_pairs(pairs, counts, waiting), []
-    pairs, counts = _add_pairs(pairs, counts, waiting)
-    form, page = np.divmod(pairs, max(len(corpus), 1))
-    return form, page, np.rint(255.0 * np.sqrt(counts / (links[page] + SMOOTH))).astype(np.uint8)
+    ends = [0]
+    pairs, counts = ArrayFile(room.folder / "pairs", np.int64), ArrayFile(room.folder / "counts", np.uint32)
 
+    def write_run() -> None:
+        different, count = np.unique(np.concatenate([np.zeros(0, np.int64), *waiting]), return_counts=True)
+        np.add.at(sizes, different // width, 1)
+        pairs.append(different)
+        counts.append(count.astype(np.uint32))
+        ends.append(pairs.length)
+        waiting.clear()
 
-def _add_pairs(pairs: Array, counts: Array, waiting: list[Array]) -> tuple[Array, Array]:
-    """Return (distinct pairs, rising; how often each was met), given those so far and further ones."""
-    every = np.concatenate([pairs, *waiting])
-    weights = np.concatenate([counts, np.ones(len(every) - len(pairs), np.int64)])
-    different, place = np.unique(every, return_inverse=True)
-    return different, np.bincount(place, weights, len(different)).astype(np.int64)
+    try:
+        for target, said, form in _read_link_texts(corpus, forms):
+            np.add.at(links, target, 1)
+            waiting.append(form * width + said)
+            if sum(map(len, waiting)) > at_once:
+                write_run()
+        write_run()
+        all_pairs, all_counts = pairs.mapped(), counts.mapped()
+    finally:
+        pairs.abandon()
+        counts.abandon()
+    for first, last in batch_ranges(np.cumsum(np.append(0, sizes)), at_once):
+        bounds = first * width, last * width
+        parts = [begin + np.searchsorted(all_pairs[begin:end], bounds) for begin, end in pairwise(ends)]
+        every = np.concatenate([all_pairs[low:high] for low, high in parts])
+        different, place = np.unique(every, return_inverse=True)
+        weights = np.concatenate([all_counts[low:high] for low, high in parts])
+        summed = np.bincount(place, weights, len(different))
+        form, page = np.divmod(different, width)
+        yield form, page, np.rint(255.0 * np.sqrt(summed / (links[page] + SMOOTH))).astype(np.uint8)
 
 
 def _read_link_texts(corpus: Corpus, forms: Forms) -> Iterator[tuple[Array, Array, Array]]:

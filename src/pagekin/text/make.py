@@ -18,6 +18,8 @@ Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
 _BATCH_WORDS = 1 << 20
 _ENTRIES_AT_ONCE = 1 << 24
+_ENTRY_BYTES = 6
+"""Bytes of an entry that are taken as its size: half of what it is, because a single thread sorts them."""
 _FREQUENT = 2
 """Entries per range of pages from which on a form has stored bounds; a search looks at the entries of other forms."""
 
@@ -38,6 +40,8 @@ def make_text(
     writer.put("form.bytes", data)
     writer.put("form.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
     writer.put("form.of_term", forms.of_term)
+    if forms.same is not None:
+        writer.put("form.same", forms.same)
     entries = _make_postings(writer, corpus, forms, link_texts, progress, threads)
     facts = {
         "analyser": ANALYSER,
@@ -91,10 +95,9 @@ class _Spill:
     def append(self, first: int, batch: Entries, ends: Array) -> None:
         """Add the entries of the pages from `first` on."""
         self._batches.append((first, ends, [(values.dtype, len(values)) for values in batch]))
-        self.entries += np.bincount(batch.form, minlength=len(self.entries))
+        np.add.at(self.entries, batch.form, 1)
         wide = self._lengths[self._pages(first, ends)] > LONGEST_NARROW
-        sizes = np.where(wide, 2, 1) * batch.counts
-        self.places += np.bincount(batch.form, sizes, minlength=len(self.places)).astype(np.int64)
+        np.add.at(self.places, batch.form, np.where(wide, 2, 1) * batch.counts)
         for values in batch:
             self._file.write(values.data)
 
@@ -128,7 +131,8 @@ def _make_postings(
             progress("postings", 0.5 * (first + len(ends)) / len(corpus))
         offsets, places = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (spill.entries, spill.places))
         total = int(offsets[-1])
-        for first, last in batch_ranges(offsets, _ENTRIES_AT_ONCE) if total else []:
+        at_once = writer.memory.items(_ENTRIES_AT_ONCE, _ENTRY_BYTES)
+        for first, last in batch_ranges(offsets, at_once) if total else []:
             begin, where_begin = (starts[first : last + 1] - starts[first] for starts in (offsets, places))
             room = (*[begin[-1]] * 3, where_begin[-1])
             columns = Columns(*(np.empty(length, kind) for length, kind in zip(room, kinds, strict=True)))

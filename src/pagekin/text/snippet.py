@@ -65,12 +65,21 @@ def make_snippet(
 
 def _number_forms(corpus: Corpus) -> tuple[Callable[[bytes], int], Array]:
     """Return (a function that gives a form's number, or -1; the form of each term), stored or made for the corpus."""
+    same: Array | None = None
     if "form.of_term" in corpus.kin:
         names, of_term = RaggedBytes.of(corpus.kin, "form"), corpus.kin["form.of_term"]
+        if "form.same" in corpus.kin:
+            same = corpus.kin["form.same"]
     else:
         forms = form_table(corpus)
         names, of_term = RaggedBytes(*pack_strings([name.encode() for name in forms.names])), forms.of_term
-    return lru_cache(_KEPT)(names.find), of_term
+        same = forms.same
+
+    def number(form: bytes) -> int:
+        found = names.find(form)
+        return found if found < 0 or same is None else int(same[found])
+
+    return lru_cache(_KEPT)(number), of_term
 
 
 def _window_by_kernel(

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from pagekin.clusters import Tree, fold_documents
-from pagekin.collection import Collection, ReloadingCollection, Service, ServiceError
+from pagekin.collection import Collection, Service, ServiceError
 from pagekin.hypertext import Corpus
 from pagekin.labels import ContentLabel, plain_text
+from pagekin.routers import LeafService
 from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
 from pagekin.web.rendering import host
@@ -147,9 +148,10 @@ async def in_collection(service: Service, make: Callable[..., T], *given: Any) -
     return await service.run(lambda collection: make(CollectionView.of(collection), *given))
 
 
-def warm_pages(leaf: ReloadingCollection) -> None:
+def warm_pages(leaf: LeafService) -> None:
     """Open what the first visitor would have to wait for."""
-    leaf.use(_warm)
+    for part in leaf.whole.parts:
+        _warm(part)
 
 
 def _warm(collection: Collection) -> None:

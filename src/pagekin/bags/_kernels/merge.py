@@ -229,6 +229,29 @@ def _add_links(url, batch, web, kept, scales, hashes, scratch, count):
     return count, citations
 
 
+@kernel(inline=True)
+def _link_key(anchor, place, host, kept, hashes):
+    """Return a hash of a host and the words of a link, never 0, which is the same in all processes.
+
+    The link's page is of this host, and its words begin at `place`.
+    """
+    key = host * uint64(0x9E3779B97F4A7C15)
+    for i in range(place + kept.spans[anchor, 1], place + kept.spans[anchor, 2]):
+        key = (key ^ hashes[kept.words[i]]) * uint64(0xBF58476D1CE4E5B9)
+        key ^= key >> uint64(29)
+    return key | uint64(1)
+
+
+@kernel
+def hash_links(anchors, pages, page_host, kept, hashes, keys):
+    """Write to `keys` (uint64) what tells links from others of their host, which count once: see `_link_key`.
+
+    `pages` (int64) are those on which the `anchors` (int64) stand, `page_host` (uint64) the hashes of the hosts of all pages.
+    """
+    for i in range(len(anchors)):
+        keys[i] = _link_key(anchors[i], kept.offsets[pages[i]], page_host[pages[i]], kept, hashes)
+
+
 @kernel
 def _new_slot(anchor, source, web, kept, hashes, seen, secret):
     """Return the place that a link of these words and this host takes in `seen`, or -1 if it has one already.
@@ -236,12 +259,7 @@ def _new_slot(anchor, source, web, kept, hashes, seen, secret):
     What it is known by is the same in all processes. Where it lies is `secret`: pages cannot choose links that meet in one place.
     """
     mask = uint64(len(seen) - 1)
-    place = kept.offsets[source]
-    key = web.page_host[source] * uint64(0x9E3779B97F4A7C15)
-    for i in range(place + kept.spans[anchor, 1], place + kept.spans[anchor, 2]):
-        key = (key ^ hashes[kept.words[i]]) * uint64(0xBF58476D1CE4E5B9)
-        key ^= key >> uint64(29)
-    key |= uint64(1)  # never the mark of an empty place
+    key = _link_key(anchor, kept.offsets[source], web.page_host[source], kept, hashes)
     mixed = (key ^ uint64(secret[0])) * uint64(secret[2])
     mixed = (mixed ^ (mixed >> uint64(32))) * uint64(secret[3])
     slot = (mixed >> uint64(24)) & mask

@@ -7,8 +7,11 @@ from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel
 
-LINK, HEADING, CRUMB, TITLE = 1, 2, 3, 4
-"""Where a phrase stands, the places that tell more last; twice that, and 1 more if it stands alone, is its rank."""
+LINK, HEADING, CRUMB, TITLE, NAVIGATION = 1, 2, 3, 4, 5
+"""Where a phrase stands, the places that tell more last; twice that, and 1 more if it stands alone, is its rank.
+
+What stands in links of navigation is no phrase.
+"""
 LONGEST = 5
 """Words of a phrase, at most."""
 MOST_WORDS = 320
@@ -60,9 +63,10 @@ def mark_runs(decoded, length, boundaries, starts, lengths, left_out, site_begin
             breaks[first] = True
         if last < length:
             breaks[last] = True
-        if not left_out[i]:
-            for at in range(first, last):
-                kinds[at] = max(kinds[at], LINK)
+        kind = NAVIGATION if left_out[i] else LINK
+        for at in range(first, last):
+            if kinds[at] <= LINK:
+                kinds[at] = kind
 
 
 @kernel
@@ -83,6 +87,7 @@ def add_run(decoded, word_of, first, last, rank, longest, counts, least, found, 
             continue
         value = np.uint64(0x9E3779B97F4A7C15)
         content = 0
+        begins = start == first or (rank == 2 * TITLE and word_of[decoded.terms[start - 1]] < 0)
         for stop in range(start, min(start + longest, last)):
             word = np.int64(word_of[decoded.terms[stop]])
             token = word * 2 if word >= 0 else decoded.terms[stop] * 2 + 1
@@ -95,9 +100,9 @@ def add_run(decoded, word_of, first, last, rank, longest, counts, least, found, 
             if counts[value & mask] < least:
                 continue
             hashes[n] = value
-            # The head of a title stands alone as well: "demographics of benin".
+            # The head of a title stands alone as well, and so does its end: "demographics of benin".
             ends = stop == last - 1 or (rank == 2 * TITLE and word_of[decoded.terms[stop + 1]] < 0)
-            ranks[n] = rank + (1 if rank and start == first and ends else 0)
+            ranks[n] = rank + (1 if rank and begins and ends and (start == first or stop == last - 1) else 0)
             places[n] = start
             words[n] = stop - start + 1
             n += 1
@@ -124,7 +129,7 @@ def page_phrases(decoded, length, word_of, kinds, breaks, counts, least, found):
             in_text = step == 2 and kind < HEADING
             while last < length and not breaks[last] and (kinds[last] == kind or (in_text and kinds[last] < HEADING)):
                 last += 1
-            if in_text or (step == 1 and kind == LINK) or (step == 0 and kind >= HEADING):
+            if in_text or (step == 1 and kind == LINK) or (step == 0 and HEADING <= kind <= TITLE):
                 end = min(last, at + left)
                 left -= end - at
                 rank = 0 if step == 2 else 2 * kind

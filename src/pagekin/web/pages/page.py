@@ -218,7 +218,7 @@ def _page_view(
     first_linked = _most_similar(collection, url, linked, comparable)
     quoted = list(first_citing)[:QUOTES]
     anchor_of = dict(zip(citing, anchors.tolist(), strict=True))
-    citations = Citations(corpus)
+    citations = Citations([corpus])
     similar = why.similar_pages(answer.results, collection.link_to)
     terms: list[why.Term] = []
     if index and comparable:

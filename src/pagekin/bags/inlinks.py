@@ -1,0 +1,183 @@
+"""All links to the addresses of a corpus: those on its own pages, and those that visit it from pages of other shards."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.furniture import host_hashes
+from pagekin.bags.links import anchor_pages
+from pagekin.bags.raw import temporary_array
+from pagekin.bags.strategy import Strategy
+from pagekin.bags.visits import Visits
+from pagekin.bags.words import Vocabulary
+from pagekin.hypertext import Corpus, sites_of_urls
+from pagekin.store import Array, RaggedBytes, Workspace, distinct, row_entries
+
+if TYPE_CHECKING:
+    from pagekin.bags._kernels.keep import KeptWords
+    from pagekin.bags._kernels.merge import Web
+
+_COPIED = 1 << 22
+
+
+@dataclass(frozen=True)
+class Inlinks:
+    """The links to each address, with what is known of their pages.
+
+    Pages and anchors of the corpus keep their numbers. Visiting pages, which have no words but those around their links, and
+    their anchors have the numbers after those.
+    """
+
+    corpus: Corpus
+    web: "Web"
+    kept: "KeptWords"
+    own: npt.NDArray[np.int64]
+    """(URLs + 1): where the corpus's own links to each address begin."""
+    visiting: npt.NDArray[np.int64]
+    """(URLs + 1): where the visiting links to each address begin; they are numbered by address, citing address and place."""
+    standing: npt.NDArray[np.int64]
+    """(pages and visiting pages): numbers in the order of their addresses."""
+    more_citations: npt.NDArray[np.int64]
+    """(URLs): pages that cite each address, besides those whose links are here."""
+    visitors: list[bytes]
+    """The addresses of the visiting pages."""
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return the number of links to each address."""
+        return np.asarray(np.diff(self.own) + np.diff(self.visiting))
+
+    def to(self, first: int, last: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return (offsets, anchors) of the links to the addresses `first` to `last`, each in the order of citing pages."""
+        anchors = np.array(self.corpus.inlinks.anchors[self.own[first] : self.own[last]], dtype=np.int64)
+        if self.visiting[first] == self.visiting[last]:
+            return self.own[first : last + 1] - self.own[first], anchors
+        guests = np.arange(self.visiting[first], self.visiting[last]) + len(self.corpus.anchors.target)
+        every = np.concatenate([anchors, guests])
+        targets = np.concatenate(
+            [np.repeat(np.arange(last - first), np.diff(of[first : last + 1])) for of in (self.own, self.visiting)]
+        )
+        order = np.lexsort((every, self.standing[self.web.anchor_page[every]], targets))
+        return np.cumsum(np.append(0, self.counts[first:last])), every[order]
+
+
+def gather_inlinks(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array,
+    visits: Visits | None, room: Workspace,
+) -> Inlinks:  # fmt: skip
+    """Return all links to the addresses of a corpus.
+
+    The corpus knows the addresses that visits lead to and the words around them, and citing addresses where these are terms:
+    see `hypertext.widen_corpus`. A ValueError says what it does not know.
+    """
+    own = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
+    web = _web(corpus, strategy, citing, room)
+    nothing = np.zeros(len(corpus.urls), np.int64)
+    if visits is None or not len(visits.citations):
+        return Inlinks(corpus, web, kept, own, np.append(0, nothing), np.arange(len(corpus)), nothing, [])
+    targets = _numbers(corpus, RaggedBytes(visits.targets, visits.target_offsets))
+    visitors = list(RaggedBytes(visits.citing, visits.citing_offsets))
+    more = nothing.copy()
+    more[targets] = visits.citations
+    links = np.bincount(targets[visits.target], minlength=len(nothing))
+    pairs = distinct(visits.target.astype(np.int64) * max(len(visitors), 1) + visits.source)
+    more -= np.bincount(targets[pairs // max(len(visitors), 1)], minlength=len(nothing))
+    urls = np.full(len(visitors), len(nothing), np.int64)
+    if strategy.links.scale:
+        urls = _numbers(corpus, RaggedBytes(visits.citing, visits.citing_offsets))
+    web = web._replace(
+        page_url=np.append(web.page_url, urls),
+        url_site=np.append(web.url_site, -1),
+        page_host=np.append(web.page_host, visits.hosts),
+        citing=np.append(web.citing, np.ones(len(visitors), np.bool_)),
+        anchor_page=np.append(web.anchor_page, (len(corpus) + visits.source).astype(np.uint32)),
+    )
+    standing = _order_pages(corpus, visitors)
+    visiting = np.cumsum(np.append(0, links))
+    every = _append_windows(kept, visits, _find_words(words, visits), room.folder)
+    return Inlinks(corpus, web, every, own, visiting, standing, more, visitors)
+
+
+def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> "Web":
+    """Return what the merging kernel has to know of all URLs, pages and anchors."""
+    from pagekin.bags._kernels.merge import Web
+
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
+    url_page = np.full(len(corpus.urls), -1, dtype=np.int64)
+    url_page[page_url[::-1]] = np.arange(len(corpus))[::-1]  # the first of several captures, the newest, wins
+    url_site = np.zeros(len(corpus.urls), dtype=np.int64)
+    if not strategy.anchors.within_site:
+        url_site = sites_of_urls(corpus.urls)[0].astype(np.int64)
+    return Web(
+        url_page=url_page,
+        url_site=url_site,
+        page_url=page_url,
+        page_host=host_hashes(corpus)[corpus.pages.host],
+        citing=citing,
+        page_anchors=np.asarray(corpus.pages.anchors, dtype=np.int64),
+        anchor_page=anchor_pages(corpus, room),
+    )
+
+
+def _numbers(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.int64]:
+    """Return the numbers of addresses in a corpus, which knows them all."""
+    numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
+    if len(numbers) and numbers.min() < 0:
+        unknown = addresses.text(int(np.argmin(numbers)))
+        raise ValueError(f"the shard does not know {unknown}, which visiting links name")
+    return numbers
+
+
+def _find_words(words: Vocabulary, visits: Visits) -> npt.NDArray[np.int32]:
+    """Return the bag words with the hashes of visiting words."""
+    order = np.argsort(words.hashes)
+    known = words.hashes[order]
+    place = np.searchsorted(known, visits.hashes)
+    is_known = np.append(known, np.uint64(0))[place] == visits.hashes if len(known) else np.zeros(len(place), np.bool_)
+    if not np.all(is_known):
+        unknown = RaggedBytes(visits.strings, visits.string_offsets).text(int(np.argmin(is_known)))
+        raise ValueError(f"the shard does not know the word '{unknown}', which stands around visiting links")
+    return order[place].astype(np.int32)
+
+
+def _order_pages(corpus: Corpus, visitors: list[bytes]) -> npt.NDArray[np.int64]:
+    """Return numbers in the order of addresses for the pages of a corpus and visiting ones, which are in order."""
+    pages = np.asarray(corpus.pages.url, dtype=np.int64)
+    before = np.fromiter(map(corpus.urls.nearest, visitors), np.int64, len(visitors))
+    # A visitor stands before the pages of the first address that is not less, and the visitors after it.
+    order = np.lexsort((np.arange(len(pages) + len(visitors)), np.append(2 * pages + 1, 2 * before)))
+    standing = np.empty(len(order), np.int64)
+    standing[order] = np.arange(len(order))
+    return standing
+
+
+def _append_windows(kept: "KeptWords", visits: Visits, numbers: npt.NDArray[np.int32], folder: Path) -> "KeptWords":
+    """Return kept words with the windows of visiting links behind them, those of each visiting page together."""
+    by_page = np.argsort(visits.source, kind="stable")
+    sizes = np.diff(visits.word_offsets)
+    begins = np.cumsum(np.append(0, sizes[by_page]))
+    pages = np.bincount(visits.source, sizes, minlength=len(visits.hosts)).astype(np.int64)
+    page_ends = np.cumsum(pages)
+    spans = visits.spans.reshape(-1, 4).copy()
+    counts = spans[:, 1] >= 0
+    in_page = np.empty(len(sizes), np.int64)
+    in_page[by_page] = begins[:-1] - (page_ends - pages)[visits.source[by_page]]
+    spans[counts] += in_page[counts, None].astype(np.int32)
+    with (
+        temporary_array(folder / "visited.words", np.int32) as all_words,
+        temporary_array(folder / "visited.spans", np.int32) as all_spans,
+    ):
+        for own, file in ((kept.words, all_words), (kept.spans.reshape(-1), all_spans)):
+            for start in range(0, len(own), _COPIED):
+                file.append(own[start : start + _COPIED])
+        all_words.append(numbers[visits.words[row_entries(visits.word_offsets, by_page)]])
+        all_spans.append(spans.reshape(-1))
+        return kept._replace(
+            words=all_words.mapped(),
+            offsets=np.append(kept.offsets, kept.offsets[-1] + page_ends),
+            titles=np.append(kept.titles, np.zeros(len(pages), np.int32)),
+            spans=all_spans.mapped().reshape(-1, 4),
+        )

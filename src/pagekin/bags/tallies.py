@@ -1,0 +1,59 @@
+"""Tallies: counts by key that several shards make and one sum joins."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.store import Array
+
+
+class Tally(NamedTuple):
+    """Counts of what shards found, in the order of kind, key and value; none stands twice."""
+
+    kinds: npt.NDArray[np.uint8]
+    keys: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int64]
+
+    def sums(self, kind: int, keys: Array) -> npt.NDArray[np.int64]:
+        """Return the counts of keys of a kind, over all values; 0 for a key that is not there."""
+        first, last = self._places(kind, keys)
+        ends = np.append(0, np.cumsum(self.counts))
+        return np.asarray(ends[last] - ends[first])
+
+    def variety(self, kind: int, keys: Array) -> npt.NDArray[np.int64]:
+        """Return how many values each key of a kind has."""
+        first, last = self._places(kind, keys)
+        return last - first
+
+    def keys_of(self, kind: int) -> npt.NDArray[np.uint64]:
+        """Return the keys of a kind, rising."""
+        return self.keys[slice(*np.searchsorted(self.kinds, [kind, kind + 1]).tolist())]
+
+    def _places(self, kind: int, keys: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        low = int(np.searchsorted(self.kinds, kind))
+        known = self.keys_of(kind)
+        return low + np.searchsorted(known, keys), low + np.searchsorted(known, keys, side="right")
+
+
+def make_tally(kind: int, keys: Array, counts: Array | int = 1, values: Array | int = 0) -> Tally:
+    """Return a tally of one kind; what stands several times is added up."""
+    rows = len(keys)
+    columns = np.full(rows, kind, np.uint8), np.asarray(keys, np.uint64)
+    every = (np.broadcast_to(np.asarray(column), rows) for column in (values, counts))
+    return sum_tallies([Tally(*columns, next(every).astype(np.uint64), next(every).astype(np.int64))])
+
+
+def sum_tallies(parts: Iterable[Tally]) -> Tally:
+    """Return the sum of tallies. Sums of some may be summed with others, in any order."""
+    every = list(parts)
+    kinds, keys, values, counts = (np.concatenate(column) for column in zip(*every, strict=True))
+    order = np.lexsort((values, keys, kinds))
+    kinds, keys, values = kinds[order], keys[order], values[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (kinds[1:] != kinds[:-1]) | (keys[1:] != keys[:-1]) | (values[1:] != values[:-1])
+    starts = np.flatnonzero(is_new)
+    sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
+    return Tally(kinds[starts], keys[starts], values[starts], sums)

@@ -1,0 +1,258 @@
+"""Visits: links on pages of one shard to addresses of others, with the words around them, as records that travel.
+
+A bag needs the windows of all links to its address, wherever the linking pages lie. What visits a shard are plain arrays:
+addresses, hashes and strings, nothing that one shard alone understands.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.furniture import host_hashes
+from pagekin.bags.links import anchor_pages
+from pagekin.bags.strategy import Strategy
+from pagekin.bags.words import Vocabulary
+from pagekin.hypertext import Corpus, sites_of_urls
+from pagekin.store import Array, RaggedBytes, batch_ranges, distinct, pack_strings, row_entries, union_strings
+
+if TYPE_CHECKING:
+    from pagekin.bags._kernels.keep import KeptWords
+
+BATCH_ANCHORS = 1 << 18
+"""Anchors of pages whose visits are made at a time."""
+
+
+class Visits(NamedTuple):
+    """Links to some addresses, in the order of these, of the citing addresses, and of their places on a page."""
+
+    targets: npt.NDArray[np.uint8]
+    """The addresses that are linked to, in order, as one string, …"""
+    target_offsets: npt.NDArray[np.int64]
+    """… and where each begins."""
+    citations: npt.NDArray[np.int64]
+    """(targets): pages that cite each address: exact, though most of their links may be left out."""
+    citing: npt.NDArray[np.uint8]
+    """The addresses of the pages on which the links stand, in order, …"""
+    citing_offsets: npt.NDArray[np.int64]
+    """… and where each begins."""
+    hosts: npt.NDArray[np.uint64]
+    """(citing addresses): the hash of each one's host."""
+    hashes: npt.NDArray[np.uint64]
+    """The hashes of words around links, rising."""
+    strings: npt.NDArray[np.uint8]
+    """For each hash a word behind it, for a shard that knows none, …"""
+    string_offsets: npt.NDArray[np.int64]
+    """… and where each begins."""
+    target: npt.NDArray[np.uint32]
+    """(links): places among the targets."""
+    source: npt.NDArray[np.uint32]
+    """(links): places among the citing addresses."""
+    place: npt.NDArray[np.uint32]
+    """(links): places among the links of the page."""
+    key: npt.NDArray[np.uint64]
+    """(links): a hash of host and link text; 0 for a link that counts as a citation alone."""
+    spans: npt.NDArray[np.int32]
+    """(4 × links): start of window and anchor, end of anchor and window, as in `KeptWords`, from the window's first word."""
+    words: npt.NDArray[np.uint32]
+    """The words of the windows, one link after another: places among the hashes."""
+    word_offsets: npt.NDArray[np.int64]
+    """(links + 1): where the words of each link begin."""
+
+
+def emit_visits(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, is_target: Array
+) -> Iterator[Visits]:
+    """Yield the links of a corpus's pages to the addresses that `is_target` marks, some pages at a time.
+
+    `citing` marks the pages whose links count. What a strategy does not need is left out: see `reduce_visits`.
+    """
+    from pagekin.bags._kernels.keep import IN_CRUMBS
+
+    bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
+    page_of = anchor_pages(corpus)
+    hosts = host_hashes(corpus)[corpus.pages.host]
+    sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0]
+    page_url = np.asarray(corpus.pages.url, dtype=np.int64)
+    for first, last in batch_ranges(bounds, BATCH_ANCHORS):
+        part = slice(int(bounds[first]), int(bounds[last]))
+        targets = np.asarray(corpus.anchors.target[part], dtype=np.int64)
+        pages = page_of[part].astype(np.int64)
+        leads = is_target[targets] & citing[pages] & (kept.spans[part, 1] != IN_CRUMBS)
+        some = np.flatnonzero(leads)
+        if not len(some):
+            continue
+        targets, pages, anchors = targets[some], pages[some], part.start + some
+        counts = kept.spans[anchors, 1] >= 0
+        if sites is not None:
+            counts &= sites[targets] != sites[page_url[pages]]
+        links = _Links(targets, page_url[pages], hosts[pages], anchors - bounds[pages], anchors, pages, counts)
+        yield reduce_visits([_visits(corpus, strategy, words, kept, links)], strategy)
+
+
+class _Links(NamedTuple):
+    """Links of a batch of pages to other shards."""
+
+    targets: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
+    hosts: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.int64]
+    anchors: npt.NDArray[np.int64]
+    pages: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.bool_]
+
+
+def _visits(corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: _Links) -> Visits:
+    """Return all of some links as visits."""
+    from pagekin.bags._kernels.keep import LEFT_OUT
+    from pagekin.bags._kernels.merge import hash_links
+
+    keys = np.zeros(len(links.anchors), np.uint64)
+    counted = np.flatnonzero(links.counts)
+    found = np.empty(len(counted), np.uint64)
+    hash_links(links.anchors[counted], links.pages[counted], _by_page(links, len(corpus)), kept, words.hashes, found)
+    keys[counted] = found
+    order = np.lexsort((links.places, links.sources, links.targets))
+    spans = kept.spans[links.anchors].astype(np.int64)
+    spans[~links.counts] = 0
+    begins = kept.offsets[links.pages] + spans[:, 0]
+    spans -= spans[:, :1].copy()
+    if not strategy.anchors.scale:  # windows do not count
+        spans[:] = 0
+    sizes = spans[:, 3].copy()
+    spans[~links.counts, 1] = LEFT_OUT
+    ends = np.cumsum(sizes[order])
+    entries = np.repeat(begins[order] - (ends - sizes[order]), sizes[order]) + np.arange(int(sizes.sum()))
+    around = kept.words[entries]
+    in_use = distinct(around)
+    in_use = in_use[np.argsort(words.hashes[in_use])]
+    number = np.zeros(len(words.hashes), np.uint32)
+    number[in_use] = np.arange(len(in_use))
+    targets, target = np.unique(links.targets[order], return_inverse=True)
+    sources, first, source = np.unique(links.sources[order], return_index=True, return_inverse=True)
+    pairs = distinct(target * len(sources) + source)
+    return Visits(
+        *_strings(corpus.urls, targets),
+        np.bincount(pairs // max(len(sources), 1), minlength=len(targets)),
+        *_strings(corpus.urls, sources),
+        links.hosts[order][first],
+        words.hashes[in_use],
+        *_strings(corpus.terms, words.shown[in_use]),
+        target.astype(np.uint32),
+        source.astype(np.uint32),
+        links.places[order].astype(np.uint32),
+        keys[order],
+        spans[order].astype(np.int32).reshape(-1),
+        number[around],
+        np.append(0, ends),
+    )
+
+
+def _by_page(links: _Links, pages: int) -> npt.NDArray[np.uint64]:
+    """Return the hosts of links by the number of their page."""
+    hosts = np.zeros(pages, np.uint64)
+    hosts[links.pages] = links.hosts
+    return hosts
+
+
+def _strings(names: RaggedBytes, some: Array) -> tuple[Array, Array]:
+    return pack_strings([names[number] for number in some.tolist()])
+
+
+def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
+    """Return the visits of several parts as one, without the links that the strategy does not need; pages are in one part each.
+
+    Where links of one host with the same words count once, of those to an address the one stays whose citing address and place
+    come first. Where citing pages are terms, the first link of each page stays, too. A link that is a citation alone is counted.
+    Parts may be reduced in any order, and again with others. Cost: sorting links and names of all parts.
+    """
+    every = list(parts)
+    targets, to = union_strings([RaggedBytes(part.targets, part.target_offsets) for part in every])
+    sources, of = union_strings([RaggedBytes(part.citing, part.citing_offsets) for part in every])
+    target = _joined([places[part.target] for part, places in zip(every, to, strict=True)])
+    source = _joined([places[part.source] for part, places in zip(every, of, strict=True)])
+    place, key = _joined([part.place for part in every]), _joined([part.key for part in every]).astype(np.uint64)
+    citations = np.zeros(len(targets), np.int64)
+    for part, places in zip(every, to, strict=True):
+        np.add.at(citations, places, part.citations)
+    hosts = np.zeros(len(sources), np.uint64)
+    for part, places in zip(every, of, strict=True):
+        hosts[places] = part.hosts
+    order = np.lexsort((place, source, target))
+    order = order[_needed(target[order], source[order], key[order], strategy)]
+    hashes, strings, numbers = _union_words(every)
+    starts = np.cumsum([0, *(len(part.words) for part in every)])
+    word_offsets = _joined(
+        [part.word_offsets[:-1] + start for part, start in zip(every, starts, strict=False)] + [starts[-1:]]
+    )
+    sizes = np.diff(word_offsets)[order]
+    words = numbers[row_entries(word_offsets, order)]
+    spans = _joined([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
+    cited, in_use = np.unique(source[order], return_inverse=True)
+    said, around = np.unique(words, return_inverse=True)
+    return Visits(
+        targets.data, targets.offsets, citations,
+        *_strings(sources, cited), hosts[cited],
+        hashes[said], *pack_strings([strings[number] for number in said.tolist()]),
+        target[order].astype(np.uint32), in_use.astype(np.uint32), place[order].astype(np.uint32), key[order],
+        spans[order].reshape(-1), around.astype(np.uint32), np.cumsum(np.append(0, sizes)),
+    )  # fmt: skip
+
+
+def _joined(arrays: Sequence[Array]) -> Array:
+    return np.concatenate([np.zeros(0, np.int64) if not arrays else arrays[0][:0], *arrays])
+
+
+def _needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt.NDArray[np.bool_]:
+    """Return which links a strategy needs, of all in the order of targets, citing addresses and places."""
+    needed: npt.NDArray[np.bool_] = (key != 0) & bool(strategy.anchors.scale)
+    if strategy.anchors.repeat == "once":
+        order = np.lexsort((key, target))  # stable: of equal links the first stays first
+        again = np.zeros(len(order), np.bool_)
+        again[order[1:]] = (key[order[1:]] == key[order[:-1]]) & (target[order[1:]] == target[order[:-1]])
+        needed &= ~again
+    if strategy.links.scale:
+        is_first = np.ones(len(target), np.bool_)
+        is_first[1:] = (target[1:] != target[:-1]) | (source[1:] != source[:-1])
+        needed |= is_first
+    return needed
+
+
+def _union_words(every: Sequence[Visits]) -> tuple[npt.NDArray[np.uint64], list[bytes], npt.NDArray[np.int64]]:
+    """Return (the hashes of all words, rising; a word for each, the least; the place of each part's words, part after part)."""
+    hashes, places = np.unique(_joined([part.hashes for part in every]).astype(np.uint64), return_inverse=True)
+    names = [name for part in every for name in RaggedBytes(part.strings, part.string_offsets)]
+    strings: list[bytes] = [b""] * len(hashes)
+    for place, name in zip(places.tolist(), names, strict=True):
+        strings[place] = min(strings[place] or name, name)
+    starts = np.cumsum([0, *(len(part.hashes) for part in every)])
+    numbers = [places[start + part.words] for part, start in zip(every, starts, strict=False)]
+    return hashes, strings, _joined(numbers).astype(np.int64)
+
+
+def divide_visits(visits: Visits, first_addresses: Sequence[bytes], strategy: Strategy) -> list[Visits]:
+    """Divide visits by the shards that they lead to, given the first address of each shard but the first, in order."""
+    targets = RaggedBytes(visits.targets, visits.target_offsets)
+    cuts = [0, *map(targets.nearest, first_addresses), len(targets)]
+    return [reduce_visits([_select(visits, low, high)], strategy) for low, high in pairwise(cuts)]
+
+
+def _select(visits: Visits, low: int, high: int) -> Visits:
+    """Return the visits to the targets `low` to `high`."""
+    links = slice(*np.searchsorted(visits.target, [low, high]).tolist())
+    begin, end = visits.target_offsets[[low, high]].tolist()
+    words = slice(int(visits.word_offsets[links.start]), int(visits.word_offsets[links.stop]))
+    return visits._replace(
+        targets=visits.targets[begin:end],
+        target_offsets=visits.target_offsets[low : high + 1] - begin,
+        citations=visits.citations[low:high],
+        target=(visits.target[links].astype(np.int64) - low).astype(np.uint32),
+        source=visits.source[links],
+        place=visits.place[links],
+        key=visits.key[links],
+        spans=visits.spans[4 * links.start : 4 * links.stop],
+        words=visits.words[words],
+        word_offsets=visits.word_offsets[links.start : links.stop + 1] - words.start,
+    )

@@ -1,0 +1,79 @@
+"""Weigh merged bags by the frequencies of their terms, and write them (sections 3.3 and 5.2)."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pagekin.bags.frequencies import Frequencies, find_frequencies
+from pagekin.bags.raw import Raw
+from pagekin.bags.sites import site_numbers
+from pagekin.bags.strategy import Strategy
+from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalised, scaled_frequencies
+from pagekin.bags.words import Vocabulary
+from pagekin.hypertext import Corpus
+from pagekin.store import KinWriter, Progress, batch_ranges, smallest_uint
+
+BATCH_ENTRIES = 1 << 17
+"""Entries that are weighed at a time: they stay in the processor's cache."""
+
+
+def weigh(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, frequencies: Frequencies, writer: KinWriter,
+    progress: Progress,
+) -> dict[str, Any]:  # fmt: skip
+    """Write weights by the frequencies of a whole collection, of which these bags may be a part; return facts about them.
+
+    Weights are normalised to sum 1. Terms are numbered as bags hold them, unused ones not at all.
+    """
+    bags, total = len(raw.urls), int(raw.offsets[-1])
+    used = raw.by_rank[raw.df[raw.by_rank] > 0]
+    number = np.zeros(len(raw.df), dtype=np.uint32)
+    number[used] = np.arange(len(used), dtype=np.uint32)
+    df, own_df = find_frequencies(raw, frequencies)
+    factors = frequency_weights(df, frequencies.bags, strategy)
+    stored_terms = writer.create("bag.terms", np.uint32)
+    stored_weights = writer.create("bag.weights", np.float32)
+    stored_origins = writer.create("bag.from", np.uint8)
+    stored_counts = writer.create("bag.counts", np.uint8)
+    for first, last in batch_ranges(raw.offsets, BATCH_ENTRIES):
+        part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
+        terms = raw.terms[part]
+        weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
+        stored_terms.append(number[terms])
+        stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
+        stored_origins.append(raw.origins[part])
+        stored_counts.append(raw.counts[part])
+        progress("weighing", last / bags)
+    page_url = np.asarray(corpus.pages.url)
+    words_end, links_end, end = map(int, raw.limits)
+    of_words, of_links, of_outlinks = (
+        used[(used >= low) & (used < high)] for low, high in pairwise((0, words_end, links_end, end))
+    )
+    citing, cited = raw.citing[of_links - words_end].astype(np.uint32), (of_outlinks - links_end).astype(np.uint32)
+    hashes = raw.hashes[used]
+    writer.put("bag.url", raw.urls)
+    writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
+    writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
+    sites, site_rule = site_numbers(corpus, raw.urls)
+    writer.put("bag.site", sites.astype(smallest_uint(int(sites.max(initial=0)))))
+    writer.put("bagterm.hash", hashes)
+    writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
+    writer.put("bagterm.df", df[used].astype(np.uint32))
+    writer.put("bagterm.pages", own_df[used].astype(np.uint32))
+    writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
+    facts: dict[str, Any] = {
+        "bags": bags,
+        "bag_entries": total,
+        "bag_words": len(of_words),
+        "bag_links": len(citing),
+        "bag_outlinks": len(cited),
+        "own_words": int(raw.own_words),
+        "own_pages": int(np.count_nonzero(np.isin(raw.urls, page_url))),
+        "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
+        "site_rule": site_rule,
+    }
+    if strategy.weight.frequency == "nmdf":
+        mu, sigma = nmdf_parameters(strategy, frequencies.bags)
+        facts["nmdf"] = {"mu": mu, "sigma": sigma}
+    return facts

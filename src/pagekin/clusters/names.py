@@ -1,0 +1,231 @@
+"""Names that people would write: of the product that a topic is about, and of phrases that its pages show."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import STOP_WORDS
+from pagekin.clusters.hierarchy import ClusterDescription, Tree
+from pagekin.clusters.naming import Candidate
+from pagekin.clusters.products import NOBODY
+from pagekin.clusters.shown import ShownPhrases, is_furniture
+from pagekin.hypertext import fold_case
+from pagekin.text import tokens
+
+TERMS = 12
+NOTICES = "Moved or missing pages"
+"""The name of a topic of servers' notices."""
+_OTHER = "Other pages"
+_NOTICES = 0.9
+"""A topic has that name if more than this share of its pages are notices; if nothing else names it, more than half."""
+_IN_NAME = 3
+_COVERED = 0.7
+"""A group of topics is named by them if the best phrase for it is shown by less than this share of its pages."""
+_LONGER = 0.85
+"""A longer phrase is taken for one that is part of it if this share of the pages that show the one show the other."""
+_PART = 0.1
+"""The least share of a node's pages that a part has whose name goes into the node's."""
+_ENOUGH = 0.4
+"""A name needs no further phrase if those it has are shown by this share of the pages."""
+_TOGETHER = 0.05
+"""The share of pages that show all phrases of a name, at least: who searches for the name shall find some."""
+_WORTH = 0.3
+"""A further phrase is as good as this share of the first, at least."""
+_OWNED = 0.85
+"""A topic is a product's if this share of its pages are, and no other product has as many as are listed."""
+_WHOLE = 0.6
+"""It has the product's name alone if it holds this share of the product's pages."""
+_LISTED = 0.1
+"""The least share of a topic's pages that a product has which is named among several."""
+_LIST_COVERS = 0.7
+"""Products are named if those named have this share of the pages together."""
+
+
+@dataclass
+class TreeNames:
+    """The choice of names for the nodes of a tree, from the root down.
+
+    `found` are the candidates of each node, `kept` names that some nodes have in any case. The tree has descriptions
+    already, with names of words for nodes that neither a product nor a phrase fits.
+    """
+
+    tree: Tree
+    shown: ShownPhrases
+    found: Sequence[Sequence[Candidate]]
+    kept: Mapping[int, str]
+    names: list[str] = field(init=False)
+    sizes: list[int] = field(init=False)
+    large: list[dict[int, int]] = field(init=False)
+    """The products that have a good share of each node's pages, the largest first, and how many pages these are."""
+    owner: list[int] = field(init=False)
+    """The product that each node belongs to, NOBODY for most."""
+
+    def __post_init__(self) -> None:
+        tree, products = self.tree, self.shown.products
+        self.names = [""] * len(tree)
+        self.sizes = [len(tree.pages_of(node)) for node in range(len(tree))]
+        fit = [tree.pages_of(node)[~self.shown.notices[tree.pages_of(node)]] for node in range(len(tree))]
+        self.notices = [size - len(pages) for size, pages in zip(self.sizes, fit, strict=True)]
+        self.of_products = products.counts(fit[0])
+        self.large = [_largest(products.counts(pages), _LISTED * len(pages)) for pages in fit]
+        self.groups = {node for one in tree.facts.get("shown", ()) for node in tree.path(one)[:-1]}
+        self.owner = [NOBODY] * len(tree)
+        for node, large in enumerate(self.large):
+            if len(large) == 1 and sum(large.values()) >= _OWNED * len(fit[node]):
+                self.owner[node] = next(iter(large))
+
+    def choose(self) -> None:
+        """Name all nodes: no node has the name of a sibling or of a node above it."""
+        for siblings in [[0], *self.tree.children]:
+            if not siblings:
+                continue
+            above = [self.names[node] for node in self.tree.path(siblings[0])[:-1] if node]
+            taken: set[str] = set()
+            for name in (*above, *(self.kept[node] for node in siblings if node in self.kept)):
+                taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
+            for node in siblings:
+                name = self.kept.get(node) or _set_apart(self._name(node, taken), taken)
+                self.names[node] = name
+                taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
+
+    def _name(self, node: int, taken: set[str]) -> str:
+        """Return the name of a node, given those that others have."""
+        free = [one for one in self._own(node) if fold_case(one.form) not in taken]
+        if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
+            return NOTICES
+        product = self.product(node)
+        if product and self._is_whole(node) and fold_case(product) not in taken:
+            return product
+        name = self._listed(node, free)
+        name = name or ", ".join(one.form for one in choose_phrases(free, self.sizes[node]))
+        name = name or self._words(node)
+        return f"{product}: {name}" if product and not _overlap(product, name) else name
+
+    def _own(self, node: int) -> list[Candidate]:
+        """Return the candidates of a node that are more than the name of the product that it belongs to."""
+        owner = self.owner[node]
+        words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
+        return [one for one in self.found[node] if not set(tokens(one.form)) <= words]
+
+    def _words(self, node: int) -> str:
+        """Return a name of telling words."""
+        words = [word for word in self.tree.descriptions[node].terms if not is_furniture(word)]
+        return ", ".join(words[:_IN_NAME]) or _OTHER
+
+    def product(self, node: int) -> str:
+        """Return the name of the product that a node belongs to, '' if there is none or if it goes without saying.
+
+        It does where all pages are of one product, and below the topics that are shown where the topic above is of the same.
+        """
+        owner, above = self.owner[node], self.tree.path(node)[:-1]
+        if owner == NOBODY or owner == self.owner[0]:
+            return ""
+        is_below = not self.groups or (node not in self.groups and above[-1] not in self.groups)
+        return "" if is_below and self.owner[above[-1]] == owner else self.shown.products.names[owner]
+
+    def _is_whole(self, node: int) -> bool:
+        """Return whether a node holds most of its product's pages."""
+        owner = self.owner[node]
+        return bool(self.large[node][owner] >= _WHOLE * self.of_products[owner])
+
+    def _listed(self, node: int, free: Sequence[Candidate]) -> str:
+        """Return the names of a topic's largest products, or of its parts if it is a group; '' if a phrase covers it."""
+        several = list(self.large[node])[:_IN_NAME]
+        own = {word for one in several for word in tokens(self.shown.products.names[one])}
+        rest = [one for one in free if not set(tokens(one.form)) <= own]
+        covered = len(rest[0].pages) / max(self.sizes[node], 1) if rest else 0.0
+        enough = node == 0 or sum(self.large[node][one] for one in several) >= _LIST_COVERS * self.sizes[node]
+        if len(several) > 1 and enough and (covered < _COVERED if node in self.groups else not rest):
+            return ", ".join(self.shown.products.names[one] for one in several)
+        if covered >= _COVERED:
+            return ""
+        parts = self.tree.children[node]
+        if node not in self.groups or len(parts) < 2:
+            return ""
+        forms: list[str] = []
+        for part in parts:
+            product = self.product(part) if self.owner[part] != self.owner[node] else ""
+            likely = (product, *(one.form for one in self._own(part)))
+            form = next((one for one in likely if one and not any(_overlap(one, other) for other in forms)), "")
+            if form and self.sizes[part] >= _PART * self.sizes[node]:
+                forms.append(form)
+        return ", ".join(forms[:_IN_NAME])
+
+
+def name_tree(
+    tree: Tree, shown: ShownPhrases, found: Sequence[Sequence[Candidate]], kept: Mapping[int, str] | None = None
+) -> list[ClusterDescription]:
+    """Return descriptions with names for all nodes, and the phrases that tell most about each before its telling words.
+
+    `found` are the candidates of each node; `kept` are names that some nodes have in any case.
+    """
+    names = TreeNames(tree, shown, found, kept or {})
+    names.choose()
+    descriptions = []
+    for node, described in enumerate(tree.descriptions):
+        phrases = [one.form for one in distinct(found[node])]
+        seen = {word for form in phrases for word in tokens(form)} | shown.site_words
+        terms = [*phrases, *(word for word in described.terms if fold_case(word) not in seen)][:TERMS]
+        descriptions.append(replace(described, name=names.names[node], terms=tuple(terms)))
+    return descriptions
+
+
+def _largest(counts: npt.NDArray[np.int64], least: float) -> dict[int, int]:
+    """Return the numbers and counts of what is counted so often, at least, the most first."""
+    found = np.flatnonzero(counts >= max(least, 1)).tolist()
+    return {one: int(counts[one]) for one in sorted(found, key=lambda one: (-counts[one], one))}
+
+
+def _set_apart(name: str, taken: set[str]) -> str:
+    """Return a name with a number if it is taken."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return name if fold_case(name) not in taken else next(one for one in numbered if fold_case(one) not in taken)
+
+
+def distinct(found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Yield candidates that are no part of an earlier one."""
+    seen: set[frozenset[str]] = set()
+    for one in found:
+        key = frozenset(tokens(one.form))
+        if not any(key <= other or other <= key for other in seen):
+            seen.add(key)
+            yield one
+
+
+def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
+    """Return the phrases of a name: the best, and others if it covers few pages: they cover more, and go with it on some."""
+    chosen = list(found[:1])
+    covered = both = chosen[0].pages if chosen else np.zeros(0, np.int64)
+    while chosen and len(chosen) < _IN_NAME and len(covered) < _ENOUGH * size:
+        best, most = None, _WORTH * chosen[0].score
+        for one in found:
+            together = np.intersect1d(one.pages, both, assume_unique=True)
+            worth = one.score * (1 - len(np.intersect1d(one.pages, covered, assume_unique=True)) / len(one.pages))
+            if (
+                worth > most
+                and len(together) >= max(_TOGETHER * size, 3)
+                and not any(_overlap(one.form, other.form) for other in chosen)
+            ):
+                best, most = one, worth
+        if best is None:
+            break
+        chosen.append(best)
+        covered = np.union1d(covered, best.pages)
+        both = np.intersect1d(both, best.pages, assume_unique=True)
+    return [_lengthen(one, found) for one in chosen]
+
+
+def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
+    """Return the best longer phrase that most pages show which show a phrase: Georgia Institute of Technology."""
+    inside = f" {fold_case(short.form)} "
+    longer = (one for one in found if inside in f" {fold_case(one.form)} " and len(one.form) > len(short.form))
+    return next((one for one in longer if len(one.pages) >= _LONGER * len(short.pages)), short)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Return whether two phrases share a word, or the beginning of a long one."""
+    a, b = ({word[:5] for word in tokens(text) if word not in STOP_WORDS} for text in (one, other))
+    return bool(a & b)

@@ -1,0 +1,298 @@
+"""A collection in one piece, or the shards of one: searched, and asked for related pages, as one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import SKETCH_PLACES, fold_copies, is_telling
+from pagekin.collection import messages
+from pagekin.collection.messages import Hit, ServiceError
+from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, rank_pages
+from pagekin.collection.related import RelatedPages
+from pagekin.collection.understanding import KnownWords, ask_best
+from pagekin.hypertext import HostTitles, ShortTitles, unknown_url_message
+from pagekin.labels import plain_text
+from pagekin.similarity import Query as RelatedQuery
+from pagekin.similarity import RelatedError, RelatedIndex, Result
+from pagekin.store import KinError, Numbering
+from pagekin.text import Hits, Originals, Query, Stats
+
+if TYPE_CHECKING:
+    from pagekin.collection.collection import Collection
+
+Mask = npt.NDArray[np.bool_]
+LONGEST = 2_000
+"""The most characters of a title, a snippet or a quoted text in a hit."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What answers a request: hits, each with the path of its shard, and what else the answer says."""
+
+    hits: Sequence[Hit]
+    facts: dict[str, Any] = field(default_factory=dict)
+    totals: tuple[int, ...] = ()
+    """How many documents match in each shard, where that was counted."""
+
+
+class Whole:
+    """The pages of one open collection, or of the shards of one in their order, as one.
+
+    Scores go by counts of the whole; hits are merged, deepened and folded as those of one collection. Pages have their numbers in
+    the whole. In messages `name` stands for `path`, if that is hidden.
+    """
+
+    def __init__(
+        self, parts: Sequence["Collection"], name: str, path: Path, compiled: bool, hide_path: bool = True
+    ) -> None:
+        self.parts = tuple(parts)
+        self.name, self.path, self._compiled, self._hide_path = name, path, compiled, hide_path
+        self.pages = Numbering(len(part.corpus) for part in parts)
+        self.words = KnownWords(self.parts)
+        if len(self.parts) > 1:
+            hosts = HostTitles([part.corpus for part in self.parts])
+            for part in self.parts:
+                part.titles = ShortTitles(part.corpus, hosts)
+
+    # -- search ---------------------------------------------------------------------------------------------------------
+
+    def search(self, request: messages.SearchRequest) -> Found:
+        """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
+        keep = [part.keep(request.filters) for part in self.parts]
+        # Whoever brings statistics for the words of a query asks for these words alone.
+        match: messages.Match = "all" if request.stats and request.match == "best" else request.match
+        totals: tuple[int, ...] = ()
+
+        def find(query: Query, depth: int) -> Hits:
+            nonlocal totals
+            hits, totals = self._find(query, depth, request.stats, keep)
+            return hits
+
+        def rank(query: Query) -> Ranking:
+            return rank_pages(partial(find, query), self._fold, request.first, request.first + request.limit)
+
+        if request.raw:
+            found, _query, note = ask_best(
+                self.words, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
+            )
+            scored = [pair for pair in zip(found.pages, found.scores, strict=True) if pair[1] >= request.above]
+            raw = [self._raw_hit(page, score) for page, score in scored]
+            return Found(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
+        ranking, query, note = ask_best(self.words, request.query, match, rank, lambda ranking: ranking.total)
+        hits = [self.ranked_hit(ranked, query) for ranked in ranking.pages]
+        facts = {"total": ranking.total, "more": ranking.more, "distinct": ranking.distinct, "note": note}
+        return Found(hits, facts, totals)
+
+    def _find(
+        self, query: Query, depth: int, stats: Stats | None, keep: Sequence[Mask | None]
+    ) -> tuple[Hits, tuple[int, ...]]:
+        """Return the best documents of all shards, and how many each has; the shards are asked for counts first."""
+        if stats is None and len(self.parts) > 1:
+            stats = Stats.sum(part.text.stats_of(query) for part in self.parts)
+        every = [
+            part.text.search(query, depth, stats=stats, keep=mask, documents=part.documents)
+            for part, mask in zip(self.parts, keep, strict=True)
+        ]
+        totals = tuple(hits.total for hits in every)
+        if len(every) == 1:
+            return every[0], totals
+        merged = [
+            (-score, first + page)
+            for hits, first in zip(every, self.pages.bounds, strict=False)
+            for page, score in zip(hits.pages, hits.scores, strict=True)
+        ]
+        merged.sort()
+        best = merged[:depth]
+        return Hits(sum(totals), [page for _score, page in best], [-score for score, _page in best]), totals
+
+    def _fold(self, pages: Sequence[int]) -> list[int]:
+        """Return the place of the head of each page: captures of one address and near-copies have one."""
+        if not pages:
+            return []
+        places = [self.pages.place(page) for page in pages]
+        names = [(part, int(self.parts[part].corpus.pages.url[own])) for part, own in places]
+        numbers = np.array(pages, np.int64)
+        sketches = np.empty((len(pages), SKETCH_PLACES), np.uint16)
+        for part, at, own in self.pages.split(numbers):
+            sketches[at] = self.parts[part].sketches(own.tolist())
+        return fold_copies(sketches, names)
+
+    def _raw_hit(self, page: int, score: float) -> Hit:
+        part, own = self.pages.place(page)
+        return msgspec.structs.replace(self.parts[part].raw_hit(own), score=score)
+
+    @cached_property
+    def _originals(self) -> Originals:
+        return Originals([part.corpus for part in self.parts])
+
+    def ranked_hit(self, ranked: RankedPage, query: Query) -> Hit:
+        """Return a page of a ranking as a hit, by the address of the original where mirrors are folded with it."""
+        pages = {self.page_url(page): page for page in (*ranked.copies, ranked.page)}
+        urls = list(dict.fromkeys(self.page_url(page) for page in (ranked.page, *ranked.copies)))
+        best = self._originals.best(urls) if len(urls) > 1 else urls[0]
+        copies = tuple(url for url in urls if url != best)[:MOST_COPIES]
+        part, own = self.pages.place(pages[best])
+        shard = self.parts[part]
+        return shard.hit(own, ranked.score, *shard.snippet(own, query), copies=copies)
+
+    def page_url(self, page: int) -> str:
+        """Return the address of a page."""
+        part, own = self.pages.place(page)
+        return self.parts[part].corpus.page_url(own)
+
+    # -- related pages --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def related_pages(self) -> RelatedPages:
+        """Return the index of related pages; raise a KinError if there is none."""
+        return RelatedPages(RelatedIndex([part.corpus for part in self.parts], self._compiled, self.path))
+
+    def related(self, request: messages.RelatedRequest) -> Found:
+        """Return the pages that are most like a page."""
+        related, options = self._related_pages(), request.options
+        keep = self._keep(options.filters)
+        try:
+            query = self._related_query(related, request)
+            if query is None:
+                return Found((), {"strategy": related.index.strategy.name})
+            apart = request.bag is not None and not (request.bag.epoch and request.bag.epoch == related.epoch)
+            found = related.index.answer(query, options, keep, request.above)
+        except RelatedError as error:
+            raise ServiceError(self.without_path(str(error)), 404) from None
+        subjects = tuple(self._subject(document) for document in query.documents)
+        hits = [self._related_hit(result, result.similarity < request.above) for result in found.results]
+        notes = [_explain_alpha(found.alpha, found.below_threshold, bool(found.results))]
+        if apart:
+            notes.append(explain_epochs(1))
+        return Found(hits, {
+            "subjects": subjects, "copies": tuple(found.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
+            "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
+            "note": " ".join(filter(None, notes)),
+        })  # fmt: skip
+
+    def _keep(self, filters: messages.Filters) -> Mask | None:
+        """Return which pages of the whole pass filters; None if all do."""
+        masks = [part.keep(filters) for part in self.parts]
+        known = [mask for mask in masks if mask is not None]
+        return np.concatenate(known) if known else None
+
+    def _related_pages(self) -> RelatedPages:
+        try:
+            return self.related_pages
+        except KinError as error:
+            raise ServiceError(self.without_path(str(error)), 404) from None
+
+    def _related_query(self, related: RelatedPages, request: messages.RelatedRequest) -> RelatedQuery | None:
+        if request.bag is not None:
+            return related.query_of_bag(request.bag)
+        if request.html:
+            return related.index.query_of_html(request.html, request.url)
+        return related.index.query_of([request.url, *request.also])
+
+    def _part_of_document(self, document: int) -> "Collection":
+        return self.parts[self.related_pages.index.documents.numbering.place(document)[0]]
+
+    def _subject(self, document: int) -> Hit:
+        index = self.related_pages.index
+        return Hit(
+            kind="document", url=index.urls[document], title=plain_text(index.title(document))[:LONGEST],
+            path=(self._part_of_document(document).name,),
+        )  # fmt: skip
+
+    def _related_hit(self, result: Result, bare: bool) -> Hit:
+        """Return a related page as a hit; words that tell people nothing are no reasons. A bare one is enough to be merged."""
+        part = self._part_of_document(result.document)
+        pages = part.corpus.pages_of(part.corpus.url_number(result.url))
+        if bare and pages:
+            copies = result.copies[:MOST_COPIES]
+            return msgspec.structs.replace(part.raw_hit(pages[0]), score=result.similarity, copies=copies)
+        language = part.corpus.language(pages[0]) if pages else ""
+        reasons: dict[str, Any] = {
+            "error": result.error,
+            "terms": tuple(
+                msgspec.structs.replace(one, term=one.term[:LONGEST], title=self._title_of_term(one.term))
+                for one in result.terms
+                if is_telling(one.term, language)
+            ),
+            "citations": result.citations,
+            "signals": result.signals,
+        }
+        copies = result.copies[:MOST_COPIES]
+        if pages:
+            return part.hit(pages[0], result.similarity, part.opening(pages[0]), copies=copies, **reasons)
+        return Hit(
+            kind="document", url=result.url, title=plain_text(result.title)[:LONGEST], score=result.similarity,
+            path=(part.name,), copies=copies, captured=False, **reasons,
+        )  # fmt: skip
+
+    def _title_of_term(self, term: str) -> str:
+        """Return the title of the page that a term is; '' for words."""
+        return plain_text(self.related_pages.index.display_term(term))[:LONGEST] if "://" in term else ""
+
+    def bag(self, request: messages.RelatedRequest) -> messages.Bag:
+        """Return a page's bag, to be compared in other collections."""
+        related = self._related_pages()
+        try:
+            return related.bag(request.url)
+        except RelatedError as error:
+            raise ServiceError(self.without_path(str(error)), 404) from None
+
+    # -- a page ---------------------------------------------------------------------------------------------------------
+
+    def describe(self, request: messages.DescribeRequest) -> dict[str, Any]:
+        """Return what was understood of a page."""
+        corpora = [part.corpus for part in self.parts]
+        home = next((corpus.url(number) for corpus in corpora if (number := corpus.url_number(request.url)) >= 0), "")
+        known = [about for corpus in corpora if home and (about := corpus.describe(home, request.inlinks))]
+        if not known:
+            raise ServiceError(self.without_path(unknown_url_message(corpora, request.url, self.path)), 404)
+        page = max(known, key=lambda about: (about["captured"], len(about["aliases"])))
+        page["anchors_in"], page["anchors_in_total"] = (
+            list(self._links_in(known))[: request.inlinks],
+            sum(about["anchors_in_total"] for about in known),
+        )
+        if self._only_lists(page["url"]):
+            page["flags"] = [*page.get("flags", ()), "only lists"]
+        return page
+
+    def _links_in(self, known: Sequence[dict[str, Any]]) -> Iterator[Any]:
+        for about in known:
+            yield from about["anchors_in"]
+
+    def _only_lists(self, url: str) -> bool:
+        """Return whether the index takes a page for one that only lists others."""
+        try:
+            return self.related_pages.index.only_lists(url)
+        except KinError:
+            return False
+
+    def without_path(self, message: str) -> str:
+        """Return a message for those who ask, who may not need to know where the collection lies."""
+        if not self._hide_path:
+            return message
+        for part in self.parts:
+            message = message.replace(str(part.path), part.name)
+        return message.replace(str(self.path), self.name)
+
+
+def explain_epochs(others: int) -> str:
+    """Return a sentence that says that bags of other epochs were compared; '' if there are none."""
+    if not others:
+        return ""
+    names = "One collection" if others == 1 else f"{others:,} collections"
+    return f"{names} weighed words by other frequencies than the page's own: similarities there are not exact."
+
+
+def _explain_alpha(alpha: float, left_out: int, some: bool) -> str:
+    """Return a sentence that names the threshold α where it is the reason for few or no related pages."""
+    if not left_out:
+        return ""
+    pages = f"{left_out:,} page{'s' if left_out > 1 else ''}"
+    kept = "only pages more similar than that are shown" if some else "no page is more similar than that"
+    return f"The threshold α = {alpha:g} leaves out {pages}: {kept}."

@@ -1,0 +1,93 @@
+"""What a build needs at least, told before it begins: memory, and room on the disk."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from pagekin.hypertext import Note, ReadPlan, no_note
+from pagekin.sources import HTML_ENDINGS, Unit, plan_units
+from pagekin.store import DiskFullError, MemoryBudget, TooLittleMemoryError, use_memory_tightly
+
+LEAST_MEMORY = 400 << 20
+"""What a build of few pages takes, with the compiled code of all its stages."""
+MEMORY_SHARE = 1 / 16
+"""Bytes of memory for each byte of HTML that are not left on the disk."""
+PACKED = 4
+"""Bytes of HTML in a byte of a compressed archive, about."""
+PARTS, CORPUS, INDEX, TEXT, CLUSTERS, TEMPORARY = 0.25, 0.2, 0.13, 0.1, 0.02, 0.25
+"""Bytes on the disk for each byte of HTML, as measured on documentation; pages with little markup take more."""
+SURE = 0.25
+"""A disk that is free for less than this share of what is expected is refused: no pages that we know take so little."""
+_WORTH_TELLING = 1 << 30
+_STEP = 10 << 20
+
+
+def source_bytes(unit: Unit) -> int:
+    """Return the bytes of a unit in its source: of a folder, those of its pages."""
+    if unit.kind == "folder":
+        pages = (name for name in unit.files if name.lower().endswith(HTML_ENDINGS))
+        return sum(_file_bytes(Path(unit.path) / name) for name in pages) or 1
+    return max(unit.end - unit.start, 1)
+
+
+def _file_bytes(file: Path) -> int:
+    """Return the size of a file, 0 if there is none: a link may lead nowhere."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def html_bytes(units: Sequence[Unit]) -> int:
+    """Return the bytes of HTML that units hold, about."""
+    packed = (".gz", ".zst", ".lz4", ".wacz")
+    return sum(source_bytes(unit) * (PACKED if unit.path.lower().endswith(packed) else 1) for unit in units)
+
+
+def least_memory(html: int) -> int:
+    """Return the memory that a build of so many bytes of HTML needs at least, in whole units of 10 MiB."""
+    return -(-(LEAST_MEMORY + round(MEMORY_SHARE * html)) // _STEP) * _STEP
+
+
+def require_memory(memory: MemoryBudget, html: int) -> None:
+    """Refuse to build with less memory than that takes; otherwise, if it is limited, see to it that none is kept in vain."""
+    if not memory.limit:
+        return
+    if memory.limit < (least := least_memory(html)):
+        raise TooLittleMemoryError(
+            f"--memory {memory.limit / (1 << 20):,.0f}M is too little for {html / 1e6:,.0f} MB of HTML; "
+            f"{least >> 20}M would do. Nothing was begun."
+        )
+    use_memory_tightly()
+
+
+def disk_need(html: int, index: bool = True, text: bool = True, clusters: bool = True) -> int:
+    """Return the bytes of disk that are taken while a collection of so much HTML is built, about."""
+    share = PARTS + CORPUS + index * (INDEX + TEMPORARY) + text * TEXT + clusters * CLUSTERS
+    return round(share * html)
+
+
+def free_disk(path: Path) -> int:
+    """Return the bytes that are free where a folder is, or is to be."""
+    return shutil.disk_usage(next(one for one in (path.absolute(), *path.absolute().parents) if one.exists())).free
+
+
+def require_room(
+    plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True
+) -> tuple[Unit, ...]:
+    """Refuse a build that has too little memory, or a disk that cannot hold it; tell `note` what disk a large one needs.
+
+    Return the units of the sources, so that a large folder is listed once.
+    """
+    units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
+    html = html_bytes(units)
+    require_memory(plan.memory, html)
+    need, free = disk_need(html, index, text, clusters), free_disk(plan.out)
+    if free < SURE * need:
+        raise DiskFullError(
+            f"the disk at {plan.out} has {free / 1e9:,.2f} GB free, and the build takes about {need / 1e9:,.2f} GB "
+            "while it runs. Make room there, or name another place with --out. Nothing was begun."
+        )
+    if need >= min(_WORTH_TELLING, free // 2):
+        note(f"takes about {need / 1e9:,.1f} GB of disk while it runs; {free / 1e9:,.1f} GB are free at {plan.out}")
+    return tuple(units)

@@ -1,0 +1,44 @@
+"""Widen a corpus: let it know addresses and words that its own pages do not name, such as those of links from other shards."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext.merge import put_strings
+from pagekin.store import Array, KinWriter, pack_strings, smallest_uint
+
+_STEP = 1 << 22
+
+
+def widen_corpus(
+    corpus: Corpus, addresses: Iterable[bytes], words: Iterable[bytes], writer: KinWriter
+) -> dict[str, Any]:
+    """Write the arrays of a corpus that change when it also knows some addresses and words; return the facts about it.
+
+    Terms keep their numbers, and new ones follow in the order of their bytes: no page says them. Addresses are numbered anew.
+    """
+    new_urls = sorted({address for address in addresses if corpus.urls.find(address) < 0})
+    new_terms = sorted({word for word in words if corpus.terms.find(word, corpus.kin["term.order"]) < 0})
+    before = np.fromiter(map(corpus.urls.nearest, new_urls), np.int64, len(new_urls))
+    old = np.arange(len(corpus.urls))
+    number = old + np.searchsorted(before, old, side="right")
+    urls = sorted([*corpus.urls, *new_urls])
+    data, offsets = pack_strings(urls)
+    put_strings(writer, "url", [(data, offsets[1:])])
+    for name in ("alias.url", "alias.target", "page.url"):
+        writer.put(name, number[np.asarray(corpus.kin[name], dtype=np.int64)].astype(np.uint32))
+    targets = writer.create("anchor.target", smallest_uint(len(urls)))
+    for start in range(0, len(corpus.anchors.target), _STEP):
+        targets.append(number[corpus.anchors.target[start : start + _STEP]])
+    inlinks: Array = np.zeros(len(urls) + 1, np.int64)
+    inlinks[number + 1] = np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64))
+    writer.put("inlink.offsets", np.cumsum(inlinks).astype(corpus.inlinks.offsets.dtype))
+    terms = [*corpus.terms, *new_terms]
+    data, offsets = pack_strings(terms)
+    put_strings(writer, "term", [(data, offsets[1:])])
+    counts = np.asarray(corpus.term_table.count)
+    writer.put("term.count", np.append(counts, np.zeros(len(new_terms), counts.dtype)))
+    writer.put("term.order", np.array(sorted(range(len(terms)), key=terms.__getitem__), np.uint32))
+    return {**corpus.facts, "urls": len(urls), "terms": len(terms)}

@@ -1,0 +1,239 @@
+"""The documents of a collection, or of the shards of one, by their numbers in the whole."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import SKETCH_PLACES, Bags, LinkColumns
+from pagekin.hypertext import Corpus, canonical_url, sites_of_urls
+from pagekin.similarity.links import DocumentLinks
+from pagekin.store import Array, Numbering
+
+_ANCHORS_READ = 8
+"""Links that are read to name a page that was not."""
+
+
+@dataclass(frozen=True)
+class IndexShard:
+    """One `.kin` folder with an index: a collection, or a shard of one."""
+
+    corpus: Corpus
+    bags: Bags
+
+
+class Documents:
+    """The documents, which are addresses with a bag, of one collection or of shards that follow each other."""
+
+    def __init__(self, shards: Sequence[IndexShard]) -> None:
+        self.shards = tuple(shards)
+        self.corpora = tuple(shard.corpus for shard in shards)
+        self.numbering = Numbering(len(shard.bags) for shard in shards)
+        self.page_numbering = Numbering(len(shard.corpus) for shard in shards)
+
+    @classmethod
+    def of(cls, corpora: Sequence[Corpus]) -> "Documents":
+        """Return the documents of some corpora with an index."""
+        return cls([IndexShard(corpus, Bags(corpus.kin)) for corpus in corpora])
+
+    def __len__(self) -> int:
+        return len(self.numbering)
+
+    def links(self) -> DocumentLinks:
+        """Return the links between the documents."""
+        facts = self.shards[0].corpus.facts
+        first = int(facts.get("shard", {}).get("first_document", 0))
+        columns = [LinkColumns.of(shard.corpus.kin) for shard in self.shards]
+        return DocumentLinks(columns, first, self.shards[0].bags.whole_bags)
+
+    def place(self, document: int) -> tuple[IndexShard, int]:
+        """Return (the shard of a document, its number there)."""
+        part, own = self.numbering.place(document)
+        return self.shards[part], own
+
+    # -- by address -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _first_addresses(self) -> list[tuple[bytes, int]]:
+        """Return (the address of its first document, number) of each shard that has documents."""
+        firsts = zip(self.numbering.bounds, self.numbering.bounds[1:], strict=False)
+        return [(self.address(first), part) for part, (first, last) in enumerate(firsts) if last > first]
+
+    def _range_of(self, address: bytes) -> int:
+        """Return the shard within whose range an address lies."""
+        place = bisect_right(self._first_addresses, (address, len(self.shards))) - 1
+        return self._first_addresses[max(place, 0)][1] if self._first_addresses else 0
+
+    def at(self, address: bytes) -> int:
+        """Return the document of a canonical address, no alias; -1 if it has none."""
+        part = self._range_of(address)
+        shard = self.shards[part]
+        number = shard.corpus.urls.find(address)
+        own = shard.bags.document(number) if number >= 0 else -1
+        return self.numbering.bounds[part] + own if own >= 0 else -1
+
+    def find(self, url: str) -> tuple[bool, int]:
+        """Return (whether a URL in any spelling is known, its document or -1), aliases resolved."""
+        name = canonical_url(url)
+        if name is None:
+            return False, -1
+        known, address = False, name.encode()
+        likely = self._range_of(address)
+        for part in sorted(range(len(self.shards)), key=lambda part: part != likely):
+            corpus = self.shards[part].corpus
+            number = corpus.urls.find(address)
+            if number >= 0:
+                known = True
+                if (document := self.at(corpus.urls[corpus.home(number)])) >= 0:
+                    return True, document
+        return known, -1
+
+    def numbers_of(self, address: bytes) -> list[tuple[Corpus, int]]:
+        """Return (corpus, the number there) of all shards that know an address."""
+        found = ((shard.corpus, shard.corpus.urls.find(address)) for shard in self.shards)
+        return [one for one in found if one[1] >= 0]
+
+    # -- what is known of them --------------------------------------------------------------------------------------
+
+    def address(self, document: int) -> bytes:
+        """Return the address of a document."""
+        shard, own = self.place(document)
+        return shard.corpus.urls[int(shard.bags.urls[own])]
+
+    def url(self, document: int) -> str:
+        """Return the address of a document as text."""
+        shard, own = self.place(document)
+        return shard.corpus.url(int(shard.bags.urls[own]))
+
+    def title(self, document: int) -> str:
+        """Return the page's title, or the text that most links to it have."""
+        shard, own = self.place(document)
+        number = int(shard.bags.urls[own])
+        if pages := shard.corpus.pages_of(number):
+            return shard.corpus.titles.text(pages[0])
+        address, texts = shard.corpus.urls[number], list[str]()
+        for corpus in (one.corpus for one in self.shards):
+            known = number if corpus is shard.corpus else corpus.urls.find(address)
+            anchors = corpus.anchors_in(known)[: _ANCHORS_READ - len(texts)].tolist() if known >= 0 else []
+            texts += map(corpus.anchor_text, anchors)
+            if len(texts) == _ANCHORS_READ:
+                break
+        common = Counter(filter(None, texts)).most_common(1)
+        return common[0][0] if common else ""
+
+    def is_captured(self, document: int) -> bool:
+        """Return whether a document's own page was read."""
+        shard, own = self.place(document)
+        return bool(shard.corpus.pages_of(int(shard.bags.urls[own])))
+
+    def aliases(self, document: int) -> list[str]:
+        """Return the other addresses of a document's page."""
+        shard, own = self.place(document)
+        return shard.corpus.aliases_of(int(shard.bags.urls[own]))
+
+    def pages(self, documents: Array) -> npt.NDArray[np.int64]:
+        """Return the page of each document in the whole, the newest capture; -1 where none was read."""
+        pages = np.empty(len(documents), np.int64)
+        for part, places, own in self.numbering.split(documents):
+            found = self.shards[part].bags.pages(own)
+            pages[places] = np.where(found >= 0, found + self.page_numbering.bounds[part], -1)
+        return pages
+
+    def of_pages(self, pages: Array) -> npt.NDArray[np.int64]:
+        """Return the document of each page of the whole; -1 where it has no bag."""
+        documents = np.empty(len(pages), np.int64)
+        for part, places, own in self.page_numbering.split(pages):
+            shard, first = self.shards[part], self.numbering.bounds[part]
+            urls = np.asarray(shard.corpus.pages.url)[own].astype(np.int64)
+            known = shard.bags.urls
+            at = np.minimum(np.searchsorted(known, urls.astype(known.dtype)), len(known) - 1)
+            documents[places] = np.where(np.asarray(known[at]).astype(np.int64) == urls, first + at, -1)
+        return documents
+
+    def sketches(self, documents: Array) -> Array:
+        """Return the sketch of each document's page, one per row."""
+        if len(self.shards) == 1:
+            return self.shards[0].bags.sketches(documents)
+        found = np.empty((len(documents), SKETCH_PLACES), np.uint16)
+        for part, places, own in self.numbering.split(documents):
+            found[places] = self.shards[part].bags.sketches(own)
+        return found
+
+    @property
+    def inlinks(self) -> Array:
+        """Return the number of other pages that link to each document."""
+        every = [shard.bags.inlinks for shard in self.shards]
+        return every[0] if len(every) == 1 else np.concatenate(every)
+
+    def inlinks_of(self, documents: Array) -> Array:
+        """Return the number of other pages that link to each of some documents."""
+        return self.numbering.gather([shard.bags.inlinks for shard in self.shards], documents)
+
+    def sites(self, documents: Array) -> Array:
+        """Return the number of each document's site; shards have those of the whole."""
+        return self.numbering.gather([shard.bags.sites for shard in self.shards], documents)
+
+    @cached_property
+    def _named_sites(self) -> list[tuple[Array, list[str]]]:
+        """Return for each shard the site number of each URL, and the names of the sites."""
+        return [sites_of_urls(shard.corpus.urls) for shard in self.shards]
+
+    def are_of_sites(self, documents: Array, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Mark the documents of sites with some names."""
+        marked = np.zeros(len(documents), np.bool_)
+        for part, places, own in self.numbering.split(documents):
+            numbers, known = self._named_sites[part]
+            wanted = [known.index(name) for name in names if name in known]
+            marked[places] = np.isin(numbers[self.shards[part].bags.urls[own]], np.array(wanted, np.int64))
+        return marked
+
+    # -- their terms ------------------------------------------------------------------------------------------------
+
+    def terms_of(self, hashes: Array, home: int = -1, own: Array | None = None) -> tuple[Array, ...]:
+        """Return for each shard its numbers of terms, -1 where it has none; of the shard `home` they are known to be `own`."""
+        return tuple(
+            own if own is not None and part == home else shard.bags.find(hashes)
+            for part, shard in enumerate(self.shards)
+        )
+
+    def df(self, hashes: Array) -> npt.NDArray[np.int64]:
+        """Return how many bags of the whole hold each term, given by hashes; 0 for a term that none holds."""
+        return np.asarray(np.maximum.reduce([shard.bags.df_of(hashes) for shard in self.shards]))
+
+    def linked(self, terms: Sequence[Array]) -> npt.NDArray[np.int64]:
+        """Return the documents that terms are, given for each shard: pages to which a bag has links."""
+        addresses = {
+            shard.corpus.urls[url]
+            for shard, own in zip(self.shards, terms, strict=True)
+            for url in shard.bags.linked_urls(own[own >= 0]).tolist()
+        }
+        return np.array(sorted(one for name in addresses if (one := self.at(name)) >= 0), np.int64)
+
+
+class UrlList(Sequence[str]):
+    """The URLs of all documents, read on demand."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there are {len(self):,} URLs, none numbered {place}")
+        return self._documents.url(place % len(self))
+
+    def __contains__(self, url: Any) -> bool:
+        return isinstance(url, str) and self._documents.find(url)[1] >= 0
