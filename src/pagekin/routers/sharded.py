@@ -29,7 +29,7 @@ from pagekin.collection import (
     open_collection_at,
 )
 from pagekin.hypertext import open_shards
-from pagekin.labels import ContentLabel
+from pagekin.labels import ContentLabel, LabelBudget
 from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.place import Place
 from pagekin.routers.router import Router
@@ -85,7 +85,7 @@ class _Shard:
 
 
 class ShardRouter(Router):
-    """A router whose children are the shards of one collection.
+    """A router whose children are the shards of one collection; its label has as many sub-clusters as a collection's.
 
     Search, related pages, bags and descriptions are those of the whole. All else is answered as by any router.
     """
@@ -99,7 +99,7 @@ class ShardRouter(Router):
         address: str,
     ) -> None:
         urls = {shard: f"{address}{shard}/" for shard in shards}
-        super().__init__(name, urls, RouterSettings(refresh=_LABELS_STAY), near=shards)
+        super().__init__(name, urls, RouterSettings(refresh=_LABELS_STAY, budget=LabelBudget()), near=shards)
         self.whole_now, self._folder = whole, folder
 
     async def know_labels(self) -> None:
