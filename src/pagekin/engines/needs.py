@@ -1,5 +1,6 @@
 """What a build needs at least, told before it begins: memory, and room on the disk."""
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,9 +68,10 @@ def disk_need(html: int, index: bool = True, text: bool = True, clusters: bool =
     return round(share * html)
 
 
-def free_disk(path: Path) -> int:
+def free_disk(path: str | os.PathLike[str]) -> int:
     """Return the bytes that are free where a folder is, or is to be."""
-    return shutil.disk_usage(next(one for one in (path.absolute(), *path.absolute().parents) if one.exists())).free
+    whole = Path(path).absolute()
+    return shutil.disk_usage(next(one for one in (whole, *whole.parents) if one.exists())).free
 
 
 def require_room(
