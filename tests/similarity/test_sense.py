@@ -13,7 +13,7 @@ EXPECTED = {
     "l/Lion": "Barbary_Lion Cape_Lion Tiger Cheetah",
     "p/Plato": "Socrates Aristotle Philosophy",
     "c/Chess": "Draughts Backgammon Go_(board_game)",
-    "v/Volcano": "1980_eruption_of_Mount_St._Helens Mount_St._Helens Mauna_Loa Magma",
+    "v/Volcano": "1980_eruption_of_Mount_St._Helens Mount_St._Helens Mauna_Loa Decade_Volcanoes Magma",
     "d/Dinosaur": "Saurischia Sauropodomorpha Theropoda Ornithischia",
     "i/Isaac_Newton": "Philosophiae_Naturalis_Principia_Mathematica Gottfried_Leibniz Galileo_Galilei",
     "w/World_War_II": "World_War_I Battle_of_Normandy Battle_of_France",

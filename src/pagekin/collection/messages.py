@@ -190,7 +190,7 @@ class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Those that hold most of the page's heaviest words."""
     options: RelatedOptions = RelatedOptions()
     above: Share = 0.0
-    """Pages that are less similar are of no use, as others have given enough better ones: leaves count them alone."""
+    """Pages that are less similar are hardly of use, as others have given enough better ones: leaves give them without text."""
 
 
 class DescribeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -166,12 +166,11 @@ class Whole:
         except RelatedError as error:
             raise ServiceError(self.without_path(str(error)), 404) from None
         subjects = tuple(self._subject(document) for document in query.documents)
-        hits = [self._related_hit(result) for result in found.results]
+        hits = [self._related_hit(result, result.similarity < request.above) for result in found.results]
         notes = [_explain_alpha(found.alpha, found.below_threshold, bool(found.results))]
         if apart:
             notes.append(explain_epochs(1))
         return Found(hits, {
-            "total": found.total, "distinct": found.total, "more": found.total > len(found.results),
             "subjects": subjects, "copies": tuple(found.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
             "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
             "note": " ".join(filter(None, notes)),
@@ -206,10 +205,13 @@ class Whole:
             path=(self._part_of_document(document).name,),
         )  # fmt: skip
 
-    def _related_hit(self, result: Result) -> Hit:
-        """Return a related page as a hit; words that tell people nothing are no reasons."""
+    def _related_hit(self, result: Result, bare: bool) -> Hit:
+        """Return a related page as a hit; words that tell people nothing are no reasons. A bare one is enough to be merged."""
         part = self._part_of_document(result.document)
         pages = part.corpus.pages_of(part.corpus.url_number(result.url))
+        if bare and pages:
+            copies = result.copies[:MOST_COPIES]
+            return msgspec.structs.replace(part.raw_hit(pages[0]), score=result.similarity, copies=copies)
         language = part.corpus.language(pages[0]) if pages else ""
         reasons: dict[str, Any] = {
             "error": result.error,

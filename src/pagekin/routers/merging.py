@@ -121,18 +121,18 @@ def _without_claims(hits: list[PlacedHit]) -> list[PlacedHit]:
     for target, hit in hits:
         if hit.kind == "document":
             claims.setdefault(hit.url, set()).add(target)
-    nearest = {
-        url: max(target.child.nearness(url) for target in targets)
-        for url, targets in claims.items()
-        if len(targets) > 1
-    }
-    if not nearest:
-        return hits
-    return [
-        (target, hit)
-        for target, hit in hits
-        if hit.url not in nearest or target.child.nearness(hit.url) == nearest[hit.url]
-    ]
+    owners = {url: _nearest(url, targets, 0) for url, targets in claims.items() if len(targets) > 1}
+    return [(target, hit) for target, hit in hits if hit.url not in owners or target in owners[hit.url]]
+
+
+def _nearest(url: str, targets: Iterable[Target], step: int) -> set[Target]:
+    """Return those of some targets whose own an address is most: each router on the way chooses among its children."""
+    below: dict[str, set[Target]] = {}
+    for target in targets:
+        below.setdefault(target.path[step + 1], set()).add(target)
+    nearness = {name: next(iter(some)).way[step].nearness(url) for name, some in below.items()}
+    chosen = [some for name, some in below.items() if nearness[name] == max(nearness.values())]
+    return set().union(*(some if len(some) == 1 else _nearest(url, some, step + 1) for some in chosen))
 
 
 def _note_nodes(merged: MergedAnswer, one: ChildAnswer[Answer], answer: Answer) -> None:

@@ -117,8 +117,8 @@ async def rank_related(
 ) -> tuple[MergedAnswer, list[Hit]]:
     """Return what targets answered about related pages, and the best of all but the addresses that are left out.
 
-    Those that come later need not give what is behind twice as many better ones. If that was too few, as copies were folded,
-    everyone is asked again for all.
+    Those that come later need not give the texts of pages behind twice as many better ones. If such a page is among the best,
+    since copies were folded, everyone is asked again with all texts.
     """
     most = request.options.k
     requests: dict[Target, Request] = dict.fromkeys(targets, request)
@@ -126,7 +126,7 @@ async def rank_related(
         best = BestSoFar(request, depth)
         merged = await merge_answers(await fan_out.ask("related", requests, Answer, deadline, best))
         hits = await fold_beside_others((hit for hit in merged.hits if hit.url not in left_out), most, fold)
-        if best.above == request.above or (len(hits) == most and hits[-1].score >= best.above):
+        if best.above == request.above or not hits or hits[-1].score >= best.above:
             break
     return merged, hits
 

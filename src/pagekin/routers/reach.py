@@ -36,8 +36,10 @@ class Target:
         self.name = "/".join(path[1:])
         self.child: Child = inner.child if inner else child
         """The service as its own router knows it."""
+        self.way: tuple[Child, ...] = (child, *(inner.way if inner else ()))
+        """The services on the path, each as the one above it knows it."""
         self.local = child.local
-        self._leads_there, self._inner = child, inner
+        self._inner = inner
         self._homes = snapshot.merged.homes.get(path[1], {}) if snapshot else {}
         self._clusters = snapshot.label.clusters if snapshot else ()
         self._cluster_of: dict[int, int] = {}
@@ -47,7 +49,7 @@ class Target:
         found = self._cluster_of.get(number)
         if found is None:
             below = self._inner._cluster(number) if self._inner else number
-            found = self._cluster_of[number] = self._homes.get(self._leads_there.cluster_number(below), 0)
+            found = self._cluster_of[number] = self._homes.get(self.way[0].cluster_number(below), 0)
         return found
 
     def place(self, hit: Hit) -> Hit:
@@ -79,7 +81,9 @@ class Reach:
         self._labels: dict[str, ContentLabel] = {}
         self._counts: dict[str, LabelCounts] = {}
         self._inner: dict[str, Reach] = {}
-        """The reach of each router that is looked through."""
+        """The reach of each child that is looked through."""
+        self.routers: set[Path] = set()
+        """The paths of all routers that are looked through."""
         for name, child in knowledge.children.items():
             self.targets[name] = Target((self._name, name), child, snapshot, None)
         for name, child in knowledge.children.items():
@@ -100,6 +104,7 @@ class Reach:
 
     def _look_through(self, name: str, child: Child, inner: "Reach") -> None:
         self._inner[name] = inner
+        self.routers |= {(self._name, name), *((self._name, *path) for path in inner.routers)}
         self._made_of += inner._made_of
         for end in inner.ends:
             below, own = inner.targets[end], f"{name}/{end}"
@@ -176,29 +181,29 @@ class Reach:
             everyone &= all_below
         return everyone, found
 
+    def with_routers(self, asked: Sequence[AskedNode]) -> list[AskedNode]:
+        """Return services that were asked, each behind the routers that were looked through to it."""
+        told = {node.path for node in asked}
+        nodes: list[AskedNode] = []
+        places: dict[Path, int] = {}
+        for node in asked:
+            through = range(2, len(node.path)) if node.path[:2] in self.routers else ()
+            for path in (node.path[:length] for length in through):
+                if path in told or path not in self.routers:
+                    continue
+                if path not in places:
+                    places[path] = len(nodes)
+                    nodes.append(AskedNode(path=path))
+                router = nodes[places[path]]
+                nodes[places[path]] = msgspec.structs.replace(
+                    router, seconds=router.seconds + node.seconds, results=router.results + node.results
+                )
+            nodes.append(node)
+        return nodes
+
 
 def _common_reason(reasons: set[str]) -> str:
     """Return why all services below a router were passed over."""
     if len(reasons) == 1:
         return next(iter(reasons))
     return CANNOT_REACH if CANNOT_REACH in reasons else NOT_TOGETHER
-
-
-def with_routers(asked: Sequence[AskedNode]) -> list[AskedNode]:
-    """Return services that were asked, each behind the routers that were looked through to it."""
-    told = {node.path for node in asked}
-    nodes: list[AskedNode] = []
-    places: dict[Path, int] = {}
-    for node in asked:
-        for path in (node.path[:length] for length in range(2, len(node.path))):
-            if path in told:
-                continue
-            if path not in places:
-                places[path] = len(nodes)
-                nodes.append(AskedNode(path=path))
-            router = nodes[places[path]]
-            nodes[places[path]] = msgspec.structs.replace(
-                router, seconds=router.seconds + node.seconds, results=router.results + node.results
-            )
-        nodes.append(node)
-    return nodes

@@ -39,7 +39,7 @@ from pagekin.routers.fanout import FanOut
 from pagekin.routers.knowledge import Knowledge, RouterSettings
 from pagekin.routers.merging import MergedAnswer, merge_answers
 from pagekin.routers.ranking import MOST_LOOKED_AT, fold_beside_others, rank_related, rank_targets
-from pagekin.routers.reach import CANNOT_REACH, Target, with_routers
+from pagekin.routers.reach import CANNOT_REACH, Target
 from pagekin.routers.selection import expand_requests, items_by_target, select_known
 from pagekin.routers.travelling_bags import mean_bag
 from pagekin.routers.tree import tree_below
@@ -157,9 +157,9 @@ class Router(Service):
         """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
         facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
         return Answer(
-            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits), asked=tuple(with_routers(merged.asked)),
-            skipped=tuple(merged.skipped), partial=tuple(merged.partial),
-            seconds=time.perf_counter() - started, **facts,
+            query=query, router=self.name, results=tuple(hits), groups=group_hits(hits),
+            asked=tuple(self.knowledge.reach.with_routers(merged.asked)), skipped=tuple(merged.skipped),
+            partial=tuple(merged.partial), seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
     def _stopped(self, request: Request) -> Answer | None:

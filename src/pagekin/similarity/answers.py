@@ -81,8 +81,6 @@ class Answer:
     """Results have a similarity above this: the strategy's α, or what the question asked for."""
     below_threshold: int
     """Pages that were compared, have some similarity and were left out by α, if fewer results than asked for remain."""
-    total: int
-    """Results, with those that are of no use to whoever asked."""
 
 
 @dataclass(frozen=True)

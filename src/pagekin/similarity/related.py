@@ -143,17 +143,15 @@ class RelatedIndex:
         """Return the documents most similar to a query; with `keep`, of those whose captured page it marks.
 
         By default the documents that agree with it in most of its shortest lists are compared exactly. Those that are less
-        similar than `above` are counted, but no results are made of them.
+        similar than `above` have no titles.
         """
         ranked = self.rank(query, options, keep)
-        total = len(ranked.related)
-        ranked = replace(ranked, related=[one for one in ranked.related if one.similarity >= above])
         citations = self.citations(query) if options.explain else None
-        results = [self._result(query, one, options.method == "estimate", citations) for one in ranked.related]
+        results = [self._result(query, one, options.method == "estimate", citations, above) for one in ranked.related]
         if options.explain and options.method != "estimate":
             results = _with_signals(results, ranked, self.signals(query, options.wish))
         copies = [self.urls[copy] for copy in ranked.copies]
-        return Answer(results, copies, self._alpha(options), ranked.below_threshold, total)
+        return Answer(results, copies, self._alpha(options), ranked.below_threshold)
 
     def _alpha(self, options: RankingOptions) -> float:
         """Return the score above which documents are answers."""
@@ -324,13 +322,15 @@ class RelatedIndex:
         """Return the page's title, or the text that most links to it have."""
         return self.documents.title(document)
 
-    def _result(self, query: Query, one: RelatedDocument, estimated: bool, citations: Citations | None) -> Result:
+    def _result(
+        self, query: Query, one: RelatedDocument, estimated: bool, citations: Citations | None, above: float
+    ) -> Result:
         url, *copies = (self.documents.url(document) for document in (one.document, *one.copies))
         aliases = [alias for document in (one.document, *one.copies) for alias in self.documents.aliases(document)]
         terms = shared_terms(self.documents, query, one.document) if citations else ()
         return Result(
             url=url,
-            title=self.title(one.document),
+            title=self.title(one.document) if one.similarity >= above else "",
             similarity=one.similarity,
             error=margin(one.similarity, self.index.m) if estimated else 0.0,
             captured=self.documents.is_captured(one.document),
