@@ -56,10 +56,14 @@ class Compared:
                     answers.append(answer)
         self.asked += 1
         self.same += answers[0] == answers[1]
-        self.seconds.append((min(times[0]), min(times[1])))
+        if not isinstance(answers[0], type):  # a refusal takes no time to speak of
+            self.seconds.append((min(times[0]), min(times[1])))
 
     def print(self, name: str) -> None:
         """Print a line of the table."""
+        if not self.seconds:
+            row(name, f"{self.same:,} of {self.asked:,}, refused", *["-"] * 5)
+            return
         one, shards = (1_000 * np.array(column) for column in zip(*self.seconds, strict=True))
         medians = np.percentile(one, 50), np.percentile(shards, 50)
         ratio = medians[1] / medians[0]
