@@ -74,9 +74,8 @@ def open_undamaged(collection: str) -> "similarity.RelatedIndex":
     index = similarity.RelatedIndex.open(collection)
     for corpus in index.corpora:
         if damage := next(similarity.check_index(corpus.kin), None):
-            fail(
-                f"{corpus.kin.path} is damaged: {damage.where} {damage.what}. See all of it: pagekin check {collection}"
-            )
+            again = "Index it again: pagekin index" if len(index.corpora) == 1 else "See all of it: pagekin check"
+            fail(f"{corpus.kin.path} is damaged: {damage.where} {damage.what}. {again} {collection}")
     return index
 
 
