@@ -369,7 +369,13 @@ def test_exact_and_estimated_answers_say_how_they_were_found(demo: Path) -> None
     assert [told["query"]["method"] for told in (usual, exact, estimated)] == ["re-ranked", "exact", "estimate"]
     assert usual["results"][:3] == exact["results"][:3]
     assert {result["error"] for result in exact["results"]} == {0}
-    truth = {result["url"]: result["similarity"] for result in answer(demo, CARBON, "--exact", "-k", "968")["results"]}
+    # Signatures estimate the similarity of bags, one of the signals that the exact score is made of.
+    truth = {
+        result["url"]: signal["value"]
+        for result in answer(demo, CARBON, "--exact", "--explain", "-k", "968")["results"]
+        for signal in result["signals"]
+        if signal["name"] == "bag"
+    }
     inside = [
         abs(result["similarity"] - truth[result["url"]]) <= result["error"]
         for result in estimated["results"]

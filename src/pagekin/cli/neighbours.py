@@ -74,8 +74,11 @@ def open_undamaged(collection: str) -> "similarity.RelatedIndex":
     index = similarity.RelatedIndex.open(collection)
     for corpus in index.corpora:
         if damage := next(similarity.check_index(corpus.kin), None):
-            again = "Index it again: pagekin index" if len(index.corpora) == 1 else "See all of it: pagekin check"
-            fail(f"{corpus.kin.path} is damaged: {damage.where} {damage.what}. {again} {collection}")
+            whole = len(index.corpora) == 1  # shards are not indexed again by themselves
+            advice = (
+                f"Index it again: pagekin index {collection}" if whole else f"See all of it: pagekin check {collection}"
+            )
+            fail(f"{corpus.kin.path} is damaged: {damage.where} {damage.what}. {advice}")
     return index
 
 
