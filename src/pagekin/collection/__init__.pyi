@@ -63,7 +63,7 @@ from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
 from .understanding import corpus_words, respell
 from .walking import in_thread, is_walking, walk
-from .whole import Found, Whole, explain_epochs
+from .whole import Whole, WholeHits, explain_epochs
 
 __all__ = [
     "BEST_HITS",
@@ -85,7 +85,6 @@ __all__ = [
     "Facets",
     "Filters",
     "FollowedFolder",
-    "Found",
     "Health",
     "Hit",
     "HitGroup",
@@ -117,6 +116,7 @@ __all__ = [
     "TreeNode",
     "TreeRequest",
     "Whole",
+    "WholeHits",
     "as_items",
     "by_score",
     "check_filters",

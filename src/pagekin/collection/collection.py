@@ -20,7 +20,7 @@ from pagekin.collection.ranking import encode_sketch, group_hits
 from pagekin.collection.refinement import AddedTerms, LabelThesaurus, without_own_words
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
-from pagekin.collection.whole import LONGEST, Found, Whole
+from pagekin.collection.whole import LONGEST, Whole, WholeHits
 from pagekin.hypertext import Corpus, ShortTitles
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
 from pagekin.store import KinError
@@ -234,7 +234,7 @@ class Collection:
         """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
         return self._answer_found(request, self.whole.search)
 
-    def _answer_found(self, request: R, ask: Callable[[R], Found]) -> Answer:
+    def _answer_found(self, request: R, ask: Callable[[R], WholeHits]) -> Answer:
         started = time.perf_counter()
         found = ask(request)
         return self.answer(request, found.hits, started, **found.facts)

@@ -32,7 +32,7 @@ LONGEST = 2_000
 
 
 @dataclass(frozen=True)
-class Found:
+class WholeHits:
     """What answers a request: hits, each with the path of its shard, and what else the answer says."""
 
     hits: Sequence[Hit]
@@ -62,7 +62,7 @@ class Whole:
 
     # -- search ---------------------------------------------------------------------------------------------------------
 
-    def search(self, request: messages.SearchRequest) -> Found:
+    def search(self, request: messages.SearchRequest) -> WholeHits:
         """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
         keep = [part.keep(request.filters) for part in self.parts]
         # Whoever brings statistics for the words of a query asks for these words alone.
@@ -83,11 +83,11 @@ class Whole:
             )
             scored = [pair for pair in zip(found.pages, found.scores, strict=True) if pair[1] >= request.above]
             raw = [self._raw_hit(page, score) for page, score in scored]
-            return Found(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
+            return WholeHits(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
         ranking, query, note = ask_best(self.words, request.query, match, rank, lambda ranking: ranking.total)
         hits = [self.ranked_hit(ranked, query) for ranked in ranking.pages]
         facts = {"total": ranking.total, "more": ranking.more, "distinct": ranking.distinct, "note": note}
-        return Found(hits, facts, totals)
+        return WholeHits(hits, facts, totals)
 
     def _find(
         self, query: Query, depth: int, stats: Stats | None, keep: Sequence[Mask | None]
@@ -153,14 +153,14 @@ class Whole:
         """Return the index of related pages; raise a KinError if there is none."""
         return RelatedPages(RelatedIndex([part.corpus for part in self.parts], self._compiled, self.path))
 
-    def related(self, request: messages.RelatedRequest) -> Found:
+    def related(self, request: messages.RelatedRequest) -> WholeHits:
         """Return the pages that are most like a page."""
         related, options = self._related_pages(), request.options
         keep = self._keep(options.filters)
         try:
             query = self._related_query(related, request)
             if query is None:
-                return Found((), {"strategy": related.index.strategy.name})
+                return WholeHits((), {"strategy": related.index.strategy.name})
             apart = request.bag is not None and not (request.bag.epoch and request.bag.epoch == related.epoch)
             found = related.index.answer(query, options, keep, request.above)
         except RelatedError as error:
@@ -170,7 +170,7 @@ class Whole:
         notes = [_explain_alpha(found.alpha, found.below_threshold, bool(found.results))]
         if apart:
             notes.append(explain_epochs(1))
-        return Found(hits, {
+        return WholeHits(hits, {
             "subjects": subjects, "copies": tuple(found.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
             "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
             "note": " ".join(filter(None, notes)),

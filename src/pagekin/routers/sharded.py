@@ -15,7 +15,6 @@ from pagekin.collection import (
     AskedNode,
     Collection,
     FollowedFolder,
-    Found,
     Hit,
     PublishedLabel,
     ReloadingCollection,
@@ -23,6 +22,7 @@ from pagekin.collection import (
     Service,
     ServiceError,
     Whole,
+    WholeHits,
     group_hits,
     in_thread,
     messages,
@@ -129,7 +129,7 @@ class ShardRouter(Router):
             raise ServiceError(stopped)
         return await in_thread(self._folder.use, lambda whole: ask(whole, request))
 
-    async def _answer_whole(self, request: R, ask: Callable[[Whole, R], Found]) -> Answer:
+    async def _answer_whole(self, request: R, ask: Callable[[Whole, R], WholeHits]) -> Answer:
         if stopped := self._stopped(request):
             return stopped
         started = time.perf_counter()
@@ -142,8 +142,8 @@ class ShardRouter(Router):
         )  # fmt: skip
 
     def _ask_whole(
-        self, request: R, ask: Callable[[Whole, R], Found], whole: Whole
-    ) -> tuple[Found, tuple[AskedNode, ...]]:
+        self, request: R, ask: Callable[[Whole, R], WholeHits], whole: Whole
+    ) -> tuple[WholeHits, tuple[AskedNode, ...]]:
         """Return what the whole answers, and that its shards were asked, each with its matches."""
         found = ask(whole, request)
         names = [hit.path[0] for hit in found.hits]
